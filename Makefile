@@ -1,0 +1,65 @@
+# Everything is done from here; `make` lists what there is. Only python3 >= 3.11, git and make have to be installed.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+export PYTHON ?= python3
+ARGS ?=
+PY := .venv/bin/python
+UV := .ci/uv
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  ARGS=… is passed on by demo, up, test, bench and lock, as in: make test ARGS='-k ledger -x'"
+
+env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
+	@:
+
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Abacus needs Python 3.11 or newer, and $(PYTHON) \
+	is " + sys.version.split()[0] + ". Name another one: make env PYTHON=python3.12")'
+	@echo "building .venv/ from requirements.lock"
+	@test -x $(PY) || \
+		$(UV) venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+	@$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.lock
+	@$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock: ## resolve pyproject.toml again; ARGS=--upgrade takes newer versions too
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
+		--all-extras --group dev --group build $(ARGS) -o requirements.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
+		--constraint requirements.lock --no-annotate -o requirements.runtime.lock pyproject.toml
+
+demo: env ## two thousand transactions through the whole house, on this machine
+	@.venv/bin/abacus demo $(ARGS)
+
+up: env ## the same house, left running
+	@.venv/bin/abacus up $(ARGS)
+
+test: env ## all tests
+	@$(PY) -m pytest $(ARGS)
+
+check: env ## every gate that is not a test
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+	$(PY) -m abacus.schemas --check
+	$(UV) pip check --quiet --python $(PY)
+
+format: env ## format the code and mend what can be mended
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+bench: env ## the benchmarks, as a table
+	@$(PY) -m benchmarks $(ARGS)
+
+wheel: env ## build the wheel into dist/
+	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist
+
+clean: ## remove what was built; .venv/ and .uv/ too
+	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help env lock demo up test check format bench wheel clean
