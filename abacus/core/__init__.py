@@ -1,0 +1,1 @@
+"""Words every room shares: points, money, keys, time, errors. Standard library only."""

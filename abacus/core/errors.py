@@ -1,0 +1,55 @@
+"""Errors by consequence: what the one who catches it has to do.
+
+`Unavailable` means try again later, `SetAside` put this one item into the quarantine and go on, `Refused` tell the
+caller no, `LineStopped` stop this worker and let a person look.
+"""
+
+from enum import StrEnum
+
+
+class AbacusError(Exception):
+    """The root of every error that Abacus raises on purpose."""
+
+
+class Unavailable(AbacusError):
+    """A dependency does not answer. Nothing is wrong with the work in hand: wait, then try again."""
+
+    def __init__(self, dependency: str, detail: str) -> None:
+        super().__init__(f"{dependency} unavailable: {detail}")
+        self.dependency = dependency
+        self.detail = detail
+
+
+class Reason(StrEnum):
+    """Why an item was set aside. The list is closed: metrics and reports count by it."""
+
+    UNDECODABLE = "undecodable"  # not JSON, not UTF-8, or larger than any transaction can be
+    INVALID = "invalid"  # JSON, but a field is missing or has no meaning
+    UNKNOWN_COUNTRY = "unknown-country"  # no rate card has this scope
+    NO_CARD_IN_FORCE = "no-card-in-force"  # the country has cards, but none that early
+    UNKNOWN_VERTICAL = "unknown-vertical"
+    UNKNOWN_PAYMENT_TYPE = "unknown-payment-type"
+    UNKNOWN_CURRENCY = "unknown-currency"  # not the currency of the country's card
+    UNKNOWN_TIER = "unknown-tier"  # the member has a tier that the card does not price
+    OUT_OF_RANGE = "out-of-range"  # more points than one award may carry, or a balance can hold
+    UNSUPPORTED = "unsupported"  # a known message that this version does not process yet
+    KEY_CONFLICT = "key-conflict"  # the key is posted already, for other facts
+    RETRIES_EXHAUSTED = "retries-exhausted"  # its dependency stayed down for too long
+    UNPOSTABLE = "unpostable"  # the ledger refused this award and took its neighbours
+
+
+class SetAside(AbacusError):
+    """One item cannot be processed, and trying again would not help: quarantine it with its reason."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class Refused(AbacusError):
+    """The caller asked for something that cannot be done; the message says what and how to mend it."""
+
+
+class LineStopped(AbacusError):
+    """Nearly everything is bad, so the fault is probably ours: the worker stops before it sets the stream aside."""

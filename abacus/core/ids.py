@@ -1,0 +1,47 @@
+"""Idempotency keys: what makes an award the same award, however often it is delivered."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID, uuid5
+
+_AWARDS: Final = UUID("6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11")
+
+# What ids may look like wherever they come in. A source and a type hold no colon, because the key joins them with one;
+# control characters and the two non-characters are refused because SQS and Postgres refuse them.
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+def _printable(length: int) -> str:
+    """Up to so many printable characters, with no space at either end."""
+    inner, edge = r"\x00-\x1f\x7f-\x9f\ufffe\uffff", r"\x00-\x20\x7f-\x9f\ufffe\uffff"
+    return rf"^[^{edge}](?:[^{inner}]{{0,{length - 2}}}[^{edge}])?$"
+
+
+ID_PATTERN: Final = _printable(128)
+KEY_PATTERN: Final = _printable(400)
+
+
+def transaction_key(source: str, transaction_id: str) -> str:
+    return f"txn:{source}:{transaction_id}"
+
+
+def refund_key(source: str, refund_id: str) -> str:
+    return f"refund:{source}:{refund_id}"
+
+
+def event_key(source: str, type_: str, transaction_id: str) -> str:
+    return f"event:{source}:{type_}:{transaction_id}"
+
+
+def award_id(key: str) -> UUID:
+    """The public id of an award, known before the award is posted because it depends on the key alone."""
+    return uuid5(_AWARDS, key)
+
+
+def fingerprint(facts: Sequence[str]) -> str:
+    """A short digest of the source facts. Equal keys with unequal fingerprints are a conflict.
+
+    The facts are joined by a control character, which no fact holds: the patterns above refuse it.
+    """
+    return hashlib.blake2b("\x1f".join(facts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""A transaction becomes an award."""

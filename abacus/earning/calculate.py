@@ -1,0 +1,66 @@
+"""A transaction becomes an award: the decision, without I/O."""
+
+from abacus.core.errors import Reason, SetAside
+from abacus.earning.formula import Rate, Worth, fixed_worth, rate_of, worth
+from abacus.earning.transaction import Completed, Event, Transaction
+from abacus.expiry.policy import last_good_day
+from abacus.ledger.award import Award, Kind
+from abacus.rates.book import CardBook
+from abacus.rates.card import PublishedCard
+
+
+class Calculator:
+    """Decides awards under one book of cards, and remembers each rate that it worked out from it.
+
+    The memory is bounded by what the cards list (verticals x payment types x tiers), and goes when the book does.
+    """
+
+    def __init__(self, book: CardBook) -> None:
+        self.book = book
+        self._rates: dict[tuple[str, str, str, str], Rate] = {}
+
+    def card_for(self, transaction: Transaction) -> PublishedCard:
+        """The card in force where and when it happened. Raises `SetAside` when there is none."""
+        return self.book.in_force(transaction.country, transaction.occurred_at)
+
+    def award(self, transaction: Transaction, published: PublishedCard, tier: str) -> Award | None:
+        """The award for a transaction, or nothing for an event that the card does not list.
+
+        Raises `SetAside` for a transaction that cannot be priced.
+        """
+        if isinstance(transaction, Completed):
+            return self._award(transaction, published, self._worth(transaction, published, tier))
+        if isinstance(transaction, Event):
+            points = published.card.fixed_awards.get(transaction.type)
+            if points is None:
+                return None
+            return self._award(transaction, published, fixed_worth(published, transaction.type, points))
+        raise SetAside(Reason.UNSUPPORTED, f"{transaction.type} is not processed by this version; replay it later")
+
+    def _worth(self, transaction: Completed, published: PublishedCard, tier: str) -> Worth:
+        card = published.card
+        if transaction.currency != card.currency:
+            raise SetAside(
+                Reason.UNKNOWN_CURRENCY, f"currency {transaction.currency}; the card of {card.scope} is {card.currency}"
+            )
+        kind = (published.name, transaction.vertical, transaction.payment_type, tier)
+        rate = self._rates.get(kind)
+        if rate is None:
+            rate = self._rates[kind] = rate_of(published, transaction.vertical, transaction.payment_type, tier)
+        return worth(transaction.amount, rate)
+
+    def _award(self, transaction: Completed | Event, published: PublishedCard, earned: Worth) -> Award:
+        card, activity = published.card, True
+        return Award(
+            transaction.key,
+            transaction.member_id,
+            card.program,
+            transaction.country,
+            Kind.EARN,
+            earned.points,
+            transaction.occurred_at,
+            last_good_day(transaction.occurred_at, card.zone, card.expiry_months),
+            activity,
+            transaction.fingerprint,
+            earned.explanation,
+        )

@@ -1,0 +1,205 @@
+"""From messages to awards: the one calculation that the calculator and the retrier both run.
+
+Deciding and handing over are apart: a decision can be looked at (the breaker does) before it has any effect.
+"""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Reason, SetAside, Unavailable
+from abacus.earning.calculate import Calculator
+from abacus.earning.message import Message, encode_retry
+from abacus.earning.retry import RetryPolicy
+from abacus.earning.transaction import Completed, Transaction, read_transaction
+from abacus.health import WorkerHealth
+from abacus.ledger.award import Award, encode_award
+from abacus.ledger.transfer import AccountId
+from abacus.metrics import TRANSACTIONS
+from abacus.patience import until_available
+from abacus.quarantine.item import Item, Stage
+from abacus.quarantine.store import QuarantinePort
+from abacus.queues.envelope import pack
+from abacus.queues.port import Queue, Unsent
+from abacus.rates.book import CardBook
+from abacus.rates.card import PublishedCard
+
+_UNPRICED: Final = "member"
+
+
+class Cards(Protocol):
+    """Where the rate cards come from; `CardReader` serves the last known ones while the database is down."""
+
+    def book(self) -> CardBook:
+        """Raises `Unavailable` when no card was ever read."""
+        ...
+
+    async def look_again(self) -> None:
+        """Read the cards anew, unless that was done just now."""
+        ...
+
+
+class Tiers(Protocol):
+    """Which tier each account has."""
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """Raises `Unavailable`."""
+        ...
+
+
+@dataclass(slots=True)
+class Decided:
+    """What is to become of a batch of messages."""
+
+    awards: list[Award] = field(default_factory=list)
+    set_aside: list[Item] = field(default_factory=list)
+    deferred: list[Message] = field(default_factory=list)
+    ignored: int = 0
+    down: Unavailable | None = None  # why some were deferred
+
+
+class _Priced(NamedTuple):
+    message: Message
+    transaction: Transaction
+    card: PublishedCard
+
+
+class Issuing:
+    """Decides batches of messages and hands the decisions over."""
+
+    def __init__(
+        self,
+        *,
+        cards: Cards,
+        tiers: Tiers,
+        award_queue: Queue,
+        retry_queue: Queue,
+        quarantine: QuarantinePort,
+        retry_policy: RetryPolicy,
+        clock: Clock,
+        rng: random.Random,
+        health: WorkerHealth,
+    ) -> None:
+        self._cards = cards
+        self._tiers = tiers
+        self._award_queue = award_queue
+        self._retry_queue = retry_queue
+        self._quarantine = quarantine
+        self._retry_policy = retry_policy
+        self._clock = clock
+        self._rng = rng
+        self._health = health
+        self._calculator: Calculator | None = None
+
+    async def probe(self) -> None:
+        """Whether what deciding needs answers. Raises `Unavailable`."""
+        await self._cards.look_again()
+        self._cards.book()
+        await self._tiers.tiers_of([])
+
+    async def decide(self, messages: Sequence[Message]) -> Decided:
+        decided = Decided()
+        read = self._read(messages, decided)
+        try:
+            priced = await self._find_cards(read, decided)
+            tiers = await self._tiers_of(priced)
+        except Unavailable as error:
+            self._defer([message for message, _ in read], error, decided)
+            return decided
+        calculator = self._calculator_for(self._cards.book())
+        for message, transaction, card in priced:
+            tier = tiers.get(AccountId(transaction.member_id, card.card.program), _UNPRICED)
+            try:
+                award = calculator.award(transaction, card, tier)
+            except SetAside as fault:
+                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+                continue
+            if award is None:
+                decided.ignored += 1
+            else:
+                decided.awards.append(award)
+        return decided
+
+    async def hand_over(self, decided: Decided) -> None:
+        """Returns when everything decided is durable somewhere, however long that takes."""
+        await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
+        for body in pack("retries", map(encode_retry, decided.deferred)):
+            attempt = max(message.attempt for message in decided.deferred)
+            await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
+        await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
+        self._count(decided)
+
+    def _read(self, messages: Sequence[Message], decided: Decided) -> list[tuple[Message, Transaction]]:
+        read: list[tuple[Message, Transaction]] = []
+        for message in messages:
+            try:
+                read.append((message, read_transaction(message.body)))
+            except SetAside as fault:
+                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+        return read
+
+    async def _find_cards(self, read: Sequence[tuple[Message, Transaction]], decided: Decided) -> list[_Priced]:
+        """The card of each transaction. A country without one may have been published just now: look once more."""
+        calculator = self._calculator_for(self._cards.book())
+        known = set(calculator.book.scopes())
+        if any(transaction.country not in known for _, transaction in read):
+            await self._cards.look_again()
+            calculator = self._calculator_for(self._cards.book())
+        priced: list[_Priced] = []
+        for message, transaction in read:
+            try:
+                priced.append(_Priced(message, transaction, calculator.card_for(transaction)))
+            except SetAside as fault:
+                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+        return priced
+
+    async def _tiers_of(self, priced: Sequence[_Priced]) -> Mapping[AccountId, str]:
+        accounts = {
+            AccountId(transaction.member_id, card.card.program)
+            for _, transaction, card in priced
+            if isinstance(transaction, Completed)
+        }
+        return await self._tiers.tiers_of(accounts) if accounts else {}
+
+    def _defer(self, messages: Sequence[Message], error: Unavailable, decided: Decided) -> None:
+        now = self._clock.now()
+        decided.down = error
+        held = {item.origin for item in decided.set_aside}
+        for message in messages:
+            if message.origin in held:
+                continue
+            failed = message.failed(error, now)
+            if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):
+                detail = f"{failed.attempt} attempts since {failed.first_failed_at.isoformat()}; last: {failed.cause}"
+                fault = SetAside(Reason.RETRIES_EXHAUSTED, detail)
+                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+            else:
+                decided.deferred.append(failed)
+
+    def _calculator_for(self, book: CardBook) -> Calculator:
+        if self._calculator is None or self._calculator.book is not book:
+            self._calculator = Calculator(book)
+        return self._calculator
+
+    async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
+        left = bodies
+
+        async def send() -> None:
+            nonlocal left
+            try:
+                await queue.send(left, delay_s=delay_s)
+            except Unsent as error:
+                left = error.remaining
+                raise
+
+        if left:
+            await until_available(send, self._health)
+
+    def _count(self, decided: Decided) -> None:
+        worker = self._health.name
+        TRANSACTIONS.labels(worker, "awarded").inc(len(decided.awards))
+        TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
+        TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
+        TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))

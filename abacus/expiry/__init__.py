@@ -1,0 +1,1 @@
+"""When points lapse."""

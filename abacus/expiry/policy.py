@@ -1,0 +1,17 @@
+"""The last day on which points are still good, by the country's own calendar."""
+
+from calendar import monthrange
+from datetime import date, datetime, tzinfo
+from functools import lru_cache
+
+
+def last_good_day(occurred_at: datetime, zone: tzinfo, months: int) -> date:
+    """The last day of the Nth month after the month in which the transaction took place, where it took place."""
+    local = occurred_at.astimezone(zone)
+    return _last_day(local.year * 12 + local.month - 1 + months)
+
+
+@lru_cache(maxsize=1024)
+def _last_day(months_since_year_0: int) -> date:
+    year, month = divmod(months_since_year_0, 12)
+    return date(year, month + 1, monthrange(year, month + 1)[1])

@@ -1,0 +1,1 @@
+"""Rate cards: what a point is worth, where, since when."""

@@ -1,0 +1,1 @@
+"""The tiers that members have in a program."""
