@@ -1,0 +1,89 @@
+"""The ledger's schema. Every primary key begins with the member, or is the idempotency key itself (DESIGN §5)."""
+
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Column, Date, DateTime, Index, LargeBinary, Table, Text, text
+from sqlalchemy.dialects.postgresql import JSON
+from sqlalchemy.dialects.postgresql.base import ischema_names
+from sqlalchemy.types import UserDefinedType
+
+from abacus.metadata import KEY_TEXT, METADATA
+
+
+class Xid8(UserDefinedType[int]):
+    """Postgres' 64-bit transaction id."""
+
+    cache_ok = True
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Reflection passes what it would pass to any type."""
+
+    def get_col_spec(self, **_kw: Any) -> str:
+        return "xid8"
+
+
+# So that a schema read back from a database knows the type: migrations are compared with these tables that way.
+ischema_names["xid8"] = Xid8
+
+CLAIM: Final = Table(
+    "claim",
+    METADATA,
+    Column("key", KEY_TEXT, primary_key=True),
+    Column("member_id", KEY_TEXT, nullable=False),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+)
+
+ACCOUNT: Final = Table(
+    "account",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("program", KEY_TEXT, primary_key=True),
+    Column("country", Text, nullable=False),
+    Column("balance", BigInteger, nullable=False, server_default="0"),
+    Column("held", BigInteger, nullable=False, server_default="0"),
+    Column("earned_total", BigInteger, nullable=False, server_default="0"),
+    Column("expires_on", Date),
+    Column("last_seq", BigInteger, nullable=False, server_default="0"),
+    Column("head_hash", LargeBinary, nullable=False, server_default=text(r"'\x'")),
+    # The transaction of the last transfer: no later transfer may carry a smaller one (docs/adr/0003).
+    Column("last_xid", Xid8, nullable=False, server_default=text("'0'")),
+    # Room on each page for the next version of a row: updates stay on the page and leave the index alone.
+    postgresql_with={"fillfactor": "70"},
+)
+
+TRANSFER: Final = Table(
+    "transfer",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("program", KEY_TEXT, primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("balance_after", BigInteger, nullable=False),
+    Column("key", KEY_TEXT, nullable=False),
+    Column("country", Text, nullable=False),
+    Column("occurred_at", DateTime(timezone=True), nullable=False),
+    Column("posted_at", DateTime(timezone=True), nullable=False),
+    Column("expires_on", Date),
+    # json and not jsonb: the text stays as it was written, because the hash covers that text.
+    Column("explanation", JSON, nullable=False),
+    Column("reverses", Text),
+    Column("actor", Text),
+    Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
+    Column("hash", LargeBinary, nullable=False),
+    Index(None, "xid"),  # the relay reads in commit order
+    Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
+)
+
+RELAY_CURSOR: Final = Table(
+    "relay_cursor",
+    METADATA,
+    Column("topic", Text, primary_key=True),
+    Column("xid", Xid8, nullable=False),
+    Column("member_id", KEY_TEXT, nullable=False),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("moved_at", DateTime(timezone=True), nullable=False),
+)

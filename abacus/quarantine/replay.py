@@ -1,0 +1,47 @@
+"""Putting quarantined items back to where they were on their way to."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from abacus.core.errors import Reason
+from abacus.quarantine.item import Item, Stage
+from abacus.quarantine.store import QuarantineStore
+from abacus.queues.envelope import pack
+from abacus.queues.port import Queue
+
+EncodeTransaction = Callable[[Item], bytes]
+
+
+async def replay(
+    quarantine: QuarantineStore,
+    *,
+    award_queue: Queue,
+    retry_queue: Queue,
+    encode_transaction: EncodeTransaction,
+    ids: Sequence[str] = (),
+    reason: Reason | None = None,
+    limit: int = 100,
+) -> list[Item]:
+    """Send held items on their way again; those that were sent. Raises `Unavailable`; then none counts as replayed.
+
+    A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
+    """
+    async with quarantine.replaying(ids=ids, reason=reason, limit=limit) as held:
+        items = [entry.item for entry in held]
+        transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
+        awards = [item.body for item in items if item.stage is Stage.AWARD]
+        await retry_queue.send(list(pack("retries", transactions)))
+        await award_queue.send(list(pack("awards", awards)))
+        for item in items:
+            if item.stage is Stage.ENVELOPE:
+                queue = award_queue if item.origin == "award queue" else retry_queue
+                await queue.send([item.body.decode()])
+    return items
+
+
+def readable(body: bytes) -> str:
+    """The body as a person reads it: indented JSON, else text, else escaped bytes."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body.decode("utf-8", "backslashreplace")

@@ -1,0 +1,46 @@
+"""Migrations run over asyncpg, as the owner of the schema; `abacus migrate` hands over the database's address."""
+
+import asyncio
+
+import asyncpg
+from alembic import context
+from sqlalchemy import Connection, pool
+from sqlalchemy.ext.asyncio import create_async_engine
+
+import abacus.ledger.tables
+import abacus.quarantine.tables
+import abacus.rates.tables
+import abacus.tiers.tables
+from abacus.metadata import METADATA
+
+# Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
+ROOMS = (abacus.ledger.tables, abacus.quarantine.tables, abacus.rates.tables, abacus.tiers.tables)
+
+
+def run(connection: Connection) -> None:
+    context.configure(
+        connection=connection, target_metadata=METADATA, compare_type=True, transaction_per_migration=True
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+async def run_online() -> None:
+    url = context.config.get_main_option("sqlalchemy.url")
+    if not url:
+        raise SystemExit("no database: run migrations with `abacus migrate`, or pass -x through your own config")
+    # asyncpg reads the address itself, as the workers' connections do: SQLAlchemy would not take every form of it.
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=pool.NullPool
+    )
+    async with engine.connect() as connection:
+        await connection.run_sync(run)
+    await engine.dispose()
+
+
+if context.is_offline_mode():
+    context.configure(dialect_name="postgresql", target_metadata=METADATA, literal_binds=True)
+    with context.begin_transaction():
+        context.run_migrations()
+else:
+    asyncio.run(run_online())
