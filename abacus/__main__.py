@@ -1,0 +1,5 @@
+"""`python -m abacus` is `abacus`."""
+
+from abacus.cli.main import main
+
+main()

@@ -1,0 +1,25 @@
+"""The endpoints that operators and probes ask: alive, ready, metrics."""
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from abacus.health import Health
+
+
+def health_app(health: Health) -> Starlette:
+    """`/healthz` says that the process lives, `/readyz` whether each worker can work and if not what it waits for."""
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    async def readyz(_: Request) -> Response:
+        ready = health.ready
+        return JSONResponse({"ready": ready, "workers": health.report()}, status_code=200 if ready else 503)
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)])

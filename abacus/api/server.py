@@ -1,0 +1,39 @@
+"""Serving an application on a port until told to stop."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+
+from abacus.core.errors import Refused
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to the process that runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises `Refused` when the port is taken."""
+    try:
+        return socket.create_server((host, port), backlog=512)
+    except OSError as error:
+        raise Refused(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+async def serve(app: Starlette, listener: socket.socket, stop: asyncio.Event) -> None:
+    """Until `stop` is set."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
+    server = _Server(config)
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    server.should_exit = True
+    await serving

@@ -1,0 +1,101 @@
+"""The only place that knows how things are opened and closed: settings in, wired parts out, running workers."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+
+from abacus.core.clock import SystemClock
+from abacus.earning.issuing import Issuing
+from abacus.earning.retry import RetryPolicy
+from abacus.health import Health, WorkerHealth
+from abacus.metrics import CARDS_AGE
+from abacus.patience import unless_stopped, until_available
+from abacus.postgres import Pool, open_pool
+from abacus.quarantine.store import QuarantineStore
+from abacus.queues.definition import AWARD, RETRY
+from abacus.queues.sqs import Client, SqsQueue, sqs_client
+from abacus.rates.cache import CardReader
+from abacus.rates.store import CardStore
+from abacus.settings import Settings
+from abacus.streams.publisher import StreamPublisher
+from abacus.tiers.store import MembershipStore
+
+Run = Callable[[asyncio.Event], Awaitable[None]]
+Wire = Callable[["Wiring"], Awaitable[Run]]
+
+
+@asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[Pool]:
+    """A pool for a command of the command line. Raises `Unavailable` at once when there is no database."""
+    pool = await open_pool(settings.required("database_url"), size=4)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def sqs(settings: Settings) -> AbstractAsyncContextManager[Client]:
+    """A client for a command of the command line."""
+    return sqs_client(settings.sqs_endpoint_url)
+
+
+class Wiring:
+    """What a worker is made of. Everything that is opened is closed when the stack unwinds."""
+
+    def __init__(self, settings: Settings, stack: AsyncExitStack, health: WorkerHealth) -> None:
+        self.settings = settings
+        self.health = health
+        self.clock = SystemClock()
+        self._stack = stack
+
+    async def pool(self, *, size: int, settings: Mapping[str, str] | None = None) -> Pool:
+        url = self.settings.required("database_url")
+        pool = await until_available(lambda: open_pool(url, size=size, settings=settings), self.health)
+        self._stack.push_async_callback(_close_pool, pool)
+        return pool
+
+    async def sqs(self) -> Client:
+        return await self._stack.enter_async_context(sqs_client(self.settings.sqs_endpoint_url))
+
+    async def queue(self, client: Client, name: str) -> SqsQueue:
+        full_name = self.settings.queue_prefix + name
+        return await until_available(lambda: SqsQueue.find(client, full_name), self.health)
+
+    def publisher(self) -> StreamPublisher:
+        publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
+        self._stack.push_async_callback(publisher.close)
+        return publisher
+
+    async def issuing(self, pool: Pool, client: Client) -> Issuing:
+        cards = CardReader(CardStore(pool).all)
+        CARDS_AGE.set_function(lambda: cards.age_s)
+        keeping_fresh = asyncio.ensure_future(cards.keep_fresh())
+        self._stack.callback(keeping_fresh.cancel)
+        return Issuing(
+            cards=cards,
+            tiers=MembershipStore(pool, self.clock),
+            award_queue=await self.queue(client, AWARD),
+            retry_queue=await self.queue(client, RETRY),
+            quarantine=QuarantineStore(pool, self.clock),
+            retry_policy=RetryPolicy(give_up_after=timedelta(hours=self.settings.retry_hours)),
+            clock=self.clock,
+            rng=random.Random(),
+            health=self.health,
+        )
+
+
+async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event) -> None:
+    """Wire a worker and run it until `stop` is set. What it needs and does not find, it waits for."""
+    async with AsyncExitStack() as stack:
+        run = await unless_stopped(wire(Wiring(settings, stack, health.worker(name))), stop)
+        if run is not None:
+            await run(stop)
+
+
+async def _close_pool(pool: Pool) -> None:
+    try:
+        await asyncio.wait_for(pool.close(), 5)
+    except TimeoutError:
+        pool.terminate()

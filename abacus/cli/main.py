@@ -1,0 +1,53 @@
+"""`abacus`: every command in one tree."""
+
+import typer
+
+from abacus import __version__
+from abacus.cli import demo, ledger, quarantine, queues, rates, relay, tiers, up, worker
+from abacus.cli.shell import fail
+from abacus.core.errors import AbacusError
+
+app = typer.Typer(
+    name="abacus",
+    help="Issues loyalty points for completed transactions, exactly once, and can prove every point.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+app.command("up")(up.up)
+app.command("demo")(demo.demo)
+app.command("worker")(worker.worker)
+app.command("migrate")(ledger.migrate)
+app.command("explain")(ledger.explain)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(rates.app, name="rates")
+app.add_typer(tiers.app, name="tiers")
+app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(queues.app, name="queues")
+app.add_typer(queues.dead, name="dlq")
+app.add_typer(relay.app, name="relay")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"abacus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Issues loyalty points for completed transactions, exactly once, and can prove every point."""
+
+
+def main() -> None:
+    """The entry point. What fails on purpose ends in one line, wherever it was raised."""
+    try:
+        app()
+    except AbacusError as error:
+        try:
+            fail(error)
+        except typer.Exit as ending:
+            raise SystemExit(ending.exit_code) from None

@@ -1,0 +1,121 @@
+"""`abacus quarantine`: what was set aside, why, and sending it on again."""
+
+from typing import Annotated, Any
+
+import typer
+
+from abacus.bootstrap import sqs
+from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Reason, Refused
+from abacus.earning.message import Message, encode_retry
+from abacus.quarantine.item import HeldItem
+from abacus.quarantine.replay import readable
+from abacus.quarantine.replay import replay as replay_items
+from abacus.quarantine.store import HELD, QuarantineStore
+from abacus.queues.definition import AWARD, RETRY
+from abacus.queues.sqs import SqsQueue
+
+app = typer.Typer(help="What could not be processed.", no_args_is_help=True)
+
+OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
+
+
+@app.command("list")
+def list_items(
+    reason: OnlyReason = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """The items that are held, newest first."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            store = QuarantineStore(opened, SystemClock())
+            items = await store.list(status=None if everything else HELD, reason=reason, limit=limit)
+            counts = await store.counts()
+        if as_json:
+            print_json([_document(held) for held in items])
+            return
+        rows = [
+            [h.item.id, str(h.item.reason), h.item.origin, h.set_aside_at.isoformat(timespec="seconds"), h.item.detail]
+            for h in items
+        ]
+        table(f"{sum(counts.values())} held", ["id", "reason", "origin", "set aside", "detail"], rows)
+
+    run(main())
+
+
+@app.command()
+def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
+    """One item, whole."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            held = await QuarantineStore(opened, SystemClock()).get(id_)
+        if held is None:
+            raise Refused(f"the quarantine has no item {id_!r}")
+        if as_json:
+            print_json(_document(held))
+            return
+        for name, value in _document(held).items():
+            if value is not None and name != "body":
+                console.print(f"{name}: {value}", highlight=False, markup=False)
+        console.print(readable(held.item.body), highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command()
+def replay(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These items.")] = None,
+    reason: OnlyReason = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every held item.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 10_000,
+    as_json: AsJson = False,
+) -> None:
+    """Send held items through the pipeline again. What fails again comes back here under its old id."""
+
+    async def main() -> None:
+        if not (ids or reason or everything):
+            raise Refused("say which: ids, --reason REASON, or --all")
+        found = settings()
+        async with pool() as opened, sqs(found) as client:
+            items = await replay_items(
+                QuarantineStore(opened, SystemClock()),
+                award_queue=await SqsQueue.find(client, found.queue_prefix + AWARD),
+                retry_queue=await SqsQueue.find(client, found.queue_prefix + RETRY),
+                encode_transaction=lambda item: encode_retry(Message(item.body, item.origin, cause=str(item.reason))),
+                ids=ids or (),
+                reason=reason,
+                limit=limit,
+            )
+        if as_json:
+            print_json({"replayed": [item.id for item in items]})
+        else:
+            console.print(f"{len(items)} items sent on again", highlight=False)
+            missing = sorted(set(ids or ()) - {item.id for item in items})
+            if missing:
+                errors.print(f"not held, or too large for a queue: {', '.join(missing)}", highlight=False)
+
+    run(main())
+
+
+def _document(held: HeldItem) -> dict[str, Any]:
+    item = held.item
+    return {
+        "id": item.id,
+        "stage": str(item.stage),
+        "origin": item.origin,
+        "reason": str(item.reason),
+        "detail": item.detail,
+        "key": item.key,
+        "fingerprint": item.fingerprint,
+        "posted_fingerprint": item.posted_fingerprint,
+        "status": held.status,
+        "set_aside_at": held.set_aside_at.isoformat(),
+        "replayed_at": held.replayed_at.isoformat() if held.replayed_at else None,
+        "replays": held.replays,
+        "body": item.body.decode("utf-8", "backslashreplace"),
+    }

@@ -1,0 +1,71 @@
+"""`abacus queues ensure` and `abacus dlq`."""
+
+from typing import Annotated
+
+import typer
+
+from abacus.bootstrap import sqs
+from abacus.cli.shell import AsJson, console, print_json, run, settings, table
+from abacus.core.errors import Refused
+from abacus.queues.dead import dead_letters, redrive
+from abacus.queues.definition import definitions, ensure_queues
+
+app = typer.Typer(help="The queues.", no_args_is_help=True)
+dead = typer.Typer(help="Dead letters: messages that kept failing.", no_args_is_help=True)
+
+
+@app.command()
+def ensure(as_json: AsJson = False) -> None:
+    """Make the queues that are missing and bring the others' attributes in line. Doing it again changes nothing."""
+
+    async def main() -> None:
+        found = settings()
+        async with sqs(found) as client:
+            names = await ensure_queues(client, found.queue_prefix)
+        if as_json:
+            print_json(names)
+        else:
+            console.print("\n".join(names), highlight=False)
+
+    run(main())
+
+
+@dead.command("list")
+def list_dead(as_json: AsJson = False) -> None:
+    """How many messages each dead-letter queue holds."""
+
+    async def main() -> None:
+        found = settings()
+        async with sqs(found) as client:
+            counted = await dead_letters(client, found.queue_prefix)
+        if as_json:
+            print_json([letters._asdict() for letters in counted])
+        else:
+            table(
+                "Dead letters", ["queue", "messages"], [[letters.queue, str(letters.messages)] for letters in counted]
+            )
+
+    run(main())
+
+
+@dead.command("redrive")
+def redrive_dead(
+    name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry or expiry.")],
+    limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
+    as_json: AsJson = False,
+) -> None:
+    """Send a queue's dead letters back to it. What was posted already is not posted again."""
+
+    async def main() -> None:
+        found = settings()
+        known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
+        if name not in known:
+            raise Refused(f"no queue is called {name!r}; there are {', '.join(known)}")
+        async with sqs(found) as client:
+            moved = await redrive(client, found.queue_prefix, name, limit=limit)
+        if as_json:
+            print_json({"queue": name, "moved": moved})
+        else:
+            console.print(f"{moved} messages sent back to {found.queue_prefix}{name}", highlight=False)
+
+    run(main())

@@ -1,0 +1,63 @@
+"""`abacus relay`: where publishing stands, and publishing again."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.ledger.relay import RelayCursor
+
+app = typer.Typer(help="The points stream.", no_args_is_help=True)
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """How far the ledger is published."""
+
+    async def main() -> None:
+        topic = settings().points_topic
+        async with pool() as opened:
+            cursor = RelayCursor(opened, topic, SystemClock())
+            position, waiting = await cursor.position(), await cursor.waiting()
+        if as_json:
+            print_json({"topic": topic, "position": position._asdict(), "waiting": waiting})
+        else:
+            console.print(f"{topic}: {waiting:,} transfers to publish, after {tuple(position)}", highlight=False)
+
+    run(main())
+
+
+@app.command()
+def rewind(
+    start: Annotated[
+        str, typer.Option("--from", help="A time with an offset (2026-05-01T00:00:00+08:00), or `start`.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Publish again what was posted since then. A running relay goes on from there; consumers see the ids again."""
+
+    async def main() -> None:
+        since = None if start == "start" else _moment(start)
+        async with pool() as opened:
+            cursor = RelayCursor(opened, settings().points_topic, SystemClock())
+            position = await cursor.rewind(since)
+            waiting = await cursor.waiting()
+        if as_json:
+            print_json({"position": position._asdict(), "waiting": waiting})
+        else:
+            console.print(f"rewound; {waiting:,} transfers to publish", highlight=False)
+
+    run(main())
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise Refused(f"--from: {text!r} is neither `start` nor a time like 2026-05-01T00:00:00+08:00") from None
+    if moment.tzinfo is None:
+        raise Refused(f"--from: {text!r} has no offset; write {moment.isoformat()}+00:00 for UTC")
+    return moment.astimezone(UTC)

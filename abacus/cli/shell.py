@@ -1,0 +1,88 @@
+"""What the commands share: running, failing in one line, printing for people and for machines."""
+
+import asyncio
+import getpass
+import json
+import sys
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from abacus.bootstrap import database
+from abacus.core.errors import AbacusError, Refused, Unavailable
+from abacus.logs import configure_logging
+from abacus.postgres import Pool
+from abacus.settings import Settings, read_settings
+
+EXIT_FAILED: Final = 1
+EXIT_REFUSED: Final = 2
+
+console: Final = Console()
+errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a command. An expected failure ends it with one line (or one per fault) and an exit code."""
+    try:
+        with _runner() as runner:
+            runner.run(main)
+    except AbacusError as error:
+        fail(error)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def fail(error: AbacusError) -> None:
+    for line in getattr(error, "faults", None) or [error]:
+        errors.print(f"abacus: {line}", style=None, markup=False)
+    raise typer.Exit(EXIT_FAILED if isinstance(error, Unavailable) else EXIT_REFUSED)
+
+
+def settings() -> Settings:
+    """The settings, with logging set up as they say."""
+    found = read_settings()
+    configure_logging(found.log_format)
+    return found
+
+
+@asynccontextmanager
+async def pool() -> AsyncIterator[Pool]:
+    """A pool on the database that the settings name. Raises `Refused` or `Unavailable`."""
+    async with database(read_settings()) as opened:
+        yield opened
+
+
+def print_json(document: object) -> None:
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    for column in columns:
+        shown.add_column(column, overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    console.print(shown)
+
+
+def who() -> str:
+    """The login name of whoever runs the command. Raises `Refused` where there is none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container whose user has no name
+        raise Refused("nobody is logged in by a name; say who decides with --by NAME") from None
+
+
+def _runner() -> "asyncio.Runner":
+    try:
+        import uvloop  # noqa: PLC0415  # not on every platform
+    except ImportError:
+        return asyncio.Runner()
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)

@@ -1,0 +1,75 @@
+"""What `abacus up` and `abacus demo` share: embedded services where none are set, and everything made ready."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from abacus.bootstrap import database
+from abacus.bootstrap import sqs as sqs_of
+from abacus.core.clock import SystemClock
+from abacus.examples import example_cards
+from abacus.health import Health
+from abacus.migrations import migrate
+from abacus.process import run_workers
+from abacus.queues.definition import ensure_queues
+from abacus.rates.store import CardStore
+from abacus.settings import Settings
+from workers import WORKERS
+
+_PARTITIONS: Final = 64
+
+
+@asynccontextmanager
+async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings]:
+    """The settings with an address for each service. Raises `Refused` when the embedded ones are not installed."""
+    postgres, kafka, sqs = (
+        settings.database_url is None,
+        settings.kafka_bootstrap is None,
+        settings.sqs_endpoint_url is None,
+    )
+    if not (postgres or kafka or sqs):
+        yield settings
+        return
+    # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
+    topics = dict.fromkeys((settings.transactions_topic, settings.points_topic), _PARTITIONS)
+    from abacus.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
+
+    async with EmbeddedStack(data_dir, postgres=postgres, kafka=kafka, sqs=sqs, kafka_topics=topics) as stack:
+        yield settings.model_copy(
+            update={
+                "database_url": settings.database_url or stack.database_url,
+                "kafka_bootstrap": settings.kafka_bootstrap or stack.kafka_bootstrap,
+                "sqs_endpoint_url": settings.sqs_endpoint_url or stack.sqs_endpoint_url,
+            }
+        )
+
+
+async def make_ready(settings: Settings) -> list[str]:
+    """Schema, queues, and rate cards: the example cards where none is published. The cards published now, by name."""
+    await migrate(settings.required("database_url"))
+    async with sqs_of(settings) as client:
+        await ensure_queues(client, settings.queue_prefix)
+    clock = SystemClock()
+    async with database(settings) as pool:
+        store = CardStore(pool)
+        if await store.all():
+            return []
+        return [(await store.publish(card, by="abacus examples", now=clock.now())).name for card in example_cards()]
+
+
+@asynccontextmanager
+async def all_workers(settings: Settings, *, health_port: int | None) -> AsyncIterator["asyncio.Task[None]"]:
+    """Every worker running and ready. The task ends early only when a worker fails; leaving the block stops them."""
+    stop, health = asyncio.Event(), Health(WORKERS)
+    running = asyncio.create_task(run_workers(WORKERS, settings, health, stop, health_port=health_port))
+    try:
+        while not running.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
+            await asyncio.sleep(0.05)
+        if running.done():
+            await running
+        yield running
+    finally:
+        stop.set()
+        await running

@@ -1,0 +1,37 @@
+"""`abacus worker`: run any set of workers in one process."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from abacus.cli.shell import run, settings
+from abacus.core.errors import Refused
+from abacus.health import Health
+from abacus.process import run_workers, stopped_by_signals
+from workers import WORKERS
+
+
+def worker(
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help=f"Any of: {', '.join(WORKERS)}.")],
+    health_port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Serve /healthz, /readyz and /metrics here (or ABACUS_HEALTH_PORT)."),
+    ] = None,
+) -> None:
+    """Run workers until SIGTERM or Ctrl-C. Scale by starting more of them."""
+
+    async def main() -> None:
+        unknown = sorted(set(names) - set(WORKERS))
+        if unknown:
+            raise Refused(f"no worker is called {unknown[0]!r}; there are {', '.join(WORKERS)}")
+        found = settings()
+        found.required("database_url")
+        if {"calculator", "relay"} & set(names):
+            found.required("kafka_bootstrap")
+        stop = asyncio.Event()
+        wires = {name: WORKERS[name] for name in dict.fromkeys(names)}
+        with stopped_by_signals(stop):
+            await run_workers(wires, found, Health(wires), stop, health_port=health_port or found.health_port)
+
+    run(main())

@@ -1,0 +1,61 @@
+"""How each worker of this process is doing, for the readiness probe and the log."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import structlog
+
+from abacus.core.errors import Unavailable
+
+log = structlog.get_logger(__name__)
+
+
+class State(StrEnum):
+    """`ready` works; `starting` and `waiting` will work by themselves; `stopped` needs a person."""
+
+    STARTING = "starting"
+    READY = "ready"
+    WAITING = "waiting"
+    STOPPED = "stopped"
+
+
+@dataclass(slots=True)
+class WorkerHealth:
+    """The state of one worker. Each change is logged once, however often it is reported."""
+
+    name: str
+    state: State = State.STARTING
+    detail: str = ""
+
+    def ready(self) -> None:
+        if self.state is not State.READY:
+            log.info("worker ready", worker=self.name, after=str(self.state))
+        self.state, self.detail = State.READY, ""
+
+    def waiting(self, error: Unavailable) -> None:
+        if self.state is not State.WAITING or self.detail.partition(":")[0] != error.dependency:
+            log.warning("worker waits", worker=self.name, dependency=error.dependency, detail=error.detail)
+        self.state, self.detail = State.WAITING, f"{error.dependency}: {error.detail}"
+
+    def stopped(self, why: str) -> None:
+        if self.state is not State.STOPPED:
+            log.error("worker stopped", worker=self.name, why=why)
+        self.state, self.detail = State.STOPPED, why
+
+
+class Health:
+    """All workers of this process."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.workers = {name: WorkerHealth(name) for name in names}
+
+    def worker(self, name: str) -> WorkerHealth:
+        return self.workers[name]
+
+    @property
+    def ready(self) -> bool:
+        return all(worker.state is State.READY for worker in self.workers.values())
+
+    def report(self) -> dict[str, dict[str, str]]:
+        return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

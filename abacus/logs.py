@@ -1,0 +1,42 @@
+"""Logging: one event a line, for people or for machines, always on standard error."""
+
+import logging
+import sys
+from typing import Any, Literal
+
+import structlog
+
+
+def configure_logging(log_format: Literal["console", "json"], *, level: int = logging.INFO) -> None:
+    """Once per process. Libraries that log through `logging` come out the same way."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    rendering: list[Any] = (
+        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        if log_format == "json"
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("abacus").setLevel(level)
+    # aiokafka and botocore describe every reconnection at length; the workers say in one line what they wait for.
+    for noisy in ("aiokafka", "botocore", "aiobotocore", "asyncio"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)

@@ -1,0 +1,54 @@
+"""Every metric of Abacus, in one list. Names are stable: dashboards and alerts rely on them."""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+# Messages read from the transactions topic or the retry queue, by what became of them:
+# awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
+TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])
+
+# Awards that the ledger decided: posted, duplicate, conflict, refused.
+AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by outcome", ["outcome"])
+
+# Points of posted awards, by program.
+POINTS: Final = Counter("abacus_points_awarded", "Points posted, by program", ["program"])
+
+# Items put into the quarantine, by stage (where) and reason (why; the closed list of core.errors.Reason).
+QUARANTINED: Final = Counter("abacus_quarantined", "Items set aside, by stage and reason", ["stage", "reason"])
+
+# Time from the transaction to its points: from `occurred_at` to posted.
+TIME_TO_POINTS: Final = Histogram(
+    "abacus_time_to_points_seconds",
+    "From the transaction's time to its posting",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 86400),
+)
+
+# One posting transaction in Postgres, and how many awards it held.
+POSTING_SECONDS: Final = Histogram(
+    "abacus_posting_seconds", "Duration of a posting transaction", buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+)
+POSTING_AWARDS: Final = Histogram(
+    "abacus_posting_awards", "Awards in a posting transaction", buckets=(1, 10, 50, 100, 200, 400, 800, 1000)
+)
+
+# Events published on the points stream.
+PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
+
+# Messages on the transactions topic that this process' partitions still have to read.
+CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])
+
+# Seconds since the rate cards were last read.
+CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
+
+
+def total(counter: Counter, **labels: str) -> int:
+    """What a counter has counted in this process, over all series that have these labels."""
+    return int(
+        sum(
+            sample.value
+            for metric in counter.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total") and labels.items() <= sample.labels.items()
+        )
+    )

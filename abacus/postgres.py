@@ -1,0 +1,94 @@
+"""Connections to Postgres, and what its failures mean to the caller.
+
+Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`abacus.tables` of each room) are
+the source of the schema and of the migrations. docs/adr/0002 says why.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final, TypeAlias
+
+import asyncpg
+
+from abacus.core.errors import Refused, Unavailable
+
+APPLICATION_ROLE: Final = "abacus_app"
+DEPENDENCY: Final = "database"
+
+# SQLSTATE classes and codes that say nothing about the data: the server is away, full, shutting down, read-only, not
+# migrated yet, or chose us as the victim of a deadlock. The work in hand is good and will pass later.
+_PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01", "42501", "42883", "42703", "55P03")
+
+_NOT_MIGRATED: Final = ("42P01", "42703", "42883")
+
+# What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
+REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
+
+Pool: TypeAlias = asyncpg.Pool
+Connection: TypeAlias = asyncpg.Connection
+
+
+async def open_pool(
+    database_url: str, *, size: int, role: str | None = APPLICATION_ROLE, settings: Mapping[str, str] | None = None
+) -> Pool:
+    """A pool whose sessions act as the application's role, which may not change or delete what the ledger holds.
+
+    Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
+    """
+    session = {"application_name": "abacus", "timezone": "UTC", **(settings or {})}
+    if role is not None:
+        session["role"] = role
+    try:
+        async with passing_failures():
+            return await asyncpg.create_pool(
+                database_url, min_size=1, max_size=size, timeout=5, command_timeout=60, server_settings=session
+            )
+    except asyncpg.InvalidParameterValueError as error:
+        raise Unavailable(DEPENDENCY, f"{_one_line(error)}; run `abacus migrate`") from error
+    except ValueError as error:  # asyncpg cannot make sense of the address
+        raise Refused(f"the database's address: {_one_line(error)}") from error
+
+
+@asynccontextmanager
+async def passing_failures() -> AsyncIterator[None]:
+    """Turn "the database is away" into `Unavailable`; what the database says about the data passes unchanged."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        if is_passing(error):
+            remedy = "; run `abacus migrate`" if error.sqlstate in _NOT_MIGRATED else ""
+            raise Unavailable(DEPENDENCY, _one_line(error) + remedy) from error
+        raise
+    except (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError | TypeError):
+            raise  # asyncpg could not encode a value: that is about the data
+        raise Unavailable(DEPENDENCY, _one_line(error)) from error
+
+
+SEPARATOR: Final = "\x1f"
+
+
+def column(values: Iterable[object]) -> str:
+    """Many values as one text, which `array` turns into an array again; None becomes null.
+
+    asyncpg looks at each element of an array several times over, which cost more than all the rest of posting;
+    Postgres splits a text for a tenth of it. Raises `ValueError` when a value holds the separator.
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    joined = SEPARATOR.join(texts)
+    if joined.count(SEPARATOR) != max(0, len(texts) - 1):
+        raise ValueError("a value holds the control character U+001F")
+    return joined
+
+
+def array(parameter: int, type_: str) -> str:
+    """SQL for the array in a parameter that was made by `column`."""
+    return f"string_to_array(${parameter}::text, e'\\x1f', '')::{type_}[]"
+
+
+def is_passing(error: asyncpg.PostgresError) -> bool:
+    return str(error.sqlstate or "").startswith(_PASSING)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

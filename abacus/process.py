@@ -1,0 +1,79 @@
+"""A process of workers: run them together, stop them together, and fail as a whole when one fails."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import structlog
+
+from abacus.api.health import health_app
+from abacus.api.server import bound, serve
+from abacus.bootstrap import Wire, run_worker
+from abacus.health import Health
+from abacus.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+STOP_WITHIN_S: Final = 28.0
+_AT_THE_LATEST_S: Final = 29.5  # something does not even let itself be cut off; ending like kill -9 loses nothing
+
+
+@contextlib.contextmanager
+def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    """SIGTERM and SIGINT set `stop`; a second one ends the process at once, which loses nothing either."""
+
+    def on_signal(number: int) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        log.info("stopping", signal=signal.Signals(number).name)
+        last_resort = threading.Timer(_AT_THE_LATEST_S, os._exit, (1,))
+        last_resort.daemon = True
+        last_resort.start()
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal, number)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def run_workers(
+    wires: Mapping[str, Wire], settings: Settings, health: Health, stop: asyncio.Event, *, health_port: int | None
+) -> None:
+    """Until `stop` is set and every worker has ended, or one has failed. Raises what the failed one raised."""
+    tasks = [
+        asyncio.create_task(run_worker(name, wire, settings, health, stop), name=name) for name, wire in wires.items()
+    ]
+    if health_port is not None:
+        listener = bound(settings.api_host, health_port)
+        tasks.append(asyncio.create_task(serve(health_app(health), listener, stop), name="health"))
+    await _until_stopped_or_failed(tasks, stop)
+    stop.set()
+    await _end(tasks)
+
+
+async def _until_stopped_or_failed(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event) -> None:
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait((*tasks, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+
+
+async def _end(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    """Wait for all to end by themselves; what takes too long is cut off, and its work is found again later."""
+    _, late = await asyncio.wait(tasks, timeout=STOP_WITHIN_S)
+    for task in late:
+        log.warning("worker cut off", worker=task.get_name(), after_s=STOP_WITHIN_S)
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    for task, result in zip(tasks, results, strict=True):
+        if isinstance(result, Exception):
+            log.error("worker failed", worker=task.get_name(), exc_info=result)
+            raise result

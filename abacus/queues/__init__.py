@@ -1,0 +1,1 @@
+"""SQS: envelopes, sending, and receiving with heartbeats."""

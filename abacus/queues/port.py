@@ -1,0 +1,46 @@
+"""What a queue promises, whoever keeps it. SQS does; the simulation's queue does, with every misfortune SQS allows."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from abacus.core.errors import Unavailable
+
+
+class Received(NamedTuple):
+    """A message in our hands, until its visibility timeout passes."""
+
+    id: str
+    receipt: str
+    body: str
+    receives: int
+
+
+class Unsent(Unavailable):
+    """The queue did not take everything; `remaining` is what it did not take."""
+
+    def __init__(self, queue: str, detail: str, remaining: Sequence[str]) -> None:
+        super().__init__(f"queue {queue}", detail)
+        self.remaining = list(remaining)
+
+
+class Queue(Protocol):
+    """At least once, in no promised order."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
+        """Returns when the queue has taken every body. Raises `Unsent` with those it has not taken."""
+        ...
+
+    async def receive(self) -> list[Received]:
+        """Up to ten messages, waiting a while for the first. Raises `Unavailable`."""
+        ...
+
+    async def delete(self, messages: Sequence[Received]) -> None:
+        """They are done. A message that could not be deleted comes again. Raises `Unavailable`."""
+        ...
+
+    async def keep(self, messages: Sequence[Received], seconds: int) -> None:
+        """They stay ours for so long from now; 0 gives them back at once. Raises `Unavailable`."""
+        ...

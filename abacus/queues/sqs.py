@@ -1,0 +1,171 @@
+"""SQS: calls of ten, and of no more bytes than every implementation takes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from abacus.core.errors import Refused, Unavailable
+from abacus.queues.port import Received, Unsent
+
+CALL_ITEMS: Final = 10
+CALL_BYTES: Final = 250 * 1024
+LONGEST_DELAY_S: Final = 900
+DEPENDENCY: Final = "SQS"
+
+_PARALLEL_CALLS: Final = 4
+_TRIES: Final = 3
+_ALREADY_GONE: Final = ("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight")
+
+Client = Any  # aiobotocore builds its clients at run time; there is no class to name
+
+
+@asynccontextmanager
+async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
+    """A client with AWS' usual chain of credentials and region.
+
+    An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
+    where the chain has none, placeholders stand in.
+    """
+    import aioboto3  # noqa: PLC0415  # a second of start-up that commands without a queue do not need
+    from aiobotocore.config import AioConfig  # noqa: PLC0415  # as above
+
+    session = aioboto3.Session()
+    own_endpoint: dict[str, str] = {}
+    if endpoint_url is not None:
+        own_endpoint = {"endpoint_url": endpoint_url, "region_name": session.region_name or "us-east-1"}
+        if await session.get_credentials() is None:
+            own_endpoint |= {"aws_access_key_id": "abacus", "aws_secret_access_key": "abacus"}
+    config = AioConfig(
+        connect_timeout=3, read_timeout=30, max_pool_connections=50, retries={"mode": "standard", "max_attempts": 2}
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(session.client("sqs", config=config, **own_endpoint))
+        except BotoCoreError as error:
+            raise Refused(f"SQS cannot be used: {error} (AWS_DEFAULT_REGION, or ABACUS_SQS_ENDPOINT_URL)") from error
+        yield client
+
+
+@contextmanager
+def reachable() -> Iterator[None]:
+    """Turn every way in which SQS does not answer into `Unavailable`."""
+    try:
+        yield
+    except (BotoCoreError, ClientError, NoCredentialsError, OSError, TimeoutError) as error:
+        raise Unavailable(DEPENDENCY, " ".join(str(error).split())) from error
+
+
+class SqsQueue:
+    """`Queue` on SQS."""
+
+    def __init__(self, client: Client, name: str, url: str, *, wait_s: int = 20) -> None:
+        self.name = name
+        self.url = url
+        self._client = client
+        self._wait_s = wait_s
+        self._calls = asyncio.Semaphore(_PARALLEL_CALLS)
+
+    @classmethod
+    async def find(cls, client: Client, name: str, *, wait_s: int = 20) -> "SqsQueue":
+        """The queue of that name. Raises `Unavailable` while there is none."""
+        try:
+            with reachable():
+                url = (await client.get_queue_url(QueueName=name))["QueueUrl"]
+        except Unavailable as error:
+            missing = isinstance(error.__cause__, ClientError) and "NonExistentQueue" in str(error.__cause__.response)
+            if missing:
+                raise Unavailable(f"queue {name}", "it does not exist; run `abacus queues ensure`") from error
+            raise
+        return cls(client, name, url, wait_s=wait_s)
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
+        results = await asyncio.gather(*(self._send_call(call, delay_s) for call in calls_of(bodies)))
+        remaining = [body for left, _ in results for body in left]
+        if remaining:
+            raise Unsent(self.name, next(why for _, why in results if why), remaining)
+
+    async def _send_call(self, bodies: Sequence[str], delay_s: int) -> tuple[list[str], str]:
+        """What of the call was not taken after a few tries, and why. Entries that were taken are not sent again."""
+        left, why = list(bodies), ""
+        for attempt in range(_TRIES):
+            entries = [
+                {"Id": str(index), "MessageBody": body, "DelaySeconds": delay_s} for index, body in enumerate(left)
+            ]
+            try:
+                async with self._calls:
+                    with reachable():
+                        answer = await self._client.send_message_batch(QueueUrl=self.url, Entries=entries)
+            except Unavailable as error:
+                return left, error.detail
+            failed = answer.get("Failed", [])
+            if not failed:
+                return [], ""
+            left = [left[int(entry["Id"])] for entry in failed]
+            why = f"{failed[0].get('Code')}: {failed[0].get('Message', '')}"
+            await asyncio.sleep(0.1 * 2**attempt)
+        return left, why
+
+    async def receive(self) -> list[Received]:
+        with reachable():
+            answer = await self._client.receive_message(
+                QueueUrl=self.url,
+                MaxNumberOfMessages=CALL_ITEMS,
+                WaitTimeSeconds=self._wait_s,
+                AttributeNames=["ApproximateReceiveCount"],
+            )
+        return [
+            Received(
+                message["MessageId"],
+                message["ReceiptHandle"],
+                message["Body"],
+                int(message.get("Attributes", {}).get("ApproximateReceiveCount", 1)),
+            )
+            for message in answer.get("Messages", [])
+        ]
+
+    async def delete(self, messages: Sequence[Received]) -> None:
+        entries = [{"Id": str(index), "ReceiptHandle": message.receipt} for index, message in enumerate(messages)]
+        for _ in range(_TRIES):
+            with reachable():
+                answer = await self._client.delete_message_batch(QueueUrl=self.url, Entries=entries)
+            left = [entries[int(failed["Id"])] for failed in _still_there(answer)]
+            if not left:
+                return
+            entries = [entry | {"Id": str(index)} for index, entry in enumerate(left)]
+        raise Unavailable(f"queue {self.name}", f"{len(entries)} messages could not be deleted")
+
+    async def keep(self, messages: Sequence[Received], seconds: int) -> None:
+        entries = [
+            {"Id": str(index), "ReceiptHandle": message.receipt, "VisibilityTimeout": seconds}
+            for index, message in enumerate(messages)
+        ]
+        with reachable():
+            answer = await self._client.change_message_visibility_batch(QueueUrl=self.url, Entries=entries)
+        failed = _still_there(answer)
+        if failed:
+            raise Unavailable(
+                f"queue {self.name}", f"{len(failed)} messages could not be kept: {failed[0].get('Code')}"
+            )
+
+
+def calls_of(bodies: Sequence[str]) -> Iterator[list[str]]:
+    """The bodies in groups that one call may carry."""
+    call: list[str] = []
+    size = 0
+    for body in bodies:
+        length = len(body.encode())
+        if call and (len(call) == CALL_ITEMS or size + length > CALL_BYTES):
+            yield call
+            call, size = [], 0
+        call.append(body)
+        size += length
+    if call:
+        yield call
+
+
+def _still_there(answer: Any) -> list[dict[str, Any]]:
+    """The failed entries of a batch call, less those whose message is no longer ours: nothing can be done for them."""
+    return [entry for entry in answer.get("Failed", []) if not any(code in entry["Code"] for code in _ALREADY_GONE)]

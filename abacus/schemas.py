@@ -1,0 +1,55 @@
+"""The JSON Schemas of all messages, written to docs/schemas: `python -m abacus.schemas`, or `--check` in CI."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from abacus.earning.message import RetryEnvelope
+from abacus.earning.transaction import Transaction
+from abacus.ledger.award import AwardEnvelope
+from abacus.ledger.events import PointEvent
+
+FOLDER: Final = Path("docs/schemas")
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+_MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
+    "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
+    "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
+    "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
+    "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
+}
+
+
+def schemas() -> dict[str, str]:
+    """The text of each schema by its file's name."""
+    texts: dict[str, str] = {}
+    for name, (title, adapter) in _MESSAGES.items():
+        document = {"$schema": _DIALECT, **adapter.json_schema(), "title": title}
+        texts[f"{name}.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+def drifted(folder: Path) -> list[str]:
+    """Files in the folder that are not what the code says, or that it says nothing of."""
+    wanted = schemas()
+    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    return sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+
+
+def main(arguments: list[str]) -> int:
+    if "--check" in arguments:
+        names = drifted(FOLDER)
+        if names:
+            sys.stderr.write(f"{', '.join(names)} drifted; run `python -m abacus.schemas` and commit {FOLDER}\n")
+        return 1 if names else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in schemas().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

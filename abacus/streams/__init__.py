@@ -1,0 +1,1 @@
+"""Kafka: reading in batches, and publishing."""

@@ -1,0 +1,109 @@
+"""Publishing in batches: in order for each key, acknowledged by every in-sync replica."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+from aiokafka.partitioner import DefaultPartitioner
+from aiokafka.producer.message_accumulator import BatchBuilder
+
+from abacus.core.errors import Unavailable
+
+DEPENDENCY: Final = "Kafka"
+
+_CONNECT_WITHIN_S: Final = 10.0
+_PUBLISH_WITHIN_S: Final = 20.0
+_CLOSE_WITHIN_S: Final = 2.0
+
+
+class Message(NamedTuple):
+    """What is published, under the key that decides its partition."""
+
+    key: bytes
+    value: bytes
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+class StreamPublisher:
+    """An idempotent producer. After a failure it is closed and opened anew, because its state is then unknown."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._producer: AIOKafkaProducer | None = None
+        self._partition_of = DefaultPartitioner()
+
+    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+        """Returns when the broker has every message. Raises `Unavailable` when it may not: publish all again."""
+        async with self._within(_PUBLISH_WITHIN_S):
+            producer = await self._started()
+            partitions = sorted(await producer.partitions_for(topic))
+            by_partition: dict[int, list[Message]] = {}
+            for message in messages:
+                partition = self._partition_of(message.key, partitions, partitions)
+                by_partition.setdefault(partition, []).append(message)
+            await asyncio.gather(*(self._send(producer, topic, p, held) for p, held in by_partition.items()))
+
+    async def connect(self) -> None:
+        """Returns when the broker answers. Raises `Unavailable`."""
+        async with self._within(_CONNECT_WITHIN_S):
+            await self._started()
+
+    async def close(self) -> None:
+        """What is not acknowledged by then is given up; whoever published it was told so or never heard."""
+        producer, self._producer = self._producer, None
+        if producer is None:
+            return
+        try:
+            await asyncio.wait_for(producer.stop(), _CLOSE_WITHIN_S)
+        except TimeoutError:  # an idempotent producer would flush for ever to a broker that is gone
+            await producer._sender.close()  # noqa: SLF001  # there is no public way to give up
+            await producer.client.close()
+
+    @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except (KafkaError, OSError, TimeoutError) as error:
+            await self.close()
+            detail = " ".join(str(error).split()) or f"no answer within {seconds:.0f} s"
+            raise Unavailable(DEPENDENCY, detail) from error
+
+    async def _started(self) -> AIOKafkaProducer:
+        if self._producer is None:
+            producer = AIOKafkaProducer(
+                bootstrap_servers=self._bootstrap,
+                enable_idempotence=True,
+                acks="all",
+                max_batch_size=256 * 1024,
+                request_timeout_ms=15_000,
+                metadata_max_age_ms=30_000,
+            )
+            try:
+                await producer.start()
+            except BaseException:
+                await producer.stop()
+                raise
+            self._producer = producer
+        return self._producer
+
+    async def _send(self, producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> None:
+        sent = []
+        batch = producer.create_batch()
+        for message in messages:
+            if not _append(batch, message):
+                sent.append(await producer.send_batch(batch, topic, partition=partition))
+                batch = producer.create_batch()
+                _append(batch, message)
+        sent.append(await producer.send_batch(batch, topic, partition=partition))
+        for acknowledged in sent:
+            await acknowledged
+
+
+def _append(batch: BatchBuilder, message: Message) -> bool:
+    """Whether there was room for it."""
+    appended = batch.append(key=message.key, value=message.value, timestamp=None, headers=list(message.headers))
+    return appended is not None

@@ -1,0 +1,46 @@
+"""What messages have in common when they are checked: the times they may name, and the words for a fault."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, ValidationError
+
+# Any business has its times in here; a year with five digits would break calendars further on.
+_FROM, _BEFORE = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+
+_SHOWN = 80  # characters of a faulty value
+
+
+def _written_out(value: object) -> object:
+    """pydantic would also take a number of seconds, in a string too."""
+    if isinstance(value, datetime) or (isinstance(value, str) and value[10:11] in {"T", "t", " "}):
+        return value
+    raise ValueError("a time like 2026-01-10T12:30:00+08:00 is needed")
+
+
+def _day_written_out(value: object) -> object:
+    if isinstance(value, date) or (isinstance(value, str) and len(value) == len("2026-07-31") and "-" in value):
+        return value
+    raise ValueError("a day like 2026-07-31 is needed")
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+# Held in UTC, whatever offset it came with: pydantic's own zones make each later use of a time several times dearer.
+Moment = Annotated[AwareDatetime, Field(ge=_FROM, lt=_BEFORE), BeforeValidator(_written_out), AfterValidator(_in_utc)]
+Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidator(_day_written_out)]
+
+
+def first_fault(error: ValidationError, *, shown: bool = True) -> str:
+    """The first fault with its path and, where it may be shown, the value; and how many more faults there are."""
+    faults = error.errors(include_url=False, include_context=False, include_input=True)
+    first = faults[0]
+    path = ".".join(str(part) for part in first["loc"])
+    value = repr(first["input"])
+    if len(value) > _SHOWN:
+        value = f"{value[:_SHOWN]}…"
+    given = f", not {value}" if shown and first["type"] != "missing" else ""
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}{given}{more}"

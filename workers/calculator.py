@@ -1,0 +1,15 @@
+"""Reads transactions from the stream, calculates, and puts awards on the award queue."""
+
+from abacus.bootstrap import Run, Wiring
+from abacus.earning.breaker import Breaker
+from abacus.earning.calculator import StreamCalculator
+from abacus.streams.reader import StreamReader
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings = wiring.settings
+    bootstrap = settings.required("kafka_bootstrap")
+    issuing = await wiring.issuing(await wiring.pool(size=4), await wiring.sqs())
+    group = f"{settings.queue_prefix}calculator"
+    reader = StreamReader(bootstrap, settings.transactions_topic, group, wiring.health)
+    return StreamCalculator(reader, issuing, Breaker(settings.quarantine_share), wiring.health).run

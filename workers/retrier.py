@@ -1,0 +1,14 @@
+"""Takes transactions that had to wait for a dependency through the same calculation again."""
+
+from abacus.bootstrap import Run, Wiring
+from abacus.earning.retrier import Retrier
+from abacus.quarantine.store import QuarantineStore
+from abacus.queues.consumer import QueueConsumer
+from abacus.queues.definition import RETRY
+
+
+async def wire(wiring: Wiring) -> Run:
+    pool = await wiring.pool(size=4)
+    client = await wiring.sqs()
+    retrier = Retrier(await wiring.issuing(pool, client), QuarantineStore(pool, wiring.clock))
+    return QueueConsumer(await wiring.queue(client, RETRY), retrier.handle, wiring.health).run
