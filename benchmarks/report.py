@@ -1,0 +1,47 @@
+"""What a benchmark reports, and the table."""
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Figure(NamedTuple):
+    """One row of the table: what was measured, how much, against what, and what the issue asks for."""
+
+    name: str
+    value: str
+    ratio: str = ""
+    wanted: str = ""
+    reached: bool | None = None
+
+
+def rate(per_second: float, unit: str) -> str:
+    return f"{per_second:,.0f} {unit}/s"
+
+
+def markdown(figures: Sequence[Figure]) -> str:
+    rows = [("measurement", "figure", "ratio in the same run", "wanted", "reached")]
+    rows += [
+        (f.name, f.value, f.ratio, f.wanted, "" if f.reached is None else "yes" if f.reached else "**no**")
+        for f in figures
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    return f"{os.cpu_count()} cores, {_processor()}, Python {platform.python_version()}, {platform.system()}"
+
+
+def _processor() -> str:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as info:
+            return next(line.partition(":")[2].strip() for line in info if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()

@@ -1,0 +1,100 @@
+"""What integration tests stand on: real services, embedded unless addresses are given, and a fresh database a test."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import hypothesis
+import pytest
+
+from abacus.embedded import EmbeddedStack
+from abacus.migrations import migrate
+from abacus.postgres import Pool, open_pool
+
+# A property says nothing about time, and machines are sometimes busy.
+hypothesis.settings.register_profile("abacus", deadline=None)
+hypothesis.settings.load_profile("abacus")
+
+
+class Services(NamedTuple):
+    """Addresses of the services under test."""
+
+    database_url: str
+    sqs_endpoint_url: str
+    kafka_bootstrap: str
+
+
+@pytest.fixture(scope="session")
+async def services() -> AsyncIterator[Services]:
+    """`ABACUS_TEST_…` names real ones; the rest is embedded, and forgets nothing but durability."""
+    given = {
+        "database_url": os.environ.get("ABACUS_TEST_DATABASE_URL"),
+        "sqs_endpoint_url": os.environ.get("ABACUS_TEST_SQS_ENDPOINT_URL"),
+        "kafka_bootstrap": os.environ.get("ABACUS_TEST_KAFKA_BOOTSTRAP"),
+    }
+    async with AsyncExitStack() as stack:
+        if not all(given.values()):
+            # Not below pytest's own folder: another run of pytest closes that one to the user Postgres runs as.
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-tests-"))
+            embedded = await stack.enter_async_context(
+                EmbeddedStack(
+                    Path(directory),
+                    postgres=given["database_url"] is None,
+                    sqs=given["sqs_endpoint_url"] is None,
+                    kafka=given["kafka_bootstrap"] is None,
+                    durable=False,
+                )
+            )
+            for name, address in given.items():
+                given[name] = address or getattr(embedded, name)
+        yield Services(**{name: address or "" for name, address in given.items()})
+
+
+def database_address(services: Services, name: str) -> str:
+    return urlunsplit(urlsplit(services.database_url)._replace(path=f"/{name}"))
+
+
+async def _administer(services: Services, statement: str) -> None:
+    connection = await asyncpg.connect(services.database_url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+async def template(services: Services) -> AsyncIterator[str]:
+    """A migrated, empty database that each test's own is cloned from."""
+    name = f"abacus_template_{uuid.uuid4().hex[:8]}"
+    await _administer(services, f"create database {name}")
+    await migrate(database_address(services, name))
+    yield name
+    await _administer(services, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def database_url(services: Services, template: str) -> AsyncIterator[str]:
+    """A database of this test's own."""
+    name = f"abacus_test_{uuid.uuid4().hex[:12]}"
+    await _administer(services, f"create database {name} template {template}")
+    yield database_address(services, name)
+    await _administer(services, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncIterator[Pool]:
+    """Connections as the application's role."""
+    opened = await open_pool(database_url, size=8)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    return Path(__file__).parent / "golden"

@@ -1,0 +1,101 @@
+"""Ledgers as the contract tests see them: what can be posted to, and looked into afterwards."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final, NamedTuple, Protocol
+
+from abacus.core.clock import Clock
+from abacus.ledger.award import Award, Kind
+from abacus.ledger.batch import Claim, Outcome
+from abacus.ledger.memory import MemoryLedger
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, transfer_of
+from abacus.ledger.transfer import NO_HASH, Account, AccountId, Transfer, chain
+from abacus.postgres import Pool
+
+NOW: Final = datetime(2026, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
+
+_AWARD: Final = Award(
+    "txn:rides:T-1",
+    "bob",
+    "GRP",
+    "SG",
+    Kind.EARN,
+    180,
+    datetime(2026, 5, 10, 12, 30, tzinfo=UTC),
+    date(2026, 11, 30),
+    True,  # noqa: FBT003  # a named tuple's fields have names
+    "0123456789abcdef",
+    b'{"amount": "15.00", "points":180}',
+)
+
+
+def award(**changes: Any) -> Award:
+    return _AWARD._replace(**changes)
+
+
+class Contents(NamedTuple):
+    """Everything in a ledger: accounts and claims sorted, transfers in the order of their accounts and `seq`."""
+
+    accounts: list[Account]
+    transfers: list[Transfer]
+    claims: list[Claim]
+
+
+class OpenLedger(Protocol):
+    """`LedgerPort`, and a look inside."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+
+    async def contents(self) -> Contents: ...
+
+
+class OpenMemoryLedger(MemoryLedger):
+    """The ledger in memory."""
+
+    async def contents(self) -> Contents:
+        return Contents(sorted(self.accounts.values()), sorted(self.transfers), sorted(self.claims.values()))
+
+
+class OpenPostgresLedger(PostgresLedger):
+    """The ledger on Postgres."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        super().__init__(pool, clock)
+        self._looking = pool
+
+    async def contents(self) -> Contents:
+        accounts = await self._looking.fetch(f"select {ACCOUNT_COLUMNS} from account")
+        transfers = await self._looking.fetch(f"select {TRANSFER_COLUMNS} from transfer")
+        claims = await self._looking.fetch("select key, member_id, program, seq, fingerprint from claim")
+        return Contents(
+            sorted(Account(*row) for row in accounts),
+            sorted(transfer_of(row) for row in transfers),
+            sorted(Claim(*row) for row in claims),
+        )
+
+
+def is_sound(contents: Contents) -> bool:
+    """Invariants 1 and 2 of DESIGN §6, and the hash chain."""
+    followed: dict[AccountId, Account] = {}
+    for transfer in contents.transfers:
+        id_ = AccountId(transfer.member_id, transfer.program)
+        before = followed.get(id_) or Account.opened(id_, transfer.country)
+        assert transfer.seq == before.last_seq + 1
+        assert transfer.balance_after == before.balance + transfer.points
+        assert transfer.hash == chain(before.head_hash, transfer[:-1])
+        followed[id_] = before._replace(
+            balance=transfer.balance_after,
+            earned_total=before.earned_total + transfer.points,
+            expires_on=transfer.expires_on,
+            last_seq=transfer.seq,
+            head_hash=transfer.hash,
+        )
+    for account in contents.accounts:
+        expected = followed.get(AccountId(account.member_id, account.program))
+        # An account that took nothing may be there or not: no promise covers it.
+        assert account._replace(country="") == (expected or account._replace(head_hash=NO_HASH))._replace(country="")
+    claimed = [(claim.key, claim.member_id, claim.program, claim.seq) for claim in contents.claims]
+    posted = sorted((each.key, each.member_id, each.program, each.seq) for each in contents.transfers)
+    assert claimed == posted
+    return True

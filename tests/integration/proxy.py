@@ -1,0 +1,62 @@
+"""A TCP proxy that a test can cut and mend: how a service looks when it goes away and comes back."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+
+class Proxy:
+    """Passes bytes to the service while it is up; cut, it drops every connection and refuses new ones."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.StreamWriter] = set()
+        self._port = 0
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    async def mend(self) -> None:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def cut(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for writer in list(self._open):
+            writer.transport.abort()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        upstream, downstream = await asyncio.open_connection(*self._target)
+        self._open |= {writer, downstream}
+        try:
+            await asyncio.gather(_pass_on(reader, downstream), _pass_on(upstream, writer))
+        finally:
+            self._open -= {writer, downstream}
+            writer.transport.abort()
+            downstream.transport.abort()
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.transport.abort()
+
+
+@contextlib.asynccontextmanager
+async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
+    """A proxy in front of the service at the address, and the address that leads through it."""
+    parts = urlsplit(url)
+    proxy = Proxy(parts.hostname or "127.0.0.1", parts.port or 5432)
+    await proxy.mend()
+    user = f"{parts.username}@" if parts.username else ""
+    try:
+        yield proxy, parts._replace(netloc=f"{user}{proxy.address}").geturl()
+    finally:
+        await proxy.cut()

@@ -1,0 +1,96 @@
+"""Migrations and tables say the same; upgrades start from nothing; the last one can be taken back."""
+
+import asyncio
+import re
+import uuid
+
+import asyncpg
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from abacus.metadata import METADATA
+from abacus.migrations import alembic_config, current_revision, head_revision, migrate
+from abacus.postgres import Pool
+from tests.conftest import Services, database_address
+
+
+async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
+    """What `alembic check` does."""
+    import abacus.ledger.tables  # noqa: PLC0415
+    import abacus.quarantine.tables  # noqa: PLC0415
+    import abacus.rates.tables  # noqa: PLC0415
+    import abacus.tiers.tables  # noqa: F401, PLC0415
+
+    def drift(connection: Connection) -> list[object]:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, METADATA))
+
+    engine = create_async_engine(database_url.replace("postgresql://", "postgresql+asyncpg://"))
+    async with engine.connect() as connection:
+        assert await connection.run_sync(drift) == []
+    await engine.dispose()
+
+
+async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None:
+    name = f"abacus_empty_{uuid.uuid4().hex[:8]}"
+    administrator = await asyncpg.connect(services.database_url)
+    await administrator.execute(f"create database {name}")
+    url = database_address(services, name)
+    try:
+        assert await migrate(url) == (None, head_revision())
+        assert await migrate(url) == (head_revision(), head_revision())
+        await asyncio.to_thread(command.downgrade, alembic_config(url), "-1")
+        assert await current_revision(url) != head_revision()
+        await migrate(url)
+        assert await current_revision(url) == head_revision()
+    finally:
+        await administrator.execute(f"drop database {name} with (force)")
+        await administrator.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update transfer set points = points",
+        "delete from transfer",
+        "truncate transfer",
+        "update claim set fingerprint = ''",
+        "delete from claim",
+        "truncate claim",
+        "update rate_card set published_by = ''",
+        "delete from rate_card",
+    ],
+)
+async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await pool.execute(statement)
+    owner = await asyncpg.connect(database_url)
+    try:
+        with pytest.raises(asyncpg.RestrictViolationError, match="append-only"):
+            await owner.execute(statement)
+    finally:
+        await owner.close()
+
+
+# Tables that are small and the same for every member; all others are distributed by member.
+REFERENCE_TABLES = {"rate_card", "relay_cursor", "quarantine", "alembic_version"}
+
+
+async def test_the_schema_can_be_distributed_by_member(pool: Pool) -> None:
+    """DESIGN §5: unique keys begin with member_id or are the claim's key, and no foreign key crosses members."""
+    rows = await pool.fetch(
+        "select tablename, indexdef from pg_indexes where schemaname = 'public' and indexdef like 'CREATE UNIQUE%'"
+    )
+    assert rows
+    for row in rows:
+        first = re.search(r"\((\w+)", row["indexdef"])
+        assert first is not None
+        if row["tablename"] == "claim":
+            assert first[1] == "key"
+        elif row["tablename"] not in REFERENCE_TABLES:
+            assert first[1] == "member_id", row["indexdef"]
+    assert await pool.fetchval("select count(*) from pg_constraint where contype = 'f'") == 0

@@ -1,0 +1,172 @@
+"""The relay on Postgres: in order, complete, and never past a transaction that commits late."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.errors import Refused, Unavailable
+from abacus.health import WorkerHealth
+from abacus.ledger.award import Award, Kind
+from abacus.ledger.events import PointEvent
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.relay import START, Relay, RelayCursor
+from abacus.postgres import Pool
+from abacus.streams.publisher import Message
+
+TOPIC = "points"
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+class Broker:
+    """Keeps what is published; can be down."""
+
+    def __init__(self) -> None:
+        self.events: list[PointEvent] = []
+        self.down = False
+
+    async def connect(self) -> None:
+        if self.down:
+            raise Unavailable("Kafka", "down")
+
+    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+        assert topic == TOPIC
+        if self.down:
+            raise Unavailable("Kafka", "down")
+        self.events += [PointEvent.model_validate_json(message.value) for message in messages]
+
+    @property
+    def ids(self) -> list[str]:
+        return [event.id for event in self.events]
+
+
+def award(number: int, member: str = "bob") -> Award:
+    activity = True
+    return Award(
+        f"txn:t:{number}",
+        member,
+        "GRP",
+        "SG",
+        Kind.EARN,
+        5,
+        NOW,
+        date(2026, 11, 30),
+        activity,
+        "ab" * 16,
+        b'{"points":5}',
+    )
+
+
+@pytest.fixture
+def broker() -> Broker:
+    return Broker()
+
+
+@pytest.fixture
+def relay(pool: Pool, broker: Broker) -> Relay:
+    return Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+
+
+async def publish_all(relay: Relay, pool: Pool) -> int:
+    published = 0
+    async with pool.acquire() as connection:
+        while count := await relay.publish_next(connection):
+            published += count
+    return published
+
+
+async def test_everything_is_published_once_in_order(pool: Pool, relay: Relay, broker: Broker) -> None:
+    ledger = PostgresLedger(pool, SystemClock())
+    for start in range(0, 60, 20):
+        await ledger.post([award(number, f"m{number % 4}") for number in range(start, start + 20)])
+    assert await publish_all(relay, pool) == 60
+    assert await publish_all(relay, pool) == 0
+    for member in range(4):
+        seqs = [event.data.seq for event in broker.events if event.subject == f"m{member}"]
+        assert seqs == list(range(1, 16))
+
+
+async def test_a_transaction_that_commits_late_is_not_skipped(
+    pool: Pool, relay: Relay, broker: Broker, database_url: str
+) -> None:
+    ledger = PostgresLedger(pool, SystemClock())
+    late = await asyncpg.connect(database_url, server_settings={"role": "abacus_app"})
+    try:
+        transaction = late.transaction()
+        await transaction.start()
+        await late.execute(
+            "insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at,"
+            " posted_at, explanation, hash)"
+            " values ('late', 'GRP', 1, 'earn', 1, 1, 'late', 'SG', now(), now(), '{}', '')"
+        )
+        await ledger.post([award(1)])
+        assert await publish_all(relay, pool) == 0  # what was posted after it waits for it
+        await transaction.commit()
+    finally:
+        await late.close()
+    assert await publish_all(relay, pool) == 2
+    assert broker.ids == ["late:GRP:1", "bob:GRP:1"]
+
+
+async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(pool: Pool, relay: Relay, broker: Broker) -> None:
+    ledger = PostgresLedger(pool, SystemClock())
+    await ledger.post([award(1)])
+    await publish_all(relay, pool)
+    await ledger.post([award(2)])
+    broker.down = True
+    with pytest.raises(Unavailable):
+        await publish_all(relay, pool)
+    broker.down = False
+    fresh = Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+    assert await publish_all(fresh, pool) == 1
+    assert broker.ids == ["bob:GRP:1", "bob:GRP:2"]
+
+
+async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Broker) -> None:
+    ledger = PostgresLedger(pool, SystemClock())
+    stops = [asyncio.Event(), asyncio.Event()]
+    relays = [Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay")) for _ in stops]
+    running = [asyncio.create_task(relay.run(stop)) for relay, stop in zip(relays, stops, strict=True)]
+    try:
+        for number in range(3):
+            await ledger.post([award(number)])
+        await _until(lambda: len(broker.events) == 3)
+        stops[0].set()
+        await running[0]
+        await ledger.post([award(3)])
+        await _until(lambda: len(broker.events) == 4)
+    finally:
+        for stop in stops:
+            stop.set()
+        await asyncio.gather(*running)
+    assert broker.ids == [f"bob:GRP:{seq}" for seq in range(1, 5)]
+
+
+async def test_rewinding_publishes_again(pool: Pool, relay: Relay, broker: Broker) -> None:
+    clock = FixedClock(NOW)
+    ledger = PostgresLedger(pool, clock)
+    await ledger.post([award(1)])
+    clock.set(NOW + timedelta(hours=1))
+    await ledger.post([award(2)])
+    await publish_all(relay, pool)
+    cursor = RelayCursor(pool, TOPIC, SystemClock())
+    assert await cursor.waiting() == 0
+
+    await cursor.rewind(NOW + timedelta(minutes=30))
+    assert await cursor.waiting() == 1
+    assert await publish_all(relay, pool) == 1
+    with pytest.raises(Refused, match="nothing was posted since"):
+        await cursor.rewind(NOW + timedelta(hours=2))
+    assert await cursor.rewind(None) == START
+    assert await publish_all(relay, pool) == 2
+    assert broker.ids == ["bob:GRP:1", "bob:GRP:2", "bob:GRP:2", "bob:GRP:1", "bob:GRP:2"]
+
+
+async def _until(condition: "object", within_s: float = 20.0) -> None:
+    assert callable(condition)
+    async with asyncio.timeout(within_s):
+        while not condition():  # noqa: ASYNC110  # the broker below sets no event
+            await asyncio.sleep(0.02)

@@ -1,0 +1,167 @@
+"""Parts that are wrong in one way each. A simulation that lets one of them pass is worth nothing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.earning.calculator import StreamCalculator
+from abacus.earning.issuing import Decided, Issuing
+from abacus.earning.message import Message
+from abacus.earning.retrier import Retrier
+from abacus.ledger.award import Award
+from abacus.ledger.awarder import Awarder
+from abacus.ledger.batch import LedgerPort, Outcome, Status, plan
+from abacus.ledger.memory import MemoryLedger
+from abacus.ledger.transfer import Account, AccountId, Transfer
+from abacus.quarantine.item import Item
+from abacus.quarantine.store import QuarantinePort
+from abacus.queues.port import Queue, Received
+from abacus.streams.reader import Handler, Record, StreamReader
+from tests.simulation.house import Parts
+from tests.simulation.relay import RelayModel
+
+
+class _CommitsFirst(StreamCalculator):
+    async def handle(self, records: Sequence[Record]) -> None:
+        asyncio.ensure_future(super().handle(records))  # noqa: RUF006  # nobody waits for it: that is the fault
+
+
+class _DeletesFirst(Awarder):
+    async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
+        asyncio.ensure_future(super().handle(received))  # noqa: RUF006  # nobody waits for it: that is the fault
+        return received
+
+
+class _DeletesRetriesFirst(Retrier):
+    async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
+        asyncio.ensure_future(super().handle(received))  # noqa: RUF006  # nobody waits for it: that is the fault
+        return received
+
+
+class _CommitsWhatItGaveUp(StreamReader):
+    async def run(self, handle: Handler, stop: asyncio.Event) -> None:
+        async def impatient(records: Sequence[Record]) -> None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(handle(records), 3.0)
+
+        await super().run(impatient, stop)
+
+
+class _TakesNoForAnAnswer(Issuing):
+    async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
+        with suppress(Unavailable):
+            await queue.send(bodies, delay_s=delay_s)
+
+
+class _PaysTheRateOfTheDay(Issuing):
+    """Looks every transaction up as if it had happened now."""
+
+    async def decide(self, messages: Sequence[Message]) -> Decided:
+        decided = await super().decide(messages)
+        decided.awards = [self._recalculated(award) for award in decided.awards]
+        return decided
+
+    def _recalculated(self, award: Award) -> Award:
+        book = self._cards.book()
+        now = book.in_force(award.country, self._clock.now())
+        then = book.in_force(award.country, award.occurred_at)
+        return award if now is then else award._replace(points=award.points + 1)
+
+
+class _NoQuarantine(Awarder):
+    def __init__(self, ledger: LedgerPort, quarantine: QuarantinePort, clock: Clock) -> None:
+        super().__init__(ledger, _Void(), clock)
+
+
+class _Void:
+    async def add(self, items: Sequence[Item]) -> None:
+        """Nothing is kept."""
+
+
+class _NoKeys(MemoryLedger):
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        self.claims = {}
+        return await super().post(awards)
+
+
+class _NoFingerprints(MemoryLedger):
+    """Takes every award under a known key for the same award."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        return [
+            outcome._replace(status=Status.DUPLICATE) if outcome.status is Status.CONFLICT else outcome
+            for outcome in await super().post(awards)
+        ]
+
+
+class _NoLocks(MemoryLedger):
+    """Lets others post between its look and its writing."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        claims = dict(self.claims)
+        ids = {AccountId(award.member_id, award.program): award.country for award in awards}
+        accounts = {id_: self.accounts.get(id_) or Account.opened(id_, country) for id_, country in ids.items()}
+        await asyncio.sleep(0.05)
+        decided = plan(awards, claims, accounts, self._clock.now())
+        self.claims.update({claim.key: claim for claim in decided.claims})
+        self.accounts.update(decided.accounts)
+        self.transfers.extend(decided.transfers)
+        return decided.outcomes
+
+
+class _ForgetsExpiry(MemoryLedger):
+    """Lets an account's points lapse by whatever came last, late transactions too."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        self.accounts = {id_: account._replace(expires_on=None) for id_, account in self.accounts.items()}
+        return await super().post(awards)
+
+
+class _MovesFirst(RelayModel):
+    async def _publish_and_move(self, transfers: Sequence[Transfer], position: int) -> None:
+        await self._move(position + len(transfers))
+        await self._publish(transfers)
+
+
+class _PublishesInAnyOrder(RelayModel):
+    async def _publish(self, transfers: Sequence[Transfer]) -> None:
+        await super()._publish(transfers[::-1])
+
+
+# What is broken, and the invariants one of which must be violated within a few seeds.
+BROKEN: Final[Mapping[str, tuple[Parts, set[str]]]] = {
+    "a calculator that commits before handing over": (
+        Parts(calculator=_CommitsFirst),
+        {"each key is posted once", "everything is in one place"},
+    ),
+    "an awarder that deletes before posting": (
+        Parts(awarder=_DeletesFirst),
+        {"each key is posted once", "everything is in one place"},
+    ),
+    "a retrier that deletes before handing over": (
+        Parts(retrier=_DeletesRetriesFirst),
+        {"each key is posted once", "everything is in one place"},
+    ),
+    "a reader that commits what it gave up": (
+        Parts(reader=_CommitsWhatItGaveUp),
+        {"each key is posted once", "everything is in one place"},
+    ),
+    "a sender that ignores what was not taken": (
+        Parts(issuing=_TakesNoForAnAnswer),
+        {"each key is posted once", "everything is in one place"},
+    ),
+    "late transactions at today's rates": (
+        Parts(issuing=_PaysTheRateOfTheDay),
+        {"posted as the oracle says"},
+    ),
+    "an awarder without a quarantine": (Parts(awarder=_NoQuarantine), {"everything is in one place"}),
+    "a ledger without keys": (Parts(ledger=_NoKeys), {"each key is posted once"}),
+    "a ledger without fingerprints": (Parts(ledger=_NoFingerprints), {"everything is in one place"}),
+    "a ledger without locks": (Parts(ledger=_NoLocks), {"accounts are sound", "each key is posted once"}),
+    "an expiry date that moves back": (Parts(ledger=_ForgetsExpiry), {"posted as the oracle says"}),
+    "a relay that moves its cursor first": (Parts(relay=_MovesFirst), {"everything is published in order"}),
+    "a relay without order": (Parts(relay=_PublishesInAnyOrder), {"everything is published in order"}),
+}

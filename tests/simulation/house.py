@@ -1,0 +1,160 @@
+"""The simulated house: what outlives every crash, and the workers that are built anew after each."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from abacus.core.backoff import Backoff
+from abacus.core.clock import FixedClock
+from abacus.earning.breaker import Breaker
+from abacus.earning.calculator import StreamCalculator
+from abacus.earning.issuing import Issuing
+from abacus.earning.retrier import Retrier
+from abacus.earning.retry import RetryPolicy
+from abacus.health import WorkerHealth
+from abacus.ledger.awarder import Awarder
+from abacus.ledger.memory import MemoryLedger
+from abacus.queues.consumer import QueueConsumer
+from abacus.rates.cache import CardReader
+from abacus.streams.reader import StreamReader
+from tests.adapters.memory_consumer import MemoryConsumer
+from tests.adapters.memory_log import MemoryLog, MemoryPublisher
+from tests.adapters.memory_quarantine import MemoryQuarantine
+from tests.adapters.memory_queue import MemoryQueue
+from tests.adapters.memory_tiers import MemoryTiers
+from tests.simulation.cards import TIERS, published_cards
+from tests.simulation.life import Life
+from tests.simulation.ports import (
+    StormyCards,
+    StormyConsumer,
+    StormyLedger,
+    StormyPublisher,
+    StormyQuarantine,
+    StormyQueue,
+    StormyTiers,
+)
+from tests.simulation.relay import Cursor, RelayModel
+from tests.simulation.storm import Storm, Trace
+
+TRANSACTIONS: Final = "transactions"
+GROUP: Final = "calculator"
+_IDLE_MS: Final = 9000.0
+
+Run = Callable[[asyncio.Event], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The product's parts as they run in the simulation. A test that the simulation can fail swaps one."""
+
+    reader: type[StreamReader] = StreamReader
+    calculator: type[StreamCalculator] = StreamCalculator
+    issuing: type[Issuing] = Issuing
+    retrier: type[Retrier] = Retrier
+    consumer: type[QueueConsumer] = QueueConsumer
+    awarder: type[Awarder] = Awarder
+    ledger: type[MemoryLedger] = MemoryLedger
+    relay: type[RelayModel] = RelayModel
+
+
+class House:
+    """Everything durable, and the making of workers on top of it. Sizes and delays are drawn by seed."""
+
+    def __init__(self, seed: int, parts: Parts, clock: FixedClock, trace: Trace) -> None:
+        chance = random.Random(f"house {seed}")
+        self.parts = parts
+        self.clock = clock
+        self.chance = chance
+        self.trace = trace
+        self.storm = Storm(seed, trace)
+        self.log = MemoryLog(rebalance_s=chance.choice((15.0, 60.0)))
+        self.award_queue = self._queue("award queue", visibility_s=30)
+        self.retry_queue = self._queue("retry queue", visibility_s=60)
+        self.quarantine = MemoryQuarantine(clock)
+        self.ledger = parts.ledger(clock)
+        self.tiers = MemoryTiers({account: tiers[0] for account, tiers in TIERS.items()})
+        self.cursor = Cursor()
+        self.patient = chance.random() < 0.7
+        self.lives: dict[str, Life] = {}
+        self._retry_policy = RetryPolicy(
+            timedelta(hours=24) if self.patient else timedelta(seconds=chance.uniform(30, 180)),
+            Backoff(first_s=2.0, longest_s=chance.choice((20.0, 120.0))),
+        )
+        self._batch = chance.choice((3, 10, 30, 100))
+        self._hands = chance.choice((1, 2))
+        self._breaker_share = chance.choice((0.4, 1.0))
+
+    @property
+    def processes(self) -> Mapping[str, Callable[[Life, WorkerHealth], Run]]:
+        return {
+            "calculator-1": self.calculator,
+            "calculator-2": self.calculator,
+            "retrier": self.retrier,
+            "awarder-1": self.awarder,
+            "awarder-2": self.awarder,
+            "relay": self.relay,
+        }
+
+    def calculator(self, life: Life, health: WorkerHealth) -> Run:
+        address = f"{life.name}#{len(self.lives)}"
+        self.lives[address] = life
+        reader = self.parts.reader(address, TRANSACTIONS, GROUP, health, max_records=self._batch)
+        breaker = Breaker(self._breaker_share, window=40, at_least=20)
+        return self.parts.calculator(reader, self._issuing(life, health), breaker, health).run
+
+    def retrier(self, life: Life, health: WorkerHealth) -> Run:
+        retrier = self.parts.retrier(self._issuing(life, health), StormyQuarantine(self.quarantine, life))
+        return self.parts.consumer(StormyQueue(self.retry_queue, life), retrier.handle, health).run
+
+    def awarder(self, life: Life, health: WorkerHealth) -> Run:
+        quarantine = StormyQuarantine(self.quarantine, life)
+        awarder = self.parts.awarder(StormyLedger(self.ledger, life), quarantine, self.clock)
+        queue = StormyQueue(self.award_queue, life)
+        return self.parts.consumer(queue, awarder.handle, health, hands=self._hands).run
+
+    def relay(self, life: Life, health: WorkerHealth) -> Run:
+        publisher = StormyPublisher(MemoryPublisher(self.log), life)
+        return self.parts.relay(self.ledger, publisher, self.cursor, life, health, batch=self._batch).run
+
+    def kafka_client(self, *, bootstrap_servers: str, group_id: str, **_settings: Any) -> StormyConsumer:
+        """What stands in for `AIOKafkaConsumer`; the address tells whose it is."""
+        life = self.lives[bootstrap_servers]
+        consumer = MemoryConsumer(self.log, group_id, self.storm.chance)
+        life.at_the_end(consumer.vanish)
+        return StormyConsumer(consumer, life, _IDLE_MS)
+
+    def lift_breaker(self) -> None:
+        """Somebody has looked, and lets the bad messages through."""
+        self._breaker_share = 1.0
+
+    def _issuing(self, life: Life, health: WorkerHealth) -> Issuing:
+        cards = CardReader(
+            StormyCards(published_cards(), life).load,
+            refresh_every_s=60.0,
+            monotonic=asyncio.get_running_loop().time,
+            rng=self.chance,
+        )
+        life.at_the_end(asyncio.ensure_future(cards.keep_fresh()).cancel)
+        return self.parts.issuing(
+            cards=cards,
+            tiers=StormyTiers(self.tiers, life),
+            award_queue=StormyQueue(self.award_queue, life),
+            retry_queue=StormyQueue(self.retry_queue, life),
+            quarantine=StormyQuarantine(self.quarantine, life),
+            retry_policy=self._retry_policy,
+            clock=self.clock,
+            rng=self.chance,
+            health=health,
+        )
+
+    def _queue(self, name: str, *, visibility_s: float) -> MemoryQueue:
+        return MemoryQueue(
+            name,
+            visibility_s=visibility_s,
+            max_receives=10,
+            dead_letters=MemoryQueue(f"{name}, dead letters", wait_s=0),
+            chance=self.chance,
+        )

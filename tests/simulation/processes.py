@@ -1,0 +1,70 @@
+"""What a cluster does with processes: it starts them, starts them again after a crash, and asks them to end."""
+
+import asyncio
+from typing import Final
+
+from abacus.health import State, WorkerHealth
+from abacus.process import STOP_WITHIN_S
+from tests.simulation.house import House
+from tests.simulation.life import Life
+from tests.simulation.violation import Violated
+
+_LOOKS_EVERY_S: Final = 12.0
+_CUT_OFF_WITHIN_S: Final = 2.0
+
+
+async def supervise(house: House, name: str, closing: asyncio.Event) -> None:
+    """Keep one process running until the house closes."""
+    chance = house.storm.chance
+    while not closing.is_set():
+        life = Life(name, house.storm)
+        house.trace.note(name, "starts")
+        await _live(house, life, closing)
+        life.end()
+        if not closing.is_set():
+            await asyncio.sleep(chance.uniform(0.2, 20.0))
+
+
+async def _live(house: House, life: Life, closing: asyncio.Event) -> None:
+    health, stop = WorkerHealth(life.name), asyncio.Event()
+    run = asyncio.ensure_future(house.processes[life.name](life, health)(stop))
+    crashed = asyncio.ensure_future(life.crashed.wait())
+    asked = asyncio.ensure_future(_asked_to_end(house, life, health, closing))
+    await asyncio.wait((run, crashed, asked), return_when=asyncio.FIRST_COMPLETED)
+    if asked.done() and not crashed.done():
+        house.trace.note(life.name, "is asked to end")
+        stop.set()
+        await asyncio.wait((run, crashed), timeout=STOP_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
+        if not run.done() and not crashed.done():
+            house.trace.misfortunes["cut off"] += 1
+            house.trace.note(life.name, "is cut off")
+    run.cancel()
+    ended, _ = await asyncio.wait((run,), timeout=_CUT_OFF_WITHIN_S)
+    asked.cancel()
+    if crashed.done():
+        return
+    crashed.cancel()
+    if not ended:
+        raise Violated("shutdown", f"{life.name} still runs {STOP_WITHIN_S + _CUT_OFF_WITHIN_S:g} s after it was asked")
+    if not run.cancelled() and run.exception() is not None:
+        raise Violated("no surprises", f"{life.name} failed: {run.exception()!r}")
+    if not stop.is_set():
+        raise Violated("no surprises", f"{life.name} ended by itself")
+
+
+async def _asked_to_end(house: House, life: Life, health: WorkerHealth, closing: asyncio.Event) -> None:
+    """Returns when the house closes, in a deployment, or when somebody sees that the worker has stopped."""
+    loop = asyncio.get_running_loop()
+    leaves_at = float("inf")
+    if house.storm.strikes("stopped", life.name):
+        leaves_at = loop.time() + house.storm.chance.uniform(1.0, 200.0)
+    while loop.time() < leaves_at and health.state is not State.STOPPED:
+        try:
+            async with asyncio.timeout(min(_LOOKS_EVERY_S, max(0.0, leaves_at - loop.time()))):
+                await closing.wait()
+        except TimeoutError:
+            continue
+        return
+    if health.state is State.STOPPED:
+        house.trace.misfortunes["breaker"] += 1
+        house.lift_breaker()

@@ -1,0 +1,25 @@
+"""One seed, checked; and what a failure tells whoever has to find its cause."""
+
+from typing import Final
+
+from tests.simulation.house import Parts
+from tests.simulation.invariants import check
+from tests.simulation.simulation import Finished, play
+from tests.simulation.storm import Trace
+from tests.simulation.violation import Violated
+from tests.simulation.virtual_time import Stuck
+
+_SHOWN: Final = 80
+
+
+def run_seed(seed: int, parts: Parts | None = None) -> Finished:
+    """Play it and check it. A violation carries the end of the trace, and the command that runs the seed again."""
+    trace = Trace()
+    try:
+        finished = play(seed, parts or Parts(), trace)
+        check(finished)
+    except (Violated, Stuck) as error:
+        error.add_note(f"The last that happened:\n{trace.last(_SHOWN)}")
+        error.add_note(f"Run it again: ABACUS_SIMULATION_SEED={seed} pytest tests/simulation -k one_seed")
+        raise
+    return finished
