@@ -1,9 +1,10 @@
 """What integration tests stand on: real services, embedded unless addresses are given, and a fresh database a test."""
 
+import logging
 import os
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import hypothesis
 import pytest
+import structlog
 
 from abacus.embedded import EmbeddedStack
 from abacus.migrations import migrate
@@ -20,6 +22,16 @@ from abacus.postgres import Pool, open_pool
 # A property says nothing about time, and machines are sometimes busy.
 hypothesis.settings.register_profile("abacus", deadline=None)
 hypothesis.settings.load_profile("abacus")
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """A command that runs in this process sets up logging to a standard error that is closed when it ends."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
 
 
 class Services(NamedTuple):

@@ -16,13 +16,14 @@ from abacus.ledger.events import encode_event
 from abacus.ledger.read import TRANSFER_COLUMNS, transfer_of
 from abacus.ledger.transfer import Transfer
 from abacus.metrics import PUBLISHED
-from abacus.patience import until_available
+from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Connection, Pool, passing_failures
 from abacus.streams.publisher import Message
 
 _BATCH: Final = 2000
 _IDLE_S: Final = 0.1
 _STANDBY_S: Final = 2.0
+_DRAIN_S: Final = 5.0  # what is cut off while it is published is published again
 
 _NEXT: Final = f"""
 select {TRANSFER_COLUMNS}, xid::text from transfer
@@ -80,12 +81,12 @@ class Relay:
 
     async def run(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
-            published = await until_available(lambda: self._lead(stop), self._health)
-            if not published:
+            leading = until_available(lambda: self._lead(stop), self._health)
+            if await unless_stopped(leading, stop, grace_s=_DRAIN_S) is False:
                 await _sleep(_STANDBY_S, stop)
 
     async def _lead(self, stop: asyncio.Event) -> bool:
-        """Publish until told to stop. False when another relay is leading."""
+        """Publish until told to stop: then True. False when another relay is leading."""
         async with passing_failures(), self._pool.acquire() as connection:
             await self._publisher.connect()
             self._health.ready()

@@ -95,12 +95,12 @@ async def test_recovers_when_everything_was_killed_at_once(data_dir: Path, owner
     assert await _read(owner(**_ONLY_POSTGRES, durable=True).database_url) == 180
 
 
-@pytest.mark.parametrize("content", [f"{os.getpid()}\n", "4194303\n", "", "nonsense\n"])
+@pytest.mark.parametrize("content", ["{ours}\n", "4194303\n", "", "nonsense\n"])
 async def test_a_stale_pid_file_blocks_nobody(data_dir: Path, content: str) -> None:
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
         await _write(postgres.url)
     pid_file = data_dir / "cluster" / "postmaster.pid"
-    pid_file.write_text(content)
+    pid_file.write_text(content.format(ours=os.getpid()))
     pid_file.chmod(0o644)
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
         assert await _read(postgres.url) == 180

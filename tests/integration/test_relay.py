@@ -9,7 +9,8 @@ import pytest
 
 from abacus.core.clock import FixedClock, SystemClock
 from abacus.core.errors import Refused, Unavailable
-from abacus.health import WorkerHealth
+from abacus.health import State, WorkerHealth
+from abacus.ledger import relay as module
 from abacus.ledger.award import Award, Kind
 from abacus.ledger.events import PointEvent
 from abacus.ledger.post import PostgresLedger
@@ -143,6 +144,33 @@ async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Br
             stop.set()
         await asyncio.gather(*running)
     assert broker.ids == [f"bob:GRP:{seq}" for seq in range(1, 5)]
+
+
+async def test_a_relay_that_waits_ends_when_it_is_told_to(
+    pool: Pool, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DRAIN_S", 0.05)
+    broker.down = True
+    stop, health = asyncio.Event(), WorkerHealth("relay")
+    relay = Relay(pool, broker, TOPIC, SystemClock(), health)
+    running = asyncio.create_task(relay.run(stop))
+    await _until(lambda: health.state is State.WAITING)
+    stop.set()
+    await asyncio.wait_for(running, 5)
+
+
+async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followed(
+    pool: Pool, relay: Relay, broker: Broker
+) -> None:
+    """As after a restore from a dump into a new server, whose transaction numbers start again."""
+    await PostgresLedger(pool, SystemClock()).post([award(1)])
+    await RelayCursor(pool, TOPIC, SystemClock()).position()
+    await pool.execute("update relay_cursor set xid = '9000000000'")
+    with pytest.raises(Unavailable, match="restored from a dump"):
+        await publish_all(relay, pool)
+    assert broker.ids == []
+    await RelayCursor(pool, TOPIC, SystemClock()).rewind(None)
+    assert await publish_all(relay, pool) == 1
 
 
 async def test_rewinding_publishes_again(pool: Pool, relay: Relay, broker: Broker) -> None:
