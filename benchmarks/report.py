@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """One row of the table: what was measured, how much, against what, and what the issue asks for."""
+    """One row of the table: what was measured, how much, against what, and what is wanted."""
 
     name: str
     value: str

@@ -1,5 +1,7 @@
 """Points are integers, money and multipliers are decimals, and a float never becomes either."""
 
+import math
+from collections.abc import Callable, Mapping
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from enum import StrEnum
 from typing import Final, NewType
@@ -11,33 +13,32 @@ Multiplier = NewType("Multiplier", Decimal)
 MAX_POINTS: Final = 10**15  # per award; exact in every JSON reader, and far from the ledger's 64 bits
 
 # Wide enough for any amount times any four multipliers that a card or a transaction may carry. Were a product ever
-# longer, the context raises rather than rounds: rounding happens once, at the end, in `round_points`.
+# longer, the context raises rather than rounds: rounding happens once, at the end, by `ROUND`.
 EXACT: Final = Context(prec=120, traps=[Inexact, InvalidOperation, Overflow])
 
 
 class Rounding(StrEnum):
-    """How the exact product becomes whole points. `DECIMAL_MODE` has the names that `decimal` gives these."""
+    """How the exact product becomes whole points; `ROUND` does it."""
 
     FLOOR = "floor"
     HALF_UP = "half_up"
     CEIL = "ceil"
 
 
-DECIMAL_MODE: Final = {
-    Rounding.FLOOR: "ROUND_FLOOR",
-    Rounding.HALF_UP: "ROUND_HALF_UP",
-    Rounding.CEIL: "ROUND_CEILING",
+def _half_up(product: Decimal) -> int:
+    return int(product.to_integral_value("ROUND_HALF_UP"))
+
+
+ROUND: Final[Mapping[Rounding, Callable[[Decimal], int]]] = {
+    Rounding.FLOOR: math.floor,
+    Rounding.HALF_UP: _half_up,
+    Rounding.CEIL: math.ceil,
 }
 
 
 def money(text: str) -> Money:
     """The amount that a text of plain digits says; reading the message has checked that it is one."""
     return Money(Decimal(text))
-
-
-def round_points(product: Decimal, decimal_mode: str) -> Points:
-    """The one rounding of a calculation, by a mode of `DECIMAL_MODE`."""
-    return Points(int(product.to_integral_value(decimal_mode)))
 
 
 def plain(value: Decimal) -> str:

@@ -51,16 +51,17 @@ class Calculator:
 
     def _award(self, transaction: Completed | Event, published: PublishedCard, earned: Worth) -> Award:
         card, activity = published.card, True
+        points, explanation = earned
         return Award(
             transaction.key,
             transaction.member_id,
             card.program,
             transaction.country,
             Kind.EARN,
-            earned.points,
+            points,
             transaction.occurred_at,
             last_good_day(transaction.occurred_at, card.zone, card.expiry_months),
             activity,
             transaction.fingerprint,
-            earned.explanation,
+            explanation,
         )

@@ -4,13 +4,14 @@ Everything here is exact decimal arithmetic. The factors of one card, vertical, 
 and written down once (`Rate`) and then serve every transaction of that kind.
 """
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
 from abacus.core.errors import Reason, SetAside
-from abacus.core.points import DECIMAL_MODE, EXACT, MAX_POINTS, Points, money, plain, round_points
+from abacus.core.points import EXACT, MAX_POINTS, ROUND, Points, plain
 from abacus.rates.card import PublishedCard, RateCard
 
 Factor = tuple[str, str, str]
@@ -20,16 +21,13 @@ class Rate(NamedTuple):
     """The multiplier of a kind of transaction, and the parts of its explanation that never vary."""
 
     multiplier: Decimal
-    decimal_mode: str
+    rounded: Callable[[Decimal], int]
     explained_before: str  # from the currency to the product's opening quote
     explained_after: str  # from the product's closing quote to the points
 
 
-class Worth(NamedTuple):
-    """Points, and the explanation that anyone can recompute them from (JSON text)."""
-
-    points: Points
-    explanation: bytes
+# Points, and the explanation that anyone can recompute them from (JSON text).
+Worth: TypeAlias = tuple[int, bytes]
 
 
 def factors_of(card: RateCard, vertical: str, payment_type: str, tier: str) -> tuple[Factor, ...]:
@@ -58,7 +56,7 @@ def rate_of(published: PublishedCard, vertical: str, payment_type: str, tier: st
     listed = orjson.dumps(factors).decode()
     return Rate(
         multiplier,
-        DECIMAL_MODE[card.rounding],
+        ROUND[card.rounding],
         f'","currency":"{card.currency}","card":"{published.name}","factors":{listed},"product":"',
         f'","rounding":"{card.rounding}","points":',
     )
@@ -66,15 +64,15 @@ def rate_of(published: PublishedCard, vertical: str, payment_type: str, tier: st
 
 def worth(amount: str, rate: Rate) -> Worth:
     """The points of an amount at a rate, explained. `amount` is a plain decimal that reading has checked."""
-    product = EXACT.multiply(money(amount), rate.multiplier)
-    points = round_points(product, rate.decimal_mode)
+    product = EXACT.multiply(Decimal(amount), rate.multiplier)
+    points = rate.rounded(product)
     if points > MAX_POINTS:
         raise SetAside(Reason.OUT_OF_RANGE, f"{points} points; one award carries at most {MAX_POINTS}")
     text = f'{{"amount":"{amount}{rate.explained_before}{plain(product)}{rate.explained_after}{points}}}'
-    return Worth(points, text.encode())
+    return points, text.encode()
 
 
 def fixed_worth(published: PublishedCard, type_: str, points: Points) -> Worth:
     """The points that a card gives for an event, explained."""
     explanation = {"fixed": type_, "card": published.name, "points": points}
-    return Worth(points, orjson.dumps(explanation))
+    return points, orjson.dumps(explanation)

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from abacus.core.errors import AbacusError
-from abacus.core.points import DECIMAL_MODE, EXACT, money, plain, round_points
+from abacus.core.points import EXACT, ROUND, money, plain
 from abacus.earning.formula import factors_of
 from abacus.ledger.transfer import Transfer
 from abacus.rates.book import CardBook
@@ -45,7 +45,7 @@ def _calculated(explanation: dict[str, Any], card: RateCard) -> list[str]:
         "product": plain(product),
         "rounding": str(card.rounding),
         "currency": card.currency,
-        "points": round_points(product, DECIMAL_MODE[card.rounding]),
+        "points": ROUND[card.rounding](product),
     }
     found = {**explanation, "factors": recorded}
     return [f"{name} is {found.get(name)}, not {value}" for name, value in expected.items() if found.get(name) != value]

@@ -67,13 +67,13 @@ class Completed(_Message):
 
 def _same_amount(amount: str) -> str:
     """One text for each amount, however many zeros it is written with."""
-    whole, _, fraction = amount.partition(".")
-    return f"{whole.lstrip('0')}.{fraction.rstrip('0')}"
+    amount = amount.lstrip("0")
+    return amount.rstrip("0") if "." in amount else f"{amount}."
 
 
 def _same_instant(moment: datetime) -> str:
     """One text for each instant, whatever offset it is written with; exact to the microsecond for centuries."""
-    return str(round(moment.timestamp() * 1_000_000))
+    return str(int(moment.timestamp() * 1_000_000 + 0.5))  # no instant here is before 1970
 
 
 class Refunded(_Message):

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.ids import transaction_key
 
-_START: Final = datetime(2026, 5, 1, tzinfo=UTC)
+_START: Final = datetime(2026, 5, 9, tzinfo=UTC)
 _SEED: Final = 2026
 
 _DUPLICATES: Final = 0.03

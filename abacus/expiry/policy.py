@@ -3,12 +3,16 @@
 from calendar import monthrange
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
+from typing import Final
+
+_MID_MONTH: Final = frozenset(range(3, 27))  # on these days it is the same month everywhere
 
 
 def last_good_day(occurred_at: datetime, zone: tzinfo, months: int) -> date:
     """The last day of the Nth month after the month in which the transaction took place, where it took place."""
-    local = occurred_at.astimezone(zone)
-    return _last_day(local.year * 12 + local.month - 1 + months)
+    if occurred_at.day not in _MID_MONTH:
+        occurred_at = occurred_at.astimezone(zone)
+    return _last_day(occurred_at.year * 12 + occurred_at.month - 1 + months)
 
 
 @lru_cache(maxsize=1024)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abacus.core.points import DECIMAL_MODE, EXACT, Rounding, plain, round_points
+from abacus.core.points import EXACT, ROUND, Rounding, plain
 
-FLOOR, HALF_UP, CEIL = (DECIMAL_MODE[rounding] for rounding in Rounding)
+FLOOR, HALF_UP, CEIL = (ROUND[rounding] for rounding in Rounding)
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ FLOOR, HALF_UP, CEIL = (DECIMAL_MODE[rounding] for rounding in Rounding)
     ],
 )
 def test_rounding(product: str, floor: int, half_up: int, ceil: int) -> None:
-    assert [round_points(Decimal(product), mode) for mode in (FLOOR, HALF_UP, CEIL)] == [floor, half_up, ceil]
+    assert [rounded(Decimal(product)) for rounded in (FLOOR, HALF_UP, CEIL)] == [floor, half_up, ceil]
 
 
 @given(digits=st.integers(0, 10**60), places=st.integers(0, 60))
 @settings(deadline=None)
 def test_rounding_is_what_integers_say(digits: int, places: int) -> None:
     product, unit = Decimal(digits).scaleb(-places, EXACT), 10**places
-    assert round_points(product, FLOOR) == digits // unit
-    assert round_points(product, HALF_UP) == (2 * digits + unit) // (2 * unit)
-    assert round_points(product, CEIL) == -(-digits // unit)
+    assert FLOOR(product) == digits // unit
+    assert HALF_UP(product) == (2 * digits + unit) // (2 * unit)
+    assert CEIL(product) == -(-digits // unit)
 
 
 @pytest.mark.parametrize(
