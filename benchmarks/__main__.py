@@ -1,11 +1,12 @@
 """`make bench`: every measurement, as one table."""
 
 import argparse
-import asyncio
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import uvloop
 
 from benchmarks import calculation, pipeline, posting
 from benchmarks.report import Figure, machine, markdown
@@ -19,9 +20,9 @@ def main() -> int:
     chosen = parser.parse_args()
     parts: dict[str, Callable[[Path], Sequence[Figure]]] = {
         "calculation": lambda _: list(calculation.measure()),
-        "posting": lambda directory: asyncio.run(posting.measure(directory, chosen.accounts)),
+        "posting": lambda directory: uvloop.run(posting.measure(directory, chosen.accounts)),
         "demo": lambda _: pipeline.measure_demo(chosen.transactions),
-        "memory": lambda directory: asyncio.run(pipeline.measure_memory(directory, chosen.transactions)),
+        "memory": lambda directory: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     }
     figures: list[Figure] = []
     for name in chosen.only or parts:

@@ -13,6 +13,8 @@ the batch starts again with a new id. docs/adr/0003 has both arguments.
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+import asyncpg
+
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.award import Award
@@ -43,14 +45,6 @@ from unnest({array(1, "text")}, {array(2, "text")}) as u (member_id, program)
 join account a on a.member_id = u.member_id and a.program = u.program
 order by a.member_id, a.program
 for update of a
-"""
-
-_CLAIM: Final = f"""
-insert into claim (key, member_id, program, seq, fingerprint)
-select * from unnest(
-    {array(1, "text")}, {array(2, "text")}, {array(3, "text")}, {array(4, "bigint")}, {array(5, "text")}
-)
-on conflict do nothing
 """
 
 # A locked row stays where it is, so its address finds it again without the index.
@@ -137,9 +131,10 @@ async def _lock(
 
 
 async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
-    claimed = await connection.execute(_CLAIM, *map(column, zip(*claims, strict=True)))
-    if claimed != f"INSERT 0 {len(claims)}":
-        raise _Overtaken
+    try:
+        await connection.copy_records_to_table("claim", records=claims, columns=Claim._fields)
+    except asyncpg.UniqueViolationError as error:
+        raise _Overtaken from error
 
 
 async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]) -> None:
