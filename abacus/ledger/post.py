@@ -1,9 +1,9 @@
 """Posting to Postgres: a batch is one transaction of five set-based statements.
 
 Every batch takes its locks in one order, so two batches cannot wait for each other: accounts that exist, then keys,
-then accounts to be opened, each sorted. Accounts come before keys, other than in DESIGN §5, because a claim holds the
-`seq` of its transfer and is never updated: the number has to be known when the key is claimed. A batch that meets a key
-or an account that was not there when it looked starts again.
+then accounts to be opened, each sorted. Accounts come before keys because a claim holds the `seq` of its transfer and
+is never updated: the number has to be known when the key is claimed. A batch that meets a key or an account that was
+not there when it looked starts again.
 
 The relay publishes in the order of transaction ids, so along each account these must grow with `seq`. A transaction
 gets its id with its first lock and may then wait for an account whose holder got a later id; `last_xid` shows that, and

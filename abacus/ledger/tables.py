@@ -1,4 +1,4 @@
-"""The ledger's schema. Every primary key begins with the member, or is the idempotency key itself (DESIGN §5)."""
+"""The ledger's schema. Every primary key begins with the member, or is the idempotency key itself."""
 
 from typing import Any, Final
 

@@ -76,7 +76,7 @@ class OpenPostgresLedger(PostgresLedger):
 
 
 def is_sound(contents: Contents) -> bool:
-    """Invariants 1 and 2 of DESIGN §6, and the hash chain."""
+    """A key once, balances that are sums, sequences without gaps, and the hash chain."""
     followed: dict[AccountId, Account] = {}
     for transfer in contents.transfers:
         id_ = AccountId(transfer.member_id, transfer.program)

@@ -46,7 +46,7 @@ INDONESIA = replace(
 )
 BOOK = CardBook([PublishedCard(SINGAPORE, 7), PublishedCard(SPRING, 8), PublishedCard(INDONESIA, 1)])
 
-# The transaction of DESIGN §4.
+# A transaction as the contract has it.
 LUNCH: dict[str, Any] = {
     "type": "transaction.completed",
     "source": "rides",

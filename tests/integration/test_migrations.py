@@ -81,7 +81,7 @@ REFERENCE_TABLES = {"rate_card", "relay_cursor", "quarantine", "alembic_version"
 
 
 async def test_the_schema_can_be_distributed_by_member(pool: Pool) -> None:
-    """DESIGN §5: unique keys begin with member_id or are the claim's key, and no foreign key crosses members."""
+    """Unique keys begin with member_id or are the claim's key, and no foreign key crosses members."""
     rows = await pool.fetch(
         "select tablename, indexdef from pg_indexes where schemaname = 'public' and indexdef like 'CREATE UNIQUE%'"
     )
