@@ -15,9 +15,11 @@ from abacus.patience import unless_stopped, until_available
 
 DEPENDENCY: Final = "Kafka"
 _SLOW_S: Final = 1.0
+_QUIET_S: Final = 1.0  # longer than a poll takes, other than in a rebalance
 _DRAIN_S: Final = 20.0
 _ASK_AFTER_S: Final = 5.0
 _ANSWER_WITHIN_S: Final = 3.0
+_COMMIT_WITHIN_S: Final = 5.0
 
 
 class Record(NamedTuple):
@@ -62,7 +64,7 @@ class StreamReader:
                 else:
                     async with busy:
                         if await self._deal_with(consumer, batch, handle, stop):
-                            await self._commit(consumer, batch)
+                            await self._commit(consumer, batch, stop)
 
     @contextlib.asynccontextmanager
     async def _joined(self, stop: asyncio.Event) -> AsyncIterator[tuple[AIOKafkaConsumer | None, asyncio.Lock]]:
@@ -108,7 +110,7 @@ class StreamReader:
     async def _next(self, consumer: AIOKafkaConsumer) -> list[Record]:
         """The next records, or none for the moment."""
         while not self._read:
-            await asyncio.wait((self._poll(consumer),))
+            await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
             try:
                 if not self._take_read():
                     return []
@@ -139,10 +141,12 @@ class StreamReader:
     async def _check_contact(self, consumer: AIOKafkaConsumer) -> None:
         """aiokafka reads nothing from a broker that is gone, and says nothing; so when it is quiet, ask."""
         now = asyncio.get_running_loop().time()
-        if now - self._heard_at < _ASK_AFTER_S or not consumer.assignment():
+        if now - self._heard_at < _ASK_AFTER_S:
             return
+        # Without partitions there is nothing cheaper to ask; that is for the length of a rebalance, or of an outage.
+        question = consumer.end_offsets(consumer.assignment()) if consumer.assignment() else consumer.topics()
         try:
-            await asyncio.wait_for(consumer.end_offsets(consumer.assignment()), _ANSWER_WITHIN_S)
+            await asyncio.wait_for(question, _ANSWER_WITHIN_S)
         except (KafkaError, OSError, TimeoutError) as error:
             raise Unavailable(DEPENDENCY, str(error) or f"no answer within {_ANSWER_WITHIN_S:.0f} s") from error
         self._heard_at = now
@@ -183,18 +187,20 @@ class StreamReader:
         with contextlib.suppress(IllegalStateError):  # a partition may have left us meanwhile
             consumer.resume(*(paused & consumer.assignment()))
 
-    async def _commit(self, consumer: AIOKafkaConsumer, batch: Sequence[Record]) -> None:
+    async def _commit(self, consumer: AIOKafkaConsumer, batch: Sequence[Record], stop: asyncio.Event) -> None:
+        """Until the broker has it; when it is gone and we are told to stop, the batch will be read again."""
         offsets = {TopicPartition(record.topic, record.partition): record.offset + 1 for record in batch}
 
         async def commit() -> None:
             try:
-                await consumer.commit(offsets)
+                await asyncio.wait_for(consumer.commit(offsets), _COMMIT_WITHIN_S)
             except (CommitFailedError, IllegalStateError):
                 return  # the partitions are another reader's by now; it reads the batch again, and keys absorb that
-            except KafkaError as error:
-                raise Unavailable(DEPENDENCY, str(error)) from error
+            except (KafkaError, TimeoutError) as error:
+                detail = str(error) or f"offsets were not committed within {_COMMIT_WITHIN_S:.0f} s"
+                raise Unavailable(DEPENDENCY, detail) from error
 
-        await until_available(commit, self._health)
+        await unless_stopped(until_available(commit, self._health), stop, grace_s=_COMMIT_WITHIN_S)
         self._report_lag(consumer, offsets)
 
     def _report_lag(self, consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int]) -> None:

@@ -100,6 +100,9 @@ class MemoryConsumer:
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {partition: self._log.end(partition) for partition in partitions}
 
+    async def topics(self) -> set[str]:
+        return {self._topic}
+
     @property
     def _group(self) -> Group:
         return self._log.group(self._group_name, self._topic)
