@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, run, settings
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.errors import Refused
 from abacus.core.ids import award_id
 from abacus.earning.recompute import recompute
@@ -127,8 +127,9 @@ def verify(
         else:
             for fault in report.faults:
                 console.print(str(fault), style="red", highlight=False, markup=False, soft_wrap=True)
-            verdict = "clean" if report.clean else f"{len(report.faults) + report.more_faults} faults"
-            console.print(f"{report.accounts:,} accounts, {report.transfers:,} transfers: {verdict}", highlight=False)
+            verdict = "clean" if report.clean else counted(len(report.faults) + report.more_faults, "fault")
+            checked = f"{counted(report.accounts, 'account')}, {counted(report.transfers, 'transfer')}"
+            console.print(f"{checked}: {verdict}", highlight=False)
         if not report.clean:
             raise typer.Exit(EXIT_FAILED)
 

@@ -1,11 +1,12 @@
 """`abacus quarantine`: what was set aside, why, and sending it on again."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.earning.message import Message, encode_retry
@@ -17,6 +18,8 @@ from abacus.queues.definition import AWARD, RETRY
 from abacus.queues.sqs import SqsQueue
 
 app = typer.Typer(help="What could not be processed.", no_args_is_help=True)
+
+_AT_ONCE: Final = 1000  # items in one transaction; what fails again meanwhile is not taken a second time
 
 OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
 
@@ -39,10 +42,23 @@ def list_items(
             print_json([_document(held) for held in items])
             return
         rows = [
-            [h.item.id, str(h.item.reason), h.item.origin, h.set_aside_at.isoformat(timespec="seconds"), h.item.detail]
-            for h in items
+            [
+                held.item.id,
+                *([held.status] if everything else []),
+                str(held.item.reason),
+                held.item.origin,
+                held.set_aside_at.isoformat(timespec="seconds"),
+                held.item.detail,
+            ]
+            for held in items
         ]
-        table(f"{sum(counts.values())} held", ["id", "reason", "origin", "set aside", "detail"], rows)
+        by_reason = ", ".join(f"{count:,} {each}" for each, count in counts.items())
+        status = ["status"] if everything else []
+        table(
+            f"{sum(counts.values()):,} held{': ' if by_reason else ''}{by_reason}",
+            ["id", *status, "reason", "origin", "set aside", "detail"],
+            rows,
+        )
 
     run(main())
 
@@ -72,7 +88,7 @@ def replay(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These items.")] = None,
     reason: OnlyReason = None,
     everything: Annotated[bool, typer.Option("--all", help="Every held item.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 10_000,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Send held items through the pipeline again. What fails again comes back here under its old id."""
@@ -80,22 +96,35 @@ def replay(
     async def main() -> None:
         if not (ids or reason or everything):
             raise Refused("say which: ids, --reason REASON, or --all")
-        found = settings()
+        found, replayed, began = settings(), list[str](), SystemClock().now()
+        columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
         async with pool() as opened, sqs(found) as client:
-            items = await replay_items(
-                QuarantineStore(opened, SystemClock()),
-                award_queue=await SqsQueue.find(client, found.queue_prefix + AWARD),
-                retry_queue=await SqsQueue.find(client, found.queue_prefix + RETRY),
-                encode_transaction=lambda item: encode_retry(Message(item.body, item.origin, cause=str(item.reason))),
-                ids=ids or (),
-                reason=reason,
-                limit=limit,
-            )
+            award_queue = await SqsQueue.find(client, found.queue_prefix + AWARD)
+            retry_queue = await SqsQueue.find(client, found.queue_prefix + RETRY)
+            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+                task = progress.add_task("", total=None)
+                while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed)):
+                    items = await replay_items(
+                        QuarantineStore(opened, SystemClock()),
+                        award_queue=award_queue,
+                        retry_queue=retry_queue,
+                        encode_transaction=lambda item: encode_retry(
+                            Message(item.body, item.origin, cause=str(item.reason))
+                        ),
+                        ids=ids or (),
+                        reason=reason,
+                        set_aside_before=began,
+                        limit=wanted,
+                    )
+                    replayed += [item.id for item in items]
+                    progress.update(task, completed=len(replayed))
+                    if len(items) < wanted:
+                        break
         if as_json:
-            print_json({"replayed": [item.id for item in items]})
+            print_json({"replayed": replayed})
         else:
-            console.print(f"{len(items)} items sent on again", highlight=False)
-            missing = sorted(set(ids or ()) - {item.id for item in items})
+            console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
+            missing = sorted(set(ids or ()) - set(replayed))
             if missing:
                 errors.print(f"not held, or too large for a queue: {', '.join(missing)}", highlight=False)
 

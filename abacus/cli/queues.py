@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, console, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, counted, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.queues.dead import dead_letters, redrive
 from abacus.queues.definition import definitions, ensure_queues
@@ -66,6 +66,6 @@ def redrive_dead(
         if as_json:
             print_json({"queue": name, "moved": moved})
         else:
-            console.print(f"{moved} messages sent back to {found.queue_prefix}{name}", highlight=False)
+            console.print(f"{counted(moved, 'message')} sent back to {found.queue_prefix}{name}", highlight=False)
 
     run(main())

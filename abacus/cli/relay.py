@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
+from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.ledger.relay import RelayCursor
@@ -25,7 +25,9 @@ def status(as_json: AsJson = False) -> None:
         if as_json:
             print_json({"topic": topic, "position": position._asdict(), "waiting": waiting})
         else:
-            console.print(f"{topic}: {waiting:,} transfers to publish, after {tuple(position)}", highlight=False)
+            console.print(
+                f"{topic}: {counted(waiting, 'transfer')} to publish, after {tuple(position)}", highlight=False
+            )
 
     run(main())
 
@@ -48,7 +50,7 @@ def rewind(
         if as_json:
             print_json({"position": position._asdict(), "waiting": waiting})
         else:
-            console.print(f"rewound; {waiting:,} transfers to publish", highlight=False)
+            console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
 
     run(main())
 

@@ -63,10 +63,15 @@ def print_json(document: object) -> None:
     sys.stdout.flush()
 
 
+def counted(count: int, thing: str) -> str:
+    """As in "1 item" and "2,000 items"."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     shown = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        shown.add_column(column, overflow="fold")
+    for place, column in enumerate(columns):
+        shown.add_column(column, overflow="fold", no_wrap=not place)  # the first is what other commands take
     for row in rows:
         shown.add_row(*row)
     console.print(shown)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from abacus.core.errors import Reason
 from abacus.quarantine.item import Item, Stage
@@ -20,13 +21,14 @@ async def replay(
     encode_transaction: EncodeTransaction,
     ids: Sequence[str] = (),
     reason: Reason | None = None,
+    set_aside_before: datetime | None = None,
     limit: int = 100,
 ) -> list[Item]:
     """Send held items on their way again; those that were sent. Raises `Unavailable`; then none counts as replayed.
 
     A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
     """
-    async with quarantine.replaying(ids=ids, reason=reason, limit=limit) as held:
+    async with quarantine.replaying(ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit) as held:
         items = [entry.item for entry in held]
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]

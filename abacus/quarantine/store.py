@@ -99,7 +99,12 @@ class QuarantineStore:
 
     @asynccontextmanager
     async def replaying(
-        self, *, ids: Sequence[str] = (), reason: Reason | None = None, limit: int = 100
+        self,
+        *,
+        ids: Sequence[str] = (),
+        reason: Reason | None = None,
+        set_aside_before: datetime | None = None,
+        limit: int = 100,
     ) -> AsyncIterator[Sequence[HeldItem]]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
@@ -109,11 +114,13 @@ class QuarantineStore:
             rows = await connection.fetch(
                 "select * from quarantine where status = 'held' and (cardinality($1::text[]) = 0 or id = any($1))"
                 " and ($2::text is null or reason = $2) and octet_length(body) <= $4"
+                " and ($5::timestamptz is null or set_aside_at < $5)"
                 " order by set_aside_at, id limit $3 for update skip locked",
                 list(ids),
                 reason,
                 limit,
                 _LARGEST_REPLAYED,
+                set_aside_before,
             )
             # Marked before they are sent, in the same transaction: if one is refused again at once, its row is
             # written after ours and ends as held.

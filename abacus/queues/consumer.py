@@ -63,8 +63,7 @@ class QueueConsumer:
     async def _work(self, messages: Sequence[Received]) -> Literal[True]:
         async with self._kept(messages):
             done = await until_available(lambda: self._handle_isolating(messages), self._health)
-            if done:
-                await until_available(lambda: self._queue.delete(done), self._health)
+            await until_available(lambda: self._queue.delete(done), self._health)
         return True
 
     async def _handle_isolating(self, messages: Sequence[Received]) -> Sequence[Received]:

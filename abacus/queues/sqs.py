@@ -127,6 +127,8 @@ class SqsQueue:
         ]
 
     async def delete(self, messages: Sequence[Received]) -> None:
+        if not messages:
+            return
         entries = [{"Id": str(index), "ReceiptHandle": message.receipt} for index, message in enumerate(messages)]
         for _ in range(_TRIES):
             with reachable():
@@ -138,6 +140,8 @@ class SqsQueue:
         raise Unavailable(f"queue {self.name}", f"{len(entries)} messages could not be deleted")
 
     async def keep(self, messages: Sequence[Received], seconds: int) -> None:
+        if not messages:
+            return
         entries = [
             {"Id": str(index), "ReceiptHandle": message.receipt, "VisibilityTimeout": seconds}
             for index, message in enumerate(messages)

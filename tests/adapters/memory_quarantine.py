@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
@@ -41,12 +42,19 @@ class MemoryQuarantine:
 
     @asynccontextmanager
     async def replaying(
-        self, *, ids: Sequence[str] = (), reason: Reason | None = None, limit: int = 100
+        self,
+        *,
+        ids: Sequence[str] = (),
+        reason: Reason | None = None,
+        set_aside_before: datetime | None = None,
+        limit: int = 100,
     ) -> AsyncIterator[Sequence[HeldItem]]:
         chosen = [
             held
             for held in sorted(self._kept.values(), key=lambda held: (held.set_aside_at, held.item.id))
-            if _matches(held, HELD, reason) and (not ids or held.item.id in ids)
+            if _matches(held, HELD, reason)
+            and (not ids or held.item.id in ids)
+            and (set_aside_before is None or held.set_aside_at < set_aside_before)
         ][:limit]
         # Marked before they are sent: one that is refused again at once ends as held.
         for held in chosen:

@@ -1,0 +1,43 @@
+"""What whoever reads tiers is promised, wherever they are kept."""
+
+import pytest
+
+from abacus.core.clock import SystemClock
+from abacus.ledger.transfer import AccountId
+from abacus.postgres import Pool
+from abacus.tiers.store import MembershipStore
+from tests.adapters.memory_tiers import MemoryTiers
+
+BOB, BOB_OVO, JANE = AccountId("bob", "GRP"), AccountId("bob", "OVO"), AccountId("jäne ", "GRP")
+
+
+@pytest.fixture
+async def stored_tiers(pool: Pool) -> MembershipStore:
+    store = MembershipStore(pool, SystemClock())
+    for account, tier in ((BOB, "silver"), (BOB, "platinum"), (JANE, "gold")):
+        await store.set(account, tier, reason="test", actor="test")
+    return store
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def tiers(request: pytest.FixtureRequest) -> MemoryTiers | MembershipStore:
+    if request.param == "memory":
+        return MemoryTiers({BOB: "platinum", JANE: "gold"})
+    stored: MembershipStore = request.getfixturevalue("stored_tiers")
+    return stored
+
+
+async def test_each_account_has_its_own_tier_and_who_is_not_listed_is_a_member(
+    tiers: MemoryTiers | MembershipStore,
+) -> None:
+    nobody = AccountId("nobody", "GRP")
+    assert await tiers.tiers_of([BOB, BOB_OVO, JANE, nobody, BOB]) == {
+        BOB: "platinum",
+        BOB_OVO: "member",
+        JANE: "gold",
+        nobody: "member",
+    }
+
+
+async def test_asking_for_nobody_is_answered(tiers: MemoryTiers | MembershipStore) -> None:
+    assert await tiers.tiers_of([]) == {}
