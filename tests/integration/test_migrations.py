@@ -94,3 +94,7 @@ async def test_the_schema_can_be_distributed_by_member(pool: Pool) -> None:
         elif row["tablename"] not in REFERENCE_TABLES:
             assert first[1] == "member_id", row["indexdef"]
     assert await pool.fetchval("select count(*) from pg_constraint where contype = 'f'") == 0
+
+
+async def test_an_address_as_asyncpg_takes_it(database_url: str) -> None:
+    assert await migrate(f"{database_url}?sslmode=disable") == (head_revision(), head_revision())

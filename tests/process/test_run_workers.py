@@ -1,0 +1,55 @@
+"""Workers of one process: they end together, and one that fails takes the process with it."""
+
+import asyncio
+
+import pytest
+
+from abacus import process as module
+from abacus.bootstrap import Run, Wire, Wiring
+from abacus.health import Health
+from abacus.process import run_workers
+from abacus.settings import Settings
+
+
+def wire(run: Run) -> Wire:
+    async def wired(_: Wiring) -> Run:
+        return run
+
+    return wired
+
+
+async def obedient(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+async def failing(_: asyncio.Event) -> None:
+    raise ZeroDivisionError
+
+
+async def deaf(_: asyncio.Event) -> None:
+    await asyncio.Event().wait()
+
+
+async def running(stop: asyncio.Event, **workers: Run) -> None:
+    wires = {name: wire(run) for name, run in workers.items()}
+    await asyncio.wait_for(run_workers(wires, Settings(), Health(wires), stop, health_port=None), 10)
+
+
+async def test_they_end_when_they_are_told_to() -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.05, stop.set)
+    await running(stop, one=obedient, other=obedient)
+
+
+async def test_one_that_fails_ends_the_others_and_is_heard() -> None:
+    stop = asyncio.Event()
+    with pytest.raises(ZeroDivisionError):
+        await running(stop, one=obedient, other=failing)
+    assert stop.is_set()
+
+
+async def test_one_that_does_not_hear_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STOP_WITHIN_S", 0.05)
+    stop = asyncio.Event()
+    stop.set()
+    await running(stop, one=obedient, other=deaf)
