@@ -52,6 +52,7 @@ class _Jumping(selectors.SelectSelector):
             self._turns = 0
             self._jump(timeout)
         elif self._turns > _STANDSTILL:
+            self._turns = 0
             raise Stuck("time does not pass any more: somebody goes round in circles")
         return []
 
@@ -64,9 +65,11 @@ def run_virtually(main: Coroutine[Any, Any, Result], clock: FixedClock) -> Resul
     try:
         return loop.run_until_complete(main)
     finally:
-        loop.run_until_complete(_cancel_what_is_left())
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        try:
+            loop.run_until_complete(_cancel_what_is_left())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
 
 
 async def _cancel_what_is_left() -> None:
