@@ -12,7 +12,6 @@ from typing import Final
 from abacus.core.clock import SystemClock
 from abacus.embedded import EmbeddedStack
 from abacus.ledger.award import Award, Kind
-from abacus.ledger.awarder import MOST_AWARDS
 from abacus.ledger.post import POSTING_PLANS, PostgresLedger
 from abacus.ledger.transfer import Transfer
 from abacus.migrations import migrate
@@ -27,7 +26,7 @@ FAR: Final = 1_000_000
 WANTED: Final = 18_000
 WANTED_RATIO: Final = 0.28
 CONNECTIONS: Final = 3
-BATCH: Final = MOST_AWARDS
+BATCH: Final = 500
 
 _EXPLANATION: Final = (
     b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],["eppf","SG","1"],'
