@@ -1,13 +1,21 @@
-"""Posting to the ledger with a million accounts present, against a bare COPY of the same rows."""
+"""Posting to the ledger with a million accounts present, against a bare COPY of the same rows.
+
+As in production: several awarders, each a process with a few connections. Postgres and all of them share the machine.
+"""
 
 import asyncio
+import multiprocessing
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, date, datetime
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
+
+import uvloop
 
 from abacus.core.clock import SystemClock
 from abacus.embedded import EmbeddedStack
@@ -19,14 +27,17 @@ from abacus.postgres import Pool, open_pool
 from abacus.process import look_for_garbage_seldom
 from benchmarks.report import Figure, rate
 
-WARM_UP: Final = 100_000
+WARM_UP: Final = 5  # rounds
 ROUNDS: Final = 8
 AWARDS: Final = 20_000  # a round
 FAR: Final = 1_000_000
 WANTED: Final = 18_000
 WANTED_RATIO: Final = 0.28
-CONNECTIONS: Final = 3
+AWARDERS: Final = 2
+CONNECTIONS: Final = 2  # of each
 BATCH: Final = 500
+
+Thing = TypeVar("Thing")
 
 _EXPLANATION: Final = (
     b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],["eppf","SG","1"],'
@@ -42,36 +53,49 @@ from generate_series(0, $1::int - 1) as n
 _POSTED: Final = f"select {', '.join(Transfer._fields)} from transfer where seq < $1 order by xid desc limit $2"
 
 
+class Part(NamedTuple):
+    """What one process does of a round."""
+
+    url: str
+    accounts: int
+    round: int
+    number: int
+    of: int
+    connections: int
+    copied: int = 0  # how often the rows of this round were copied before
+
+
 async def measure(directory: Path, accounts: int) -> list[Figure]:
     async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
         url = stack.database_url or ""
         await migrate(url)
-        async with _pool(url) as pool, _pool(url, owner=True) as owner:
-            await pool.execute(_MEMBERS, accounts, timeout=600)
+        async with _pool(url, 1, owner=True) as owner:
+            await owner.execute(_MEMBERS, accounts, timeout=600)
             await owner.execute("vacuum analyze account", timeout=600)
-            return await _measure(pool, owner, accounts)
+            await owner.execute("checkpoint", timeout=600)
+        with _processes(AWARDERS) as awarders, _processes(1) as alone:
+            return await asyncio.to_thread(_measure, url, accounts, awarders, alone)
 
 
-async def _measure(pool: Pool, owner: Pool, accounts: int) -> list[Figure]:
+def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> list[Figure]:
     """Posting and COPY take turns, so that both meet the machine in the same moods."""
-    rng = random.Random(7)
-    ledger = PostgresLedger(pool, SystemClock())
-    awards = [_award(number, rng.randrange(accounts)) for number in range(WARM_UP + ROUNDS * AWARDS)]
-    rounds = [awards[start : start + AWARDS] for start in range(WARM_UP, len(awards), AWARDS)]
-    look_for_garbage_seldom()  # as a worker does; the awards waiting to be posted are the benchmark's own
-    await owner.execute("checkpoint", timeout=600)
-    await _post(ledger, awards[:WARM_UP])  # the first change of a page after a checkpoint is dear, so it is not timed
-    posting = duplicates = 0.0
-    copying = {1: 0.0, CONNECTIONS: 0.0}
-    for number, round_ in enumerate(rounds):
-        posting += await _post(ledger, round_)
-        for place, connections in enumerate(copying, start=1):
-            copying[connections] += await _copy(pool, connections, FAR * (place + len(copying) * number))
-        duplicates += await _post(ledger, round_)
-    ratio = copying[1] / posting
+
+    def parts(round_: int, *, copied: int = 0) -> list[Part]:
+        return [Part(url, accounts, round_, n, AWARDERS, CONNECTIONS, copied) for n in range(AWARDERS)]
+
+    for warming in range(WARM_UP):  # the first change of a page after a checkpoint is dear, so it is not timed
+        _seconds(awarders, _post, parts(warming))
+    posting = duplicates = copying = copying_alone = 0.0
+    for round_ in range(WARM_UP, WARM_UP + ROUNDS):
+        posting += _seconds(awarders, _post, parts(round_))
+        copying += _seconds(awarders, _copy, parts(round_, copied=0))
+        copying_alone += _seconds(alone, _copy, [Part(url, accounts, round_, 0, 1, 1, copied=1)])
+        duplicates += _seconds(awarders, _post, parts(round_))
+    ratio = copying_alone / posting
+    many = f"{AWARDERS} x {CONNECTIONS} connections"
     return [
         Figure(
-            f"ledger posting, new awards, {accounts:,} accounts, {BATCH} a transaction, {CONNECTIONS} connections",
+            f"ledger posting, new awards, {accounts:,} accounts, {BATCH} a transaction, {many}",
             rate(ROUNDS * AWARDS / posting, "awards"),
             f"{ratio:.2f} of a bare COPY",
             f">= {WANTED:,}/s and >= {WANTED_RATIO}",
@@ -79,12 +103,11 @@ async def _measure(pool: Pool, owner: Pool, accounts: int) -> list[Figure]:
         ),
         *(
             Figure(
-                f"bare COPY of the same rows into the same indexed transfer table, {BATCH} a transaction, "
-                f"{connections} connection{'s' if connections > 1 else ''}",
+                f"bare COPY of the same rows into the same indexed table, {BATCH} a transaction, {connections}",
                 rate(ROUNDS * AWARDS / seconds, "rows"),
                 f"posting is {seconds / posting:.2f} of it",
             )
-            for connections, seconds in copying.items()
+            for connections, seconds in (("1 connection", copying_alone), (many, copying))
         ),
         Figure(
             "posting the same awards again (all duplicates)",
@@ -94,35 +117,77 @@ async def _measure(pool: Pool, owner: Pool, accounts: int) -> list[Figure]:
     ]
 
 
-async def _post(ledger: PostgresLedger, awards: Sequence[Award]) -> float:
-    """The seconds it takes."""
-    batches = iter([awards[start : start + BATCH] for start in range(0, len(awards), BATCH)])
-
-    async def hand() -> None:
-        for batch in batches:
-            await ledger.post(batch)
-
-    return await _seconds(hand, CONNECTIONS)
+_start_together: list[Barrier] = []
 
 
-async def _copy(pool: Pool, connections: int, further: int) -> float:
-    """The seconds that COPY alone takes for the rows posted last, put further along the sequences of their accounts."""
-    rows = await pool.fetch(_POSTED, FAR, AWARDS)
-    records = [(*row[:2], row["seq"] + further, *row[3:]) for row in rows]
-    batches = iter([records[start : start + BATCH] for start in range(0, len(records), BATCH)])
-
-    async def hand() -> None:
-        async with pool.acquire() as connection:
-            for batch in batches:
-                await connection.copy_records_to_table("transfer", records=batch, columns=Transfer._fields)
-
-    return await _seconds(hand, connections)
+@contextmanager
+def _processes(count: int) -> Iterator[Executor]:
+    spawning = multiprocessing.get_context("spawn")
+    barrier = spawning.Barrier(count)
+    with ProcessPoolExecutor(count, spawning, initializer=_initialize, initargs=(barrier,)) as processes:
+        yield processes
 
 
-async def _seconds(hand: Callable[[], Awaitable[None]], hands: int) -> float:
-    started = time.perf_counter()
+def _initialize(barrier: Barrier) -> None:
+    _start_together.append(barrier)
+
+
+def _seconds(processes: Executor, work: Callable[[Part], tuple[float, float]], parts: Sequence[Part]) -> float:
+    """From the first to begin to the last to end."""
+    began, ended = zip(*processes.map(work, parts), strict=True)
+    seconds: float = max(ended) - min(began)
+    return seconds
+
+
+def _post(part: Part) -> tuple[float, float]:
+    rng = random.Random(part.round)
+    awards = [_award(part.round * AWARDS + number, rng.randrange(part.accounts)) for number in range(AWARDS)]
+    batches = iter(_batches(awards[part.number :: part.of]))
+
+    async def main() -> tuple[float, float]:
+        async with _pool(part.url, part.connections) as pool:
+            ledger = PostgresLedger(pool, SystemClock())
+
+            async def hand() -> None:
+                for batch in batches:
+                    await ledger.post(batch)
+
+            return await _timed(hand, part.connections)
+
+    return uvloop.run(main())
+
+
+def _copy(part: Part) -> tuple[float, float]:
+    """The rows posted last, put further along the sequences of their accounts."""
+
+    async def main() -> tuple[float, float]:
+        async with _pool(part.url, part.connections) as pool:
+            rows = await pool.fetch(_POSTED, FAR, AWARDS)
+            further = FAR * (2 * part.round + part.copied + 1)
+            records = [(*row[:2], row["seq"] + further, *row[3:]) for row in rows[part.number :: part.of]]
+            batches = iter(_batches(records))
+
+            async def hand() -> None:
+                async with pool.acquire() as connection:
+                    for batch in batches:
+                        await connection.copy_records_to_table("transfer", records=batch, columns=Transfer._fields)
+
+            return await _timed(hand, part.connections)
+
+    return uvloop.run(main())
+
+
+def _batches(things: Sequence[Thing]) -> list[Sequence[Thing]]:
+    return [things[start : start + BATCH] for start in range(0, len(things), BATCH)]
+
+
+async def _timed(hand: Callable[[], Awaitable[None]], hands: int) -> tuple[float, float]:
+    """When it began, together with the other processes, and when it ended."""
+    look_for_garbage_seldom()  # as a worker does; what waits to be posted or copied is the benchmark's own
+    _start_together[0].wait()
+    began = time.monotonic()
     await asyncio.gather(*(hand() for _ in range(hands)))
-    return time.perf_counter() - started
+    return began, time.monotonic()
 
 
 def _award(number: int, member: int) -> Award:
@@ -143,10 +208,8 @@ def _award(number: int, member: int) -> Award:
 
 
 @asynccontextmanager
-async def _pool(url: str, *, owner: bool = False) -> AsyncIterator[Pool]:
-    pool = await (
-        open_pool(url, size=1, role=None) if owner else open_pool(url, size=CONNECTIONS, settings=POSTING_PLANS)
-    )
+async def _pool(url: str, size: int, *, owner: bool = False) -> AsyncIterator[Pool]:
+    pool = await (open_pool(url, size=size, role=None) if owner else open_pool(url, size=size, settings=POSTING_PLANS))
     try:
         yield pool
     finally:
