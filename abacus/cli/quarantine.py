@@ -113,7 +113,7 @@ def replay(
                         ),
                         ids=ids or (),
                         reason=reason,
-                        set_aside_before=began,
+                        set_aside_before=None if ids else began,
                         limit=wanted,
                     )
                     replayed += [item.id for item in items]
