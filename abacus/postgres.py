@@ -41,12 +41,23 @@ async def open_pool(
     try:
         async with passing_failures():
             return await asyncpg.create_pool(
-                database_url, min_size=1, max_size=size, timeout=5, command_timeout=60, server_settings=session
+                database_url,
+                min_size=1,
+                max_size=size,
+                timeout=5,
+                command_timeout=60,
+                server_settings=session,
+                init=_json_as_bytes,
             )
     except asyncpg.InvalidParameterValueError as error:
         raise Unavailable(DEPENDENCY, f"{_one_line(error)}; run `abacus migrate`") from error
     except ValueError as error:  # asyncpg cannot make sense of the address
         raise Refused(f"the database's address: {_one_line(error)}") from error
+
+
+async def _json_as_bytes(connection: Connection) -> None:
+    """Explanations travel as the bytes they were written in."""
+    await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
 
 
 @asynccontextmanager

@@ -24,7 +24,6 @@ from abacus.core.ids import transaction_key
 from abacus.earning.recompute import recompute
 from abacus.examples.stream import BOB, JANE, NAMED, TIERS, Sent, stream
 from abacus.ledger.read import LedgerReader
-from abacus.ledger.transfer import AccountId
 from abacus.ledger.verify import verify
 from abacus.metrics import AWARDS, POINTS, PUBLISHED, QUARANTINED, TRANSACTIONS, total
 from abacus.postgres import Pool, passing_failures
@@ -97,7 +96,7 @@ async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None
     async with database(complete) as pool, all_workers(complete, health_port=None) as running:
         memberships = MembershipStore(pool, SystemClock())
         for member, program, tier in TIERS:
-            await memberships.set(AccountId(member, program), tier, reason="demo", actor="abacus demo")
+            await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
         summary, reasons = await _send_and_follow(complete, pool, running, transactions, quiet=as_json)
         explanations = await _explain(pool)
     if as_json:

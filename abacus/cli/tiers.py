@@ -7,7 +7,6 @@ import typer
 from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.ledger.transfer import AccountId
 from abacus.rates.store import CardStore
 from abacus.tiers.store import Membership, MembershipStore
 
@@ -40,7 +39,7 @@ def set_tier(
             if tier not in priced:
                 raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
             membership = await MembershipStore(opened, SystemClock()).set(
-                AccountId(member, program), tier, reason=reason, actor=by or who()
+                (member, program), tier, reason=reason, actor=by or who()
             )
         if as_json:
             print_json(_document(membership))

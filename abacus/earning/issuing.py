@@ -110,7 +110,7 @@ class Issuing:
             return decided
         calculator = self._calculator_for(self._cards.book())
         for message, transaction, card in priced:
-            tier = tiers.get(AccountId(transaction.member_id, card.card.program), _UNPRICED)
+            tier = tiers.get((transaction.member_id, card.card.program), _UNPRICED)
             try:
                 award = calculator.award(transaction, card, tier)
             except SetAside as fault:
@@ -157,7 +157,7 @@ class Issuing:
 
     async def _tiers_of(self, priced: Sequence[_Priced]) -> Mapping[AccountId, str]:
         accounts = {
-            AccountId(transaction.member_id, card.card.program)
+            (transaction.member_id, card.card.program)
             for _, transaction, card in priced
             if isinstance(transaction, Completed)
         }

@@ -3,8 +3,7 @@
 Pure: given the claims and accounts as they are now, it says what to write. `LedgerPort` is what a ledger promises.
 """
 
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -59,14 +58,13 @@ class LedgerPort(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Plan:
-    """What to write for a batch, and what to tell about it."""
+class Plan(NamedTuple):
+    """What to write for a batch, the claims in order of their keys, and what to tell about it."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
-    transfers: list[Transfer] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    accounts: dict[AccountId, Account] = field(default_factory=dict)
+    outcomes: list[Outcome]
+    transfers: list[Transfer]
+    claims: list[Claim]
+    accounts: dict[AccountId, Account]
 
 
 def accounts_touched(awards: Iterable[Award], claimed: Mapping[str, Claim]) -> dict[AccountId, str]:
@@ -74,7 +72,7 @@ def accounts_touched(awards: Iterable[Award], claimed: Mapping[str, Claim]) -> d
     touched: dict[AccountId, str] = {}
     for award in awards:
         if award.key not in claimed:
-            touched.setdefault(AccountId(award.member_id, award.program), award.country)
+            touched.setdefault((award.member_id, award.program), award.country)
     return dict(sorted(touched.items()))
 
 
@@ -85,26 +83,24 @@ def plan(
     posted_at: datetime,
 ) -> Plan:
     """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`."""
-    decided = Plan()
-    fresh: MutableMapping[str, Claim] = {}
+    outcomes: list[Outcome] = []
+    transfers: list[Transfer] = []
+    changed: dict[AccountId, Account] = {}
+    claims: dict[str, Claim] = {}
     for award in awards:
-        earlier = claimed.get(award.key) or fresh.get(award.key)
+        key = award.key
+        earlier = claimed.get(key) or claims.get(key)
         if earlier is not None:
             status = Status.DUPLICATE if earlier.fingerprint == award.fingerprint else Status.CONFLICT
-            decided.outcomes.append(Outcome(award, status, claim=earlier))
+            outcomes.append(Outcome(award, status, claim=earlier))
             continue
-        id_ = AccountId(award.member_id, award.program)
-        account = decided.accounts.get(id_) or accounts[id_]
+        id_ = (award.member_id, award.program)
         try:
-            after, transfer = apply(account, award, posted_at)
+            changed[id_], transfer = apply(changed.get(id_) or accounts[id_], award, posted_at)
         except SetAside as fault:
-            decided.outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
+            outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
             continue
-        claim = Claim(award.key, award.member_id, award.program, transfer.seq, award.fingerprint)
-        fresh[award.key] = claim
-        decided.accounts[id_] = after
-        decided.claims.append(claim)
-        decided.transfers.append(transfer)
-        decided.outcomes.append(Outcome(award, Status.POSTED, transfer=transfer))
-    decided.claims.sort()
-    return decided
+        claims[key] = Claim(key, *id_, transfer.seq, award.fingerprint)
+        transfers.append(transfer)
+        outcomes.append(Outcome(award, Status.POSTED, transfer))
+    return Plan(outcomes, transfers, sorted(claims.values()), changed)

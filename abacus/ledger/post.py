@@ -19,7 +19,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.award import Award
 from abacus.ledger.batch import Claim, Outcome, Unpostable, accounts_touched, plan
-from abacus.ledger.transfer import Account, AccountId, Transfer
+from abacus.ledger.transfer import HASH_BYTES, Account, AccountId, Transfer
 from abacus.postgres import REFUSED_VALUES, Connection, Pool, array, column, passing_failures
 
 # Posting only ever looks rows up by key. These keep a planner whose statistics lag behind a growing table from
@@ -38,24 +38,26 @@ _CLAIMED: Final = f"""
 select key, member_id, program, seq, fingerprint from claim where key = any({array(1, "text")})
 """
 
+# What is asked for is sorted; `place` keeps that order, and tells which account a row is without sending its name back.
 _LOCK: Final = f"""
-select a.ctid, a.member_id, a.program, a.country, a.balance, a.held, a.earned_total, a.expires_on, a.last_seq,
-    a.head_hash
-from unnest({array(1, "text")}, {array(2, "text")}) as u (member_id, program)
+select u.place, a.ctid, a.country, a.balance, a.held, a.earned_total, a.expires_on, a.last_seq, a.head_hash
+from unnest({array(1, "text")}, {array(2, "text")}) with ordinality as u (member_id, program, place)
 join account a on a.member_id = u.member_id and a.program = u.program
-order by a.member_id, a.program
+order by u.place
 for update of a
 """
 
-# A locked row stays where it is, so its address finds it again without the index.
+# A locked row stays where it is, so its address finds it again without the index. Days go as numbers and hashes side by
+# side in one value: turning texts into dates and bytes took a third of this statement's time.
 _UPDATE: Final = f"""
 update account a
-set balance = u.balance, earned_total = u.earned_total, expires_on = u.expires_on, last_seq = u.last_seq,
-    head_hash = decode(u.head_hash, 'hex'), last_xid = pg_current_xact_id()
+set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
+    last_seq = u.last_seq,
+    head_hash = substring($6::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
+    last_xid = pg_current_xact_id()
 from unnest(
-    {array(1, "tid")}, {array(2, "bigint")}, {array(3, "bigint")}, {array(4, "date")}, {array(5, "bigint")},
-    {array(6, "text")}
-) as u (row, balance, earned_total, expires_on, last_seq, head_hash)
+    {array(1, "tid")}, {array(2, "bigint")}, {array(3, "bigint")}, {array(4, "int")}, {array(5, "bigint")}
+) with ordinality as u (row, balance, earned_total, expires_on, last_seq, place)
 where a.ctid = u.row and a.last_xid < pg_current_xact_id()
 """
 
@@ -107,9 +109,7 @@ class PostgresLedger:
             # again, but who meets one that is being updated waits, and may hold what the updater wants to open.
             await _open(connection, [a for id_, a in decided.accounts.items() if id_ not in rows])
             await _update(connection, [(rows[id_], a) for id_, a in decided.accounts.items() if id_ in rows])
-            await connection.copy_records_to_table(
-                "transfer", records=map(_record, decided.transfers), columns=Transfer._fields
-            )
+            await connection.copy_records_to_table("transfer", records=decided.transfers, columns=Transfer._fields)
         return decided.outcomes
 
 
@@ -121,9 +121,10 @@ async def _lock(
     accounts: dict[AccountId, Account] = {}
     if touched:
         members, programs = zip(*touched, strict=True)
-        for row, *values in await connection.fetch(_LOCK, column(members), column(programs)):
-            id_ = AccountId(values[0], values[1])
-            rows[id_], accounts[id_] = row, Account(*values)
+        ids = list(touched)
+        for place, row, *holds in await connection.fetch(_LOCK, column(members), column(programs)):
+            id_ = ids[place - 1]
+            rows[id_], accounts[id_] = row, Account(*id_, *holds)
     for id_, country in touched.items():
         if id_ not in accounts:
             accounts[id_] = Account.opened(id_, country)
@@ -145,9 +146,9 @@ async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]
         column(row for row, _ in changed),
         column(account.balance for _, account in changed),
         column(account.earned_total for _, account in changed),
-        column(account.expires_on for _, account in changed),
+        column(account.expires_on and account.expires_on.toordinal() for _, account in changed),
         column(account.last_seq for _, account in changed),
-        column(account.head_hash.hex() for _, account in changed),
+        b"".join(account.head_hash for _, account in changed),
     )
     if updated != f"UPDATE {len(changed)}":
         raise _Overtaken
@@ -170,7 +171,3 @@ async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
     )
     if opened != f"INSERT 0 {len(ordered)}":
         raise _Overtaken
-
-
-def _record(transfer: Transfer) -> tuple[object, ...]:
-    return (*transfer[:11], transfer.explanation.decode(), *transfer[12:])

@@ -1,7 +1,7 @@
 """Reading the ledger: an account, a key's transfer."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from abacus.ledger.batch import Claim
 from abacus.ledger.transfer import Account, Transfer
@@ -39,10 +39,4 @@ class LedgerReader:
                 claim.program,
                 claim.seq,
             )
-        return transfer_of(row) if row else None
-
-
-def transfer_of(row: Any) -> Transfer:
-    """A transfer from a row that was selected by `TRANSFER_COLUMNS`; the explanation keeps its stored text."""
-    values: Any = tuple(row)
-    return Transfer._make((*values[:11], values[11].encode(), *values[12:15]))
+        return Transfer(*row) if row else None

@@ -13,7 +13,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 from abacus.health import WorkerHealth
 from abacus.ledger.events import encode_event
-from abacus.ledger.read import TRANSFER_COLUMNS, transfer_of
+from abacus.ledger.read import TRANSFER_COLUMNS
 from abacus.ledger.transfer import Transfer
 from abacus.metrics import PUBLISHED
 from abacus.patience import unless_stopped, until_available
@@ -115,7 +115,7 @@ class Relay:
         rows = await connection.fetch(_NEXT, *position)
         if not rows:
             return 0
-        transfers = [transfer_of(row) for row in rows]
+        transfers = [Transfer(*row[:-1]) for row in rows]
         await self._publisher.publish(self._topic, [_message(transfer) for transfer in transfers])
         last = transfers[-1]
         reached = Position(rows[-1]["xid"], last.member_id, last.program, last.seq)

@@ -11,16 +11,16 @@ from abacus.ledger.award import Award, Kind
 
 MAX_BALANCE: Final = 2**63 - 1
 NO_HASH: Final = b""
+HASH_BYTES: Final = 32
 
+_EARN: Final = Kind.EARN  # looking up a member of an enumeration takes longer than the comparison
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-class AccountId(NamedTuple):
-    """A member's points in one program. Sorting these gives the order in which accounts are locked."""
-
-    member_id: str
-    program: str
+# A member and a program. Sorting these gives the order in which accounts are locked. A plain tuple, because posting
+# makes several for each award.
+AccountId: TypeAlias = tuple[str, str]
 
 
 class Account(NamedTuple):
@@ -38,7 +38,7 @@ class Account(NamedTuple):
 
     @classmethod
     def opened(cls, id_: AccountId, country: str) -> "Account":
-        return cls(id_.member_id, id_.program, country, 0, 0, 0, None, 0, NO_HASH)
+        return cls(*id_, country, 0, 0, 0, None, 0, NO_HASH)
 
 
 # All of a transfer but its hash, in the order of `Transfer`'s fields.
@@ -85,7 +85,7 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
 
     Raises `SetAside` for an award that no account can take.
     """
-    if award.kind is not Kind.EARN or award.points < 0:
+    if award.kind is not _EARN or award.points < 0:
         raise SetAside(Reason.INVALID, f"an award of kind {award.kind} cannot carry {award.points} points")
     balance = account.balance + award.points
     if balance > MAX_BALANCE:

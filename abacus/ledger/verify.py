@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from abacus.ledger.read import transfer_of
 from abacus.ledger.transfer import NO_HASH, Account, Transfer, chain
 from abacus.postgres import Connection, Pool, passing_failures
 
@@ -121,7 +120,7 @@ async def _rows(connection: Connection, member_id: str | None) -> AsyncIterator[
     async for row in connection.cursor(_ROWS, member_id, prefetch=_FETCH):
         values = tuple(row)
         account = Account(*values[:width])
-        yield account, None if values[width] is None else transfer_of(values[width:])
+        yield account, None if values[width] is None else Transfer(*values[width:])
 
 
 class _Chain:

@@ -35,10 +35,10 @@ class MembershipStore:
             rows = await self._pool.fetch(
                 "select m.member_id, m.program, m.tier from unnest($1::text[], $2::text[]) as u (member_id, program)"
                 " join membership m on m.member_id = u.member_id and m.program = u.program",
-                [account.member_id for account in accounts],
-                [account.program for account in accounts],
+                [member_id for member_id, _ in accounts],
+                [program for _, program in accounts],
             )
-        listed = {AccountId(row[0], row[1]): row[2] for row in rows}
+        listed = {(row[0], row[1]): row[2] for row in rows}
         return {account: listed.get(account, BASE_TIER) for account in accounts}
 
     async def set(self, account: AccountId, tier: str, *, reason: str, actor: str) -> Membership:

@@ -9,7 +9,7 @@ from abacus.ledger.award import Award, Kind
 from abacus.ledger.batch import Claim, Outcome
 from abacus.ledger.memory import MemoryLedger
 from abacus.ledger.post import PostgresLedger
-from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, transfer_of
+from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.transfer import NO_HASH, Account, AccountId, Transfer, chain
 from abacus.postgres import Pool
 
@@ -70,7 +70,7 @@ class OpenPostgresLedger(PostgresLedger):
         claims = await self._looking.fetch("select key, member_id, program, seq, fingerprint from claim")
         return Contents(
             sorted(Account(*row) for row in accounts),
-            sorted(transfer_of(row) for row in transfers),
+            sorted(Transfer(*row) for row in transfers),
             sorted(Claim(*row) for row in claims),
         )
 
@@ -79,7 +79,7 @@ def is_sound(contents: Contents) -> bool:
     """A key once, balances that are sums, sequences without gaps, and the hash chain."""
     followed: dict[AccountId, Account] = {}
     for transfer in contents.transfers:
-        id_ = AccountId(transfer.member_id, transfer.program)
+        id_ = (transfer.member_id, transfer.program)
         before = followed.get(id_) or Account.opened(id_, transfer.country)
         assert transfer.seq == before.last_seq + 1
         assert transfer.balance_after == before.balance + transfer.points
@@ -92,7 +92,7 @@ def is_sound(contents: Contents) -> bool:
             head_hash=transfer.hash,
         )
     for account in contents.accounts:
-        expected = followed.get(AccountId(account.member_id, account.program))
+        expected = followed.get((account.member_id, account.program))
         # An account that took nothing may be there or not: no promise covers it.
         assert account._replace(country="") == (expected or account._replace(head_hash=NO_HASH))._replace(country="")
     claimed = [(claim.key, claim.member_id, claim.program, claim.seq) for claim in contents.claims]

@@ -3,12 +3,11 @@
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.transfer import AccountId
 from abacus.postgres import Pool
 from abacus.tiers.store import MembershipStore
 from tests.adapters.memory_tiers import MemoryTiers
 
-BOB, BOB_OVO, JANE = AccountId("bob", "GRP"), AccountId("bob", "OVO"), AccountId("jäne ", "GRP")
+BOB, BOB_OVO, JANE = ("bob", "GRP"), ("bob", "OVO"), ("jäne ", "GRP")
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def tiers(request: pytest.FixtureRequest) -> MemoryTiers | MembershipStore:
 async def test_each_account_has_its_own_tier_and_who_is_not_listed_is_a_member(
     tiers: MemoryTiers | MembershipStore,
 ) -> None:
-    nobody = AccountId("nobody", "GRP")
+    nobody = ("nobody", "GRP")
     assert await tiers.tiers_of([BOB, BOB_OVO, JANE, nobody, BOB]) == {
         BOB: "platinum",
         BOB_OVO: "member",

@@ -16,13 +16,12 @@ from abacus.examples import example_cards
 from abacus.examples.stream import NAMED, TIERS, Sent, stream
 from abacus.ledger.batch import Status
 from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.transfer import AccountId
 from abacus.rates.book import CardBook
 from abacus.rates.card import PublishedCard
 
 MANY = 6000
 CALCULATOR = Calculator(CardBook([PublishedCard(card, 1) for card in example_cards()]))
-TIER = {AccountId(member, program): tier for member, program, tier in TIERS}
+TIER = {(member, program): tier for member, program, tier in TIERS}
 
 
 class Fate(NamedTuple):
@@ -39,7 +38,7 @@ async def fates(messages: list[Sent], ledger: MemoryLedger) -> list[Fate]:
         try:
             transaction = read_transaction(sent.value)
             card = CALCULATOR.card_for(transaction)
-            tier = TIER.get(AccountId(transaction.member_id, card.card.program), "member")
+            tier = TIER.get((transaction.member_id, card.card.program), "member")
             award = CALCULATOR.award(transaction, card, tier)
         except SetAside as fault:
             told.append(Fate(sent, None, fault.reason))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from abacus.core.points import Rounding
 from abacus.earning.calculate import Calculator
 from abacus.earning.recompute import recompute
-from abacus.ledger.transfer import Account, AccountId, Transfer, apply
+from abacus.ledger.transfer import Account, Transfer, apply
 from abacus.rates.book import CardBook
 from abacus.rates.card import PublishedCard
 from tests.earning.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, lunch, read
@@ -24,7 +24,7 @@ def posted(facts: dict[str, Any], book: CardBook = BOOK, tier: str = "platinum")
     calculator, transaction = Calculator(book), read(facts)
     award = calculator.award(transaction, calculator.card_for(transaction), tier)
     assert award is not None
-    return apply(Account.opened(AccountId(award.member_id, award.program), award.country), award, NOW)[1]
+    return apply(Account.opened((award.member_id, award.program), award.country), award, NOW)[1]
 
 
 def explained(transfer: Transfer, **changed: Any) -> Transfer:

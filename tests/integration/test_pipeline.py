@@ -12,7 +12,6 @@ from abacus.earning.recompute import recompute
 from abacus.examples.stream import BOB, JANE, stream
 from abacus.ledger.events import PointEvent
 from abacus.ledger.read import LedgerReader
-from abacus.ledger.transfer import AccountId
 from abacus.ledger.verify import verify
 from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
@@ -29,8 +28,8 @@ async def verified(house: House) -> bool:
 
 async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> None:
     memberships = MembershipStore(house.pool, SystemClock())
-    await memberships.set(AccountId("bob", "GRP"), "platinum", reason="test", actor="test")
-    await memberships.set(AccountId("jane", "OVO"), "gold", reason="test", actor="test")
+    await memberships.set(("bob", "GRP"), "platinum", reason="test", actor="test")
+    await memberships.set(("jane", "OVO"), "gold", reason="test", actor="test")
     await house.produce([BOB, JANE])
     async with house.running():
         await until(lambda: _count(house, 2))

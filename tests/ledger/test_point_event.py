@@ -8,12 +8,12 @@ from hypothesis import given, settings
 
 from abacus.ledger.award import Award, Kind
 from abacus.ledger.events import TYPES, PointEvent, encode_event
-from abacus.ledger.transfer import Account, AccountId, Transfer, apply
+from abacus.ledger.transfer import Account, Transfer, apply
 from tests.ledger.awards import AWARD, NOW, award, awards
 
 
 def transfer_of(each: Award, last_seq: int = 0) -> Transfer:
-    account = Account.opened(AccountId(each.member_id, each.program), each.country)
+    account = Account.opened((each.member_id, each.program), each.country)
     return apply(account._replace(balance=1000, last_seq=last_seq), each, NOW)[1]
 
 

@@ -18,7 +18,7 @@ from abacus.ledger.transfer import MAX_BALANCE, NO_HASH, Account, AccountId, Tra
 from tests.ledger.awards import AWARD, NOW, award
 
 FACTS, OTHER_FACTS = "0" * 16, "f" * 16
-BOB, EVE = AccountId("bob", "GRP"), AccountId("eve", "GRP")
+BOB, EVE = ("bob", "GRP"), ("eve", "GRP")
 
 
 @st.composite
@@ -67,7 +67,7 @@ async def posted(awards: Sequence[Award], sizes: Sequence[int]) -> tuple[MemoryL
 def by_account(transfers: Sequence[Transfer]) -> dict[AccountId, list[Transfer]]:
     lines: dict[AccountId, list[Transfer]] = defaultdict(list)
     for transfer in transfers:
-        lines[AccountId(transfer.member_id, transfer.program)].append(transfer)
+        lines[(transfer.member_id, transfer.program)].append(transfer)
     return lines
 
 
@@ -210,7 +210,7 @@ def test_what_is_written_stands_in_the_order_in_which_locks_are_taken() -> None:
         ([award(key="a"), award(key="b", country="MY")], {}, {BOB: "SG"}),
         ([award(key="a", country="SG"), award(key="b", country="MY")], {"a"}, {BOB: "MY"}),
         ([award(key="a", member_id="eve"), award(key="b")], {}, {BOB: "SG", EVE: "SG"}),
-        ([award(key="a", program="OVO"), award(key="b")], {}, {BOB: "SG", AccountId("bob", "OVO"): "SG"}),
+        ([award(key="a", program="OVO"), award(key="b")], {}, {BOB: "SG", ("bob", "OVO"): "SG"}),
     ],
     ids=["nothing", "one", "taken", "the first opens it", "the first that is free opens it", "sorted", "programs"],
 )

@@ -14,7 +14,6 @@ from abacus.ledger.transfer import (
     MAX_BALANCE,
     NO_HASH,
     Account,
-    AccountId,
     Transfer,
     apply,
     chain,
@@ -22,7 +21,7 @@ from abacus.ledger.transfer import (
 )
 from tests.ledger.awards import AWARD, NOW, award, awards_to_bob
 
-BOB = Account.opened(AccountId("bob", "GRP"), "SG")
+BOB = Account.opened(("bob", "GRP"), "SG")
 JULY, AUGUST, SEPTEMBER = date(2026, 7, 31), date(2026, 8, 31), date(2026, 9, 30)
 
 

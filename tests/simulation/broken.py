@@ -15,7 +15,7 @@ from abacus.ledger.award import Award
 from abacus.ledger.awarder import Awarder
 from abacus.ledger.batch import LedgerPort, Outcome, Status, plan
 from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.transfer import Account, AccountId, Transfer
+from abacus.ledger.transfer import Account, Transfer
 from abacus.quarantine.item import Item
 from abacus.quarantine.store import QuarantinePort
 from abacus.queues.port import Queue, Received
@@ -102,7 +102,7 @@ class _NoLocks(MemoryLedger):
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         claims = dict(self.claims)
-        ids = {AccountId(award.member_id, award.program): award.country for award in awards}
+        ids = {(award.member_id, award.program): award.country for award in awards}
         accounts = {id_: self.accounts.get(id_) or Account.opened(id_, country) for id_, country in ids.items()}
         await asyncio.sleep(0.05)
         decided = plan(awards, claims, accounts, self._clock.now())

@@ -58,11 +58,11 @@ DOCUMENTS: Final[Mapping[str, list[Mapping[str, Any]]]] = {"SG": [_SG, _SG_IN_MA
 
 # The tier of each listed member; of two, the second is the one it is promoted to while the simulation runs.
 TIERS: Final[Mapping[AccountId, tuple[str, ...]]] = {
-    AccountId("bob", "GRP"): ("platinum",),
-    AccountId("jane", "OVO"): ("gold",),
-    AccountId("jane", "GRP"): ("silver",),
-    AccountId("mel", "GRP"): ("silver", "gold"),
-    AccountId("zoe", "GRP"): ("diamond",),  # a tier that no card prices
+    ("bob", "GRP"): ("platinum",),
+    ("jane", "OVO"): ("gold",),
+    ("jane", "GRP"): ("silver",),
+    ("mel", "GRP"): ("silver", "gold"),
+    ("zoe", "GRP"): ("diamond",),  # a tier that no card prices
 }
 
 

@@ -152,4 +152,4 @@ def _nothing_surprising_happened(run: Finished) -> None:
 
 
 def _account_of(transfer: Transfer) -> AccountId:
-    return AccountId(transfer.member_id, transfer.program)
+    return (transfer.member_id, transfer.program)

@@ -48,7 +48,7 @@ def earns(document: Document) -> Earns | Ignored:
     """The verdict on a good message."""
     occurred_at = datetime.fromisoformat(document["occurred_at"])
     card = _in_force(document["country"], occurred_at)
-    account = AccountId(document["member_id"], card["program"])
+    account = (document["member_id"], card["program"])
     if document["type"] == COMPLETED:
         key = f"txn:{document['source']}:{document['transaction_id']}"
         facts: tuple[object, ...] = (

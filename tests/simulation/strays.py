@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.core.errors import Reason
-from abacus.ledger.transfer import AccountId
 from abacus.quarantine.item import Stage
 from tests.simulation.oracle import Earns
 
@@ -25,7 +24,7 @@ class Stray(NamedTuple):
 NEIGHBOUR: Final = Earns(
     "api:acme:1",
     ("a partner's award",),
-    AccountId("ann", "GRP"),
+    ("ann", "GRP"),
     "SG",
     frozenset({100}),
     datetime(2026, 3, 1, tzinfo=UTC),
@@ -35,8 +34,8 @@ NEIGHBOURS_FINGERPRINT: Final = "ab" * 16
 
 _NEIGHBOUR: Final = {
     "key": NEIGHBOUR.key,
-    "member_id": NEIGHBOUR.account.member_id,
-    "program": NEIGHBOUR.account.program,
+    "member_id": NEIGHBOUR.account[0],
+    "program": NEIGHBOUR.account[1],
     "country": NEIGHBOUR.country,
     "kind": "earn",
     "points": 100,
