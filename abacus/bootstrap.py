@@ -2,14 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
 from abacus.core.clock import SystemClock
 from abacus.earning.issuing import Issuing
 from abacus.earning.retry import RetryPolicy
-from abacus.health import Health, WorkerHealth
+from abacus.health import Health
 from abacus.metrics import CARDS_AGE
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, open_pool
@@ -44,9 +44,10 @@ def sqs(settings: Settings) -> AbstractAsyncContextManager[Client]:
 class Wiring:
     """What a worker is made of. Everything that is opened is closed when the stack unwinds."""
 
-    def __init__(self, settings: Settings, stack: AsyncExitStack, health: WorkerHealth) -> None:
+    def __init__(self, settings: Settings, stack: AsyncExitStack, health: Health, name: str) -> None:
         self.settings = settings
-        self.health = health
+        self.health = health.worker(name)
+        self.process_health = health
         self.clock = SystemClock()
         self._stack = stack
 
@@ -68,13 +69,23 @@ class Wiring:
         self._stack.push_async_callback(publisher.close)
         return publisher
 
-    async def issuing(self, pool: Pool, client: Client) -> Issuing:
+    def beside(self, work: Coroutine[None, None, None]) -> None:
+        """Let it run until the worker ends."""
+        task = asyncio.ensure_future(work)
+        self._stack.callback(task.cancel)
+
+    def at_the_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        self._stack.push_async_callback(close)
+
+    def cards(self, pool: Pool) -> CardReader:
         cards = CardReader(CardStore(pool).all)
         CARDS_AGE.set_function(lambda: cards.age_s)
-        keeping_fresh = asyncio.ensure_future(cards.keep_fresh())
-        self._stack.callback(keeping_fresh.cancel)
+        self.beside(cards.keep_fresh())
+        return cards
+
+    async def issuing(self, pool: Pool, client: Client) -> Issuing:
         return Issuing(
-            cards=cards,
+            cards=self.cards(pool),
             tiers=MembershipStore(pool, self.clock),
             award_queue=await self.queue(client, AWARD),
             retry_queue=await self.queue(client, RETRY),
@@ -89,7 +100,7 @@ class Wiring:
 async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event) -> None:
     """Wire a worker and run it until `stop` is set. What it needs and does not find, it waits for."""
     async with AsyncExitStack() as stack:
-        run = await unless_stopped(wire(Wiring(settings, stack, health.worker(name))), stop)
+        run = await unless_stopped(wire(Wiring(settings, stack, health, name)), stop)
         if run is not None:
             await run(stop)
 

@@ -49,6 +49,8 @@ class Health:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.workers = {name: WorkerHealth(name) for name in names}
+        # What is down of that which someone works on without: by name, with what is known about it.
+        self.missed: dict[str, str] = {}
 
     def worker(self, name: str) -> WorkerHealth:
         return self.workers[name]
@@ -56,6 +58,15 @@ class Health:
     @property
     def ready(self) -> bool:
         return all(worker.state is State.READY for worker in self.workers.values())
+
+    def miss(self, dependency: str, why: str) -> None:
+        if dependency not in self.missed:
+            log.warning("working on without", dependency=dependency, detail=why)
+        self.missed[dependency] = why
+
+    def found(self, dependency: str) -> None:
+        if self.missed.pop(dependency, None) is not None:
+            log.info("back again", dependency=dependency)
 
     def report(self) -> dict[str, dict[str, str]]:
         return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

@@ -41,6 +41,18 @@ CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["to
 # Seconds since the rate cards were last read.
 CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
 
+# Requests to the API, by route and status; and how long they took.
+REQUESTS: Final = Counter("abacus_api_requests", "API requests, by route and status", ["route", "status"])
+REQUEST_SECONDS: Final = Histogram(
+    "abacus_api_request_seconds",
+    "Duration of API requests, by route",
+    ["route"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+
+# Awards that partners asked for, by partner and outcome: accepted, replayed, refused.
+ASKED: Final = Counter("abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"])
+
 
 def total(counter: Counter, **labels: str) -> int:
     """What a counter has counted in this process, over all series that have these labels."""

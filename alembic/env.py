@@ -8,13 +8,20 @@ from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.ledger.tables
+import abacus.partners.tables
 import abacus.quarantine.tables
 import abacus.rates.tables
 import abacus.tiers.tables
 from abacus.metadata import METADATA
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
-ROOMS = (abacus.ledger.tables, abacus.quarantine.tables, abacus.rates.tables, abacus.tiers.tables)
+ROOMS = (
+    abacus.ledger.tables,
+    abacus.partners.tables,
+    abacus.quarantine.tables,
+    abacus.rates.tables,
+    abacus.tiers.tables,
+)
 
 
 def run(connection: Connection) -> None:

@@ -21,7 +21,7 @@ from abacus.postgres import open_pool
 from abacus.settings import Settings
 from abacus.streams.publisher import Message, StreamPublisher
 from benchmarks.report import Figure, rate
-from workers import WORKERS
+from workers import PIPELINE
 
 WANTED: Final = 1_000
 MOST_MEMORY: Final = 200 * 1024 * 1024
@@ -61,7 +61,7 @@ async def measure_memory(directory: Path, transactions: int) -> list[Figure]:
             kafka_bootstrap=embedded.kafka_bootstrap,
         )
         await make_ready(settings)
-        processes = {name: await stack.enter_async_context(_worker(name, settings)) for name in WORKERS}
+        processes = {name: await stack.enter_async_context(_worker(name, settings)) for name in PIPELINE}
         peaks = await _peaks_under_load(settings, processes, transactions)
     return [
         Figure(

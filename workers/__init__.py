@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from abacus.bootstrap import Wire
-from workers import awarder, calculator, relay, retrier
+from workers import api, awarder, calculator, relay, retrier
 
-WORKERS: Final[Mapping[str, Wire]] = {
+# From the stream to the ledger and back to the stream.
+PIPELINE: Final[Mapping[str, Wire]] = {
     "calculator": calculator.wire,
     "retrier": retrier.wire,
     "awarder": awarder.wire,
     "relay": relay.wire,
 }
+WORKERS: Final[Mapping[str, Wire]] = {**PIPELINE, "api": api.wire}

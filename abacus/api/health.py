@@ -4,12 +4,17 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from abacus.health import Health
 
 
 def health_app(health: Health) -> Starlette:
+    """Nothing but the routes that probes ask."""
+    return Starlette(routes=health_routes(health))
+
+
+def health_routes(health: Health) -> list[BaseRoute]:
     """`/healthz` says that the process lives, `/readyz` whether each worker can work and if not what it waits for."""
 
     async def healthz(_: Request) -> Response:
@@ -17,9 +22,10 @@ def health_app(health: Health) -> Starlette:
 
     async def readyz(_: Request) -> Response:
         ready = health.ready
-        return JSONResponse({"ready": ready, "workers": health.report()}, status_code=200 if ready else 503)
+        content = {"ready": ready, "workers": health.report(), "without": health.missed}
+        return JSONResponse(content, status_code=200 if ready else 503)
 
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
-    return Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)])
+    return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from abacus.core.errors import Refused
 
@@ -27,9 +27,11 @@ def bound(host: str, port: int) -> socket.socket:
         raise Refused(f"cannot listen on {host}:{port}: {error.strerror}") from error
 
 
-async def serve(app: Starlette, listener: socket.socket, stop: asyncio.Event) -> None:
+async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event) -> None:
     """Until `stop` is set."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+    )
     server = _Server(config)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     stopping = asyncio.ensure_future(stop.wait())

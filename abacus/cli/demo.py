@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from abacus.bootstrap import database
 from abacus.cli.ledger import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, errors, print_json, run, settings, table
-from abacus.cli.stack import all_workers, make_ready, services
+from abacus.cli.stack import make_ready, running, services
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
 from abacus.core.ids import transaction_key
@@ -33,6 +33,7 @@ from abacus.rates.store import CardStore
 from abacus.settings import Settings
 from abacus.streams.publisher import Message, StreamPublisher
 from abacus.tiers.store import MembershipStore
+from workers import PIPELINE
 
 _CHUNK: Final = 500
 _AHEAD: Final = 4000  # messages the producer may be ahead: a burst larger than any the embedded queue keeps fast
@@ -93,11 +94,11 @@ def _kept_or_thrown_away(data_dir: Path | None) -> Iterator[Path]:
 
 async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None:
     await make_ready(complete)
-    async with database(complete) as pool, all_workers(complete, health_port=None) as running:
+    async with database(complete) as pool, running(PIPELINE, complete) as workers:
         memberships = MembershipStore(pool, SystemClock())
         for member, program, tier in TIERS:
             await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
-        summary, reasons = await _send_and_follow(complete, pool, running, transactions, quiet=as_json)
+        summary, reasons = await _send_and_follow(complete, pool, workers, transactions, quiet=as_json)
         explanations = await _explain(pool)
     if as_json:
         print_json(asdict(summary))
@@ -138,7 +139,7 @@ class _Counts:
 
 
 async def _send_and_follow(
-    complete: Settings, pool: Pool, running: "asyncio.Task[None]", transactions: int, *, quiet: bool
+    complete: Settings, pool: Pool, workers: "asyncio.Task[None]", transactions: int, *, quiet: bool
 ) -> tuple[Summary, dict[str, int]]:
     counts, produced_at = _Counts(), dict[str, datetime]()
     messages = transactions + NAMED
@@ -147,7 +148,7 @@ async def _send_and_follow(
     with Progress(*columns, console=errors, transient=True, disable=quiet or not errors.is_terminal) as progress:
         sending = asyncio.create_task(_send(complete, stream(transactions), counts, produced_at))
         try:
-            await _follow(counts, messages, sending, running, progress)
+            await _follow(counts, messages, sending, workers, progress)
         finally:
             sending.cancel()
     elapsed = time.perf_counter() - started
@@ -189,7 +190,7 @@ async def _send(
 
 
 async def _follow(
-    counts: _Counts, messages: int, sending: "asyncio.Task[None]", running: "asyncio.Task[None]", progress: Progress
+    counts: _Counts, messages: int, sending: "asyncio.Task[None]", workers: "asyncio.Task[None]", progress: Progress
 ) -> None:
     """Until every message is posted, suppressed or set aside, and every posting is published."""
     bars: dict[str, TaskID] = {name: progress.add_task(name, total=messages) for name in ("settled", "published")}
@@ -202,8 +203,8 @@ async def _follow(
             sending.result()
             if settled >= messages and published >= counts["award_posted"]:
                 return
-        if running.done():
-            await running
+        if workers.done():
+            await workers
             raise Refused("the workers stopped before the end")
         if settled + published != last:
             last, moved_at = settled + published, time.monotonic()

@@ -1,12 +1,12 @@
 """What `abacus up` and `abacus demo` share: embedded services where none are set, and everything made ready."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from abacus.bootstrap import database
+from abacus.bootstrap import Wire, database
 from abacus.bootstrap import sqs as sqs_of
 from abacus.core.clock import SystemClock
 from abacus.examples import example_cards
@@ -16,7 +16,6 @@ from abacus.process import run_workers
 from abacus.queues.definition import ensure_queues
 from abacus.rates.store import CardStore
 from abacus.settings import Settings
-from workers import WORKERS
 
 _PARTITIONS: Final = 64
 
@@ -60,16 +59,16 @@ async def make_ready(settings: Settings) -> list[str]:
 
 
 @asynccontextmanager
-async def all_workers(settings: Settings, *, health_port: int | None) -> AsyncIterator["asyncio.Task[None]"]:
-    """Every worker running and ready. The task ends early only when a worker fails; leaving the block stops them."""
-    stop, health = asyncio.Event(), Health(WORKERS)
-    running = asyncio.create_task(run_workers(WORKERS, settings, health, stop, health_port=health_port))
+async def running(wires: Mapping[str, Wire], settings: Settings) -> AsyncIterator["asyncio.Task[None]"]:
+    """These workers running and ready. The task ends early only when a worker fails; leaving the block stops them."""
+    stop, health = asyncio.Event(), Health(wires)
+    task = asyncio.create_task(run_workers(wires, settings, health, stop, health_port=None))
     try:
-        while not running.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
+        while not task.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
             await asyncio.sleep(0.05)
-        if running.done():
-            await running
-        yield running
+        if task.done():
+            await task
+        yield task
     finally:
         stop.set()
-        await running
+        await task

@@ -8,9 +8,10 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
-from abacus.cli.stack import all_workers, make_ready, services
+from abacus.cli.stack import make_ready, running, services
 from abacus.process import stopped_by_signals
 from abacus.settings import Settings
+from workers import WORKERS
 
 DEFAULT_DATA_DIR: Final = Path(".abacus")
 
@@ -32,10 +33,10 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
                 if published and not as_json:
                     errors.print(f"published the example rate cards {', '.join(published)}")
                 port = _port(complete)
-                async with all_workers(complete, health_port=port) as running:
+                async with running(WORKERS, complete.model_copy(update={"api_port": port})) as workers:
                     _announce(complete, port, as_json=as_json)
                     stopping = asyncio.ensure_future(stop.wait())
-                    await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait((workers, stopping), return_when=asyncio.FIRST_COMPLETED)
                     stopping.cancel()
 
     run(main())

@@ -19,7 +19,9 @@ def _printable(length: int) -> str:
 
 
 ID_PATTERN: Final = _printable(128)
+PROGRAM_PATTERN: Final = r"^[A-Z][A-Z0-9_]{0,15}$"
 KEY_PATTERN: Final = _printable(400)
+IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # what a header carries without doubt
 
 
 def transaction_key(source: str, transaction_id: str) -> str:
@@ -32,6 +34,10 @@ def refund_key(source: str, refund_id: str) -> str:
 
 def event_key(source: str, type_: str, transaction_id: str) -> str:
     return f"event:{source}:{type_}:{transaction_id}"
+
+
+def partner_key(partner_id: str, idempotency_key: str) -> str:
+    return f"api:{partner_id}:{idempotency_key}"
 
 
 def award_id(key: str) -> UUID:

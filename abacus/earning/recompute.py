@@ -18,12 +18,18 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
     try:
         explanation: dict[str, Any] = orjson.loads(transfer.explanation)
         card = book.by_name(explanation["card"]).card
-        faults = _fixed(explanation, card) if "fixed" in explanation else _calculated(explanation, card)
+        faults = _faults(explanation, card)
     except (AbacusError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         return f"the explanation cannot be recomputed: {type(error).__name__}: {error}"
     if explanation.get("points") != transfer.points:
         faults.append(f"explains {explanation.get('points')} points, the transfer has {transfer.points}")
     return f"the explanation does not hold: {'; '.join(faults)}" if faults else None
+
+
+def _faults(explanation: dict[str, Any], card: RateCard) -> list[str]:
+    if "granted_by" in explanation:
+        return []  # a partner named the points; there is nothing to multiply
+    return _fixed(explanation, card) if "fixed" in explanation else _calculated(explanation, card)
 
 
 def _fixed(explanation: dict[str, Any], card: RateCard) -> list[str]:

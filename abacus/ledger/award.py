@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside
-from abacus.core.ids import ID_PATTERN, KEY_PATTERN
+from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import MAX_POINTS
 from abacus.validation import Day, Moment, first_fault
 
@@ -48,7 +48,7 @@ class AwardMessage(TypedDict):
 
     key: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
-    program: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,15}$")]
+    program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
     kind: Kind
     points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]

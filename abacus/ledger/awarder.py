@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from abacus.core.clock import Clock
@@ -68,19 +69,22 @@ class Awarder:
 
 
 def _set_aside(outcome: Outcome) -> Item | None:
-    award = outcome.award
-    if outcome.claim is not None and outcome.status is Status.CONFLICT:
-        return Item(
-            Stage.AWARD,
-            f"award:{award.key}",
-            Reason.KEY_CONFLICT,
-            f"{award.key} is posted for other facts: {outcome.claim.member_id}, {outcome.claim.program},"
-            f" seq {outcome.claim.seq}",
-            encode_award(award),
-            award.key,
-            award.fingerprint,
-            outcome.claim.fingerprint,
-        )
+    if outcome.status is Status.CONFLICT and outcome.claim is not None:
+        claim = outcome.claim
+        where = f"{claim.member_id}, {claim.program}, seq {claim.seq}"
+        return _contradicting(outcome.award, f"is posted for other facts: {where}", claim.fingerprint)
+    if outcome.status is Status.CONFLICT and outcome.rejection is not None:
+        return _contradicting(outcome.award, "was rejected for other facts", outcome.rejection.fingerprint)
     if outcome.fault is not None:
-        return Item.of(Stage.AWARD, f"award:{award.key}", encode_award(award), outcome.fault)
+        return _item(outcome.award, outcome.fault)
     return None
+
+
+def _contradicting(award: Award, what: str, posted_fingerprint: str) -> Item:
+    item = _item(award, SetAside(Reason.KEY_CONFLICT, f"{award.key} {what}"))
+    return replace(item, posted_fingerprint=posted_fingerprint)
+
+
+def _item(award: Award, fault: SetAside) -> Item:
+    item = Item.of(Stage.AWARD, f"award:{award.key}", encode_award(award), fault)
+    return replace(item, key=award.key, fingerprint=award.fingerprint)

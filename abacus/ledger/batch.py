@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from abacus.core.errors import AbacusError, SetAside
+from abacus.ledger.allowance import NOBODY, Rejection, Spending, Standing, partner_of
 from abacus.ledger.award import Award
 from abacus.ledger.transfer import Account, AccountId, Transfer, apply
 
@@ -30,16 +31,20 @@ class Status(StrEnum):
     DUPLICATE = "duplicate"  # the same key for the same facts: the first posting stands
     CONFLICT = "conflict"  # the same key for other facts: neither silently wins
     REFUSED = "refused"  # no account can take it
+    REJECTED = "rejected"  # its partner has met a limit: final for this key
 
 
 class Outcome(NamedTuple):
-    """The fate of one award. `transfer` is there when it was posted now, `claim` when its key was taken before."""
+    """The fate of one award. `transfer` is there when it was posted now, `claim` when its key was taken before, and
+    `rejection` when it met a limit, now or before.
+    """
 
     award: Award
     status: Status
     transfer: Transfer | None = None
     claim: Claim | None = None
     fault: SetAside | None = None
+    rejection: Rejection | None = None
 
 
 class Unpostable(AbacusError):
@@ -65,6 +70,8 @@ class Plan(NamedTuple):
     transfers: list[Transfer]
     claims: list[Claim]
     accounts: dict[AccountId, Account]
+    rejections: list[Rejection]
+    spending: Spending
 
 
 def accounts_touched(awards: Iterable[Award], claimed: Mapping[str, Claim]) -> dict[AccountId, str]:
@@ -81,8 +88,14 @@ def plan(
     claimed: Mapping[str, Claim],
     accounts: Mapping[AccountId, Account],
     posted_at: datetime,
+    standing: Standing = NOBODY,
 ) -> Plan:
-    """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`."""
+    """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` what is known of
+    the partners in it.
+    """
+    spending = Spending(standing, posted_at)
+    any_partners = bool(standing.allowances or standing.rejections)
+    rejected: dict[str, Rejection] = {}
     outcomes: list[Outcome] = []
     transfers: list[Transfer] = []
     changed: dict[AccountId, Account] = {}
@@ -94,13 +107,25 @@ def plan(
             status = Status.DUPLICATE if earlier.fingerprint == award.fingerprint else Status.CONFLICT
             outcomes.append(Outcome(award, status, claim=earlier))
             continue
+        partner_id = partner_of(key) if any_partners else None
+        if partner_id is not None:
+            earlier_rejection = standing.rejections.get(key) or rejected.get(key)
+            rejection = earlier_rejection or spending.check(partner_id, award)
+            if rejection is not None:
+                if earlier_rejection is None:
+                    rejected[key] = rejection
+                status = Status.REJECTED if rejection.fingerprint == award.fingerprint else Status.CONFLICT
+                outcomes.append(Outcome(award, status, rejection=rejection))
+                continue
         id_ = (award.member_id, award.program)
         try:
             changed[id_], transfer = apply(changed.get(id_) or accounts[id_], award, posted_at)
         except SetAside as fault:
             outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
             continue
+        if partner_id is not None:
+            spending.spend(partner_id, award)
         claims[key] = Claim(key, *id_, transfer.seq, award.fingerprint)
         transfers.append(transfer)
         outcomes.append(Outcome(award, Status.POSTED, transfer))
-    return Plan(outcomes, transfers, sorted(claims.values()), changed)
+    return Plan(outcomes, transfers, sorted(claims.values()), changed, list(rejected.values()), spending)

@@ -1,9 +1,9 @@
 """Posting to Postgres: a batch is one transaction of five set-based statements.
 
-Every batch takes its locks in one order, so two batches cannot wait for each other: accounts that exist, then keys,
-then accounts to be opened, each sorted. Accounts come before keys because a claim holds the `seq` of its transfer and
-is never updated: the number has to be known when the key is claimed. A batch that meets a key or an account that was
-not there when it looked starts again.
+Every batch takes its locks in one order, so two batches cannot wait for each other: the allowances of partners, then
+accounts that exist, then keys, then accounts to be opened, each sorted. Accounts come before keys because a claim holds
+the `seq` of its transfer and is never updated: the number has to be known when the key is claimed. A batch that meets a
+key or an account that was not there when it looked starts again.
 
 The relay publishes in the order of transaction ids, so along each account these must grow with `seq`. A transaction
 gets its id with its first lock and may then wait for an account whose holder got a later id; `last_xid` shows that, and
@@ -17,8 +17,10 @@ import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.ledger.allowance import NOBODY, partners_of
 from abacus.ledger.award import Award
 from abacus.ledger.batch import Claim, Outcome, Unpostable, accounts_touched, plan
+from abacus.ledger.standing import lock_standing, write_spending
 from abacus.ledger.transfer import HASH_BYTES, Account, AccountId, Transfer
 from abacus.postgres import REFUSED_VALUES, Connection, Pool, array, column, passing_failures
 
@@ -98,11 +100,14 @@ class PostgresLedger:
         raise Unavailable("ledger", f"the batch was overtaken by others {_RACES_BORNE} times running")
 
     async def _post(self, connection: Connection, awards: Sequence[Award]) -> list[Outcome]:
+        partners = partners_of(awards)
+        # Under their lock, before any other look: what another batch claimed in the meantime must not be rejected.
+        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         keys = column({award.key for award in awards})
         claimed = {row[0]: Claim(*row) for row in await connection.fetch(_CLAIMED, keys)}
-        touched = accounts_touched(awards, claimed)
-        rows, accounts = await _lock(connection, touched)
-        decided = plan(awards, claimed, accounts, self._clock.now())
+        rows, accounts = await _lock(connection, accounts_touched(awards, claimed))
+        now = self._clock.now()
+        decided = plan(awards, claimed, accounts, now, standing)
         if decided.transfers:
             await _claim(connection, decided.claims)
             # Opening comes before updating: who opens an account that is only locked is told so at once and starts
@@ -110,6 +115,8 @@ class PostgresLedger:
             await _open(connection, [a for id_, a in decided.accounts.items() if id_ not in rows])
             await _update(connection, [(rows[id_], a) for id_, a in decided.accounts.items() if id_ in rows])
             await connection.copy_records_to_table("transfer", records=decided.transfers, columns=Transfer._fields)
+        if partners:
+            await write_spending(connection, partners, decided.spending, decided.rejections, now)
         return decided.outcomes
 
 

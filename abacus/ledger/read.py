@@ -1,6 +1,6 @@
 """Reading the ledger: an account, a key's transfer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from abacus.ledger.batch import Claim
@@ -9,6 +9,19 @@ from abacus.postgres import Pool, passing_failures
 
 ACCOUNT_COLUMNS: Final = ", ".join(Account._fields)
 TRANSFER_COLUMNS: Final = ", ".join(Transfer._fields)
+
+
+# The newest transfers of each of a member's accounts below a position: an index scan an account.
+_HISTORY: Final = f"""
+select {", ".join(f"t.{name}" for name in Transfer._fields)}
+from unnest($2::text[], $3::bigint[]) as u (program, below)
+cross join lateral (
+    select * from transfer t where t.member_id = $1 and t.program = u.program and t.seq < u.below
+    order by t.seq desc limit $4
+) t
+order by t.posted_at desc, t.program, t.seq desc
+limit $4
+"""
 
 
 class LedgerReader:
@@ -40,3 +53,9 @@ class LedgerReader:
                 claim.seq,
             )
         return Transfer(*row) if row else None
+
+    async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
+        """The newest transfers first, of each program those with a `seq` below the one given for it."""
+        async with passing_failures():
+            rows = await self._pool.fetch(_HISTORY, member_id, list(below), list(below.values()), limit)
+        return [Transfer(*row) for row in rows]

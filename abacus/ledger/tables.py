@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Column, Date, DateTime, Index, LargeBinary, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Date, DateTime, Index, LargeBinary, Table, Text, Uuid, text
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.types import UserDefinedType
@@ -75,6 +75,66 @@ TRANSFER: Final = Table(
     Column("hash", LargeBinary, nullable=False),
     Index(None, "xid"),  # the relay reads in commit order
     Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
+)
+
+# What each partner may award and has awarded. One row a partner, locked by each batch that holds an award of it.
+ALLOWANCE: Final = Table(
+    "allowance",
+    METADATA,
+    Column("partner_id", KEY_TEXT, primary_key=True),
+    Column("per_award", BigInteger),
+    Column("per_member_day", BigInteger),
+    Column("per_day", BigInteger),
+    Column("in_total", BigInteger),
+    Column("used", BigInteger, nullable=False, server_default="0"),
+    Column("day", Date, nullable=False, server_default=text("'-infinity'")),
+    Column("used_that_day", BigInteger, nullable=False, server_default="0"),
+)
+
+ALLOWANCE_MEMBER: Final = Table(
+    "allowance_member",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("partner_id", KEY_TEXT, primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("used", BigInteger, nullable=False),
+)
+
+# Awards that met a limit, kept for ever as claims are.
+REJECTION: Final = Table(
+    "rejection",
+    METADATA,
+    Column("key", KEY_TEXT, primary_key=True),
+    Column("member_id", KEY_TEXT, nullable=False),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("rejected_at", DateTime(timezone=True), nullable=False),
+    Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
+    Index(None, "xid"),  # those who are told of rejections read them in commit order
+)
+
+# Awards that partners asked for, by the id that the partner knows. `queued_at` is null until the queue has taken it.
+PARTNER_AWARD: Final = Table(
+    "partner_award",
+    METADATA,
+    Column("award_id", Uuid, primary_key=True),
+    Column("key", KEY_TEXT, nullable=False),
+    Column("partner_id", KEY_TEXT, nullable=False),
+    Column("member_id", KEY_TEXT, nullable=False),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("country", Text, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("occurred_at", DateTime(timezone=True), nullable=False),
+    Column("expires_on", Date, nullable=False),
+    Column("activity", Boolean, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("explanation", JSON, nullable=False),
+    Column("asked_at", DateTime(timezone=True), nullable=False),
+    Column("taken_until", DateTime(timezone=True)),  # a process is sending it, at most until then
+    Column("queued_at", DateTime(timezone=True)),
 )
 
 RELAY_CURSOR: Final = Table(

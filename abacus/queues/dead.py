@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from abacus.queues.definition import definitions
 from abacus.queues.port import Received
-from abacus.queues.sqs import CALL_ITEMS, Client, SqsQueue, reachable
+from abacus.queues.sqs import CALL_ITEMS, Client, SqsQueue
 
 
 class DeadLetters(NamedTuple):
@@ -21,11 +21,7 @@ async def dead_letters(client: Client, prefix: str) -> list[DeadLetters]:
     for queue in definitions(prefix):
         if queue.dead_letter is None:
             found = await SqsQueue.find(client, queue.name)
-            with reachable():
-                answer = await client.get_queue_attributes(
-                    QueueUrl=found.url, AttributeNames=["ApproximateNumberOfMessages"]
-                )
-            counted.append(DeadLetters(queue.name, int(answer["Attributes"]["ApproximateNumberOfMessages"])))
+            counted.append(DeadLetters(queue.name, await found.waiting()))
     return counted
 
 

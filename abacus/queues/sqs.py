@@ -108,6 +108,14 @@ class SqsQueue:
             await asyncio.sleep(0.1 * 2**attempt)
         return left, why
 
+    async def waiting(self) -> int:
+        """About how many messages wait, not counting those in someone's hands. Raises `Unavailable`."""
+        with reachable():
+            answer = await self._client.get_queue_attributes(
+                QueueUrl=self.url, AttributeNames=["ApproximateNumberOfMessages"]
+            )
+        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
     async def receive(self) -> list[Received]:
         with reachable():
             answer = await self._client.receive_message(

@@ -5,13 +5,15 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
-from abacus.ledger.award import Award, Kind
+from abacus.ledger.allowance import Allowance, Limits
+from abacus.ledger.award import Award, Kind, encode_award
 from abacus.ledger.batch import Claim, Outcome
 from abacus.ledger.memory import MemoryLedger
 from abacus.ledger.post import PostgresLedger
 from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.transfer import NO_HASH, Account, AccountId, Transfer, chain
 from abacus.postgres import Pool
+from abacus.queues.envelope import pack
 
 NOW: Final = datetime(2026, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
 
@@ -34,6 +36,12 @@ def award(**changes: Any) -> Award:
     return _AWARD._replace(**changes)
 
 
+def envelope(*awards: Award) -> str:
+    """The body of a message that carries them."""
+    (body,) = pack("awards", map(encode_award, awards))
+    return body
+
+
 class Contents(NamedTuple):
     """Everything in a ledger: accounts and claims sorted, transfers in the order of their accounts and `seq`."""
 
@@ -49,9 +57,19 @@ class OpenLedger(Protocol):
 
     async def contents(self) -> Contents: ...
 
+    async def allow(self, partner_id: str, limits: Limits) -> None: ...
+
+    async def allowance(self, partner_id: str) -> Allowance: ...
+
 
 class OpenMemoryLedger(MemoryLedger):
     """The ledger in memory."""
+
+    async def allow(self, partner_id: str, limits: Limits) -> None:
+        self.allowances[partner_id] = Allowance(limits, 0, date.min, 0)
+
+    async def allowance(self, partner_id: str) -> Allowance:
+        return self.allowances[partner_id]
 
     async def contents(self) -> Contents:
         return Contents(sorted(self.accounts.values()), sorted(self.transfers), sorted(self.claims.values()))
@@ -63,6 +81,18 @@ class OpenPostgresLedger(PostgresLedger):
     def __init__(self, pool: Pool, clock: Clock) -> None:
         super().__init__(pool, clock)
         self._looking = pool
+
+    async def allow(self, partner_id: str, limits: Limits) -> None:
+        await self._looking.execute(
+            "insert into allowance (partner_id, per_award, per_member_day, per_day, in_total)"
+            " values ($1, $2, $3, $4, $5)",
+            partner_id,
+            *limits,
+        )
+
+    async def allowance(self, partner_id: str) -> Allowance:
+        row = await self._looking.fetchrow("select * from allowance where partner_id = $1", partner_id)
+        return Allowance(Limits(*row[1:5]), *row[5:])
 
     async def contents(self) -> Contents:
         accounts = await self._looking.fetch(f"select {ACCOUNT_COLUMNS} from account")

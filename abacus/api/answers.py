@@ -1,0 +1,138 @@
+"""The bodies of answers. The routes write them with orjson; these models are their schema."""
+
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import orjson
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from abacus.api.problems import Problem
+from abacus.core.ids import award_id
+from abacus.ledger.award import Award
+from abacus.ledger.transfer import Transfer
+from abacus.partners.register import State, Status
+
+
+class Worth(BaseModel):
+    """Points and how they came about."""
+
+    points: int
+    program: str
+    member_id: str
+    expires_on: date
+    explanation: dict[str, Any]
+
+
+class AwardAnswer(Worth):
+    """An award and how far it has come. `balance` is the account's after the award, once it is posted."""
+
+    award_id: UUID
+    status: Literal["queued", "posted", "rejected", "quarantined"]
+    posted_at: datetime | None = None
+    balance: int | None = None
+    reason: str | None = None
+    detail: str | None = None
+
+
+class BatchItem(BaseModel):
+    """What became of one award of a batch."""
+
+    idempotency_key: str | None
+    outcome: Literal["accepted", "replayed", "refused"]
+    award: AwardAnswer | None = None
+    problem: Problem | None = None
+
+
+class BatchAnswer(BaseModel):
+    """In the order of the request."""
+
+    results: list[BatchItem]
+
+
+class AccountAnswer(BaseModel):
+    """A member's points in one program."""
+
+    program: str
+    balance: int
+    held: int
+    available: int
+    tier: str
+    expires_on: date | None
+
+
+class MemberAnswer(BaseModel):
+    """A member's accounts."""
+
+    member_id: str
+    accounts: list[AccountAnswer]
+
+
+class TransferAnswer(BaseModel):
+    """One change of an account."""
+
+    id: str
+    program: str
+    seq: int
+    kind: str
+    points: int
+    balance_after: int
+    key: str
+    country: str
+    occurred_at: datetime
+    posted_at: datetime
+    expires_on: date | None
+    explanation: dict[str, Any]
+
+
+class TransfersAnswer(BaseModel):
+    """A page, the newest first; `next` is the cursor of the next one, if there is one."""
+
+    transfers: list[TransferAnswer]
+    next: str | None
+
+
+def worth(award: Award) -> dict[str, Any]:
+    return {
+        "points": award.points,
+        "program": award.program,
+        "member_id": award.member_id,
+        "expires_on": award.expires_on,
+        "explanation": orjson.Fragment(award.explanation),
+    }
+
+
+def queued(award: Award) -> dict[str, Any]:
+    return {"award_id": award_id(award.key), "status": Status.QUEUED, **worth(award)}
+
+
+def state(found: State) -> dict[str, Any]:
+    known = {"posted_at": found.posted_at, "balance": found.balance, "reason": found.reason, "detail": found.detail}
+    return {
+        "award_id": str(found.award_id),
+        "status": found.status,
+        **worth(found.award),
+        **{name: value for name, value in known.items() if value is not None},
+    }
+
+
+def transfer(each: Transfer) -> dict[str, Any]:
+    return {
+        "id": f"{each.member_id}:{each.program}:{each.seq}",
+        "program": each.program,
+        "seq": each.seq,
+        "kind": each.kind,
+        "points": each.points,
+        "balance_after": each.balance_after,
+        "key": each.key,
+        "country": each.country,
+        "occurred_at": each.occurred_at,
+        "posted_at": each.posted_at,
+        "expires_on": each.expires_on,
+        "explanation": orjson.Fragment(each.explanation),
+    }
+
+
+def json_answer(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(content), status, media_type="application/json", headers=headers)

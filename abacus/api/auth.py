@@ -1,0 +1,66 @@
+"""Who is asking: the key, the rate limit and, where the partner signs, the signature."""
+
+import time
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from abacus.api.parts import ApiParts
+from abacus.api.problems import ApiProblem
+from abacus.partners.partner import Partner
+from abacus.partners.signature import (
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    BadSignature,
+    SignedRequest,
+    check_signature,
+)
+
+_SCHEME = HTTPBearer(auto_error=False, description="The partner's key: `abk_live_…`", bearerFormat="abk_live_…")
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="abacus"'}
+
+
+async def _partner(request: Request, parts: ApiParts, _: Annotated[object, Depends(_SCHEME)]) -> Partner:
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise ApiProblem("unauthorized", headers=_CHALLENGE)
+    partner = await parts.directory.find(key.strip())
+    if partner is None:
+        raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
+    permit = parts.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
+    request.state.headers.update(
+        {
+            "ratelimit-limit": str(permit.limit),
+            "ratelimit-remaining": str(permit.remaining),
+            "ratelimit-reset": str(permit.reset_s),
+        }
+    )
+    if permit.wait_s:
+        raise ApiProblem(
+            "too-many-requests",
+            f"more than {permit.limit} requests a minute",
+            headers={"Retry-After": str(permit.wait_s)},
+        )
+    if partner.signing_secret is not None:
+        await _check_signature(request, partner.signing_secret, parts)
+    return partner
+
+
+async def _check_signature(request: Request, secret: str, parts: ApiParts) -> None:
+    path = request.scope["raw_path"].decode("latin-1")
+    query = request.scope["query_string"].decode("latin-1")
+    signed = SignedRequest(
+        request.method,
+        f"{path}?{query}" if query else path,
+        await request.body(),
+        request.headers.get(TIMESTAMP_HEADER),
+        request.headers.get(SIGNATURE_HEADER),
+    )
+    try:
+        check_signature(secret, signed, parts.clock.now())
+    except BadSignature as error:
+        raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None
+
+
+Caller = Annotated[Partner, Depends(_partner)]

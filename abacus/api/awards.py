@@ -1,0 +1,267 @@
+"""Awards: one, many, what became of one, and what one would come to."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Header, Path
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SkipValidation,
+    StringConstraints,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+)
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.auth import Caller
+from abacus.api.parts import ApiParts, Parts
+from abacus.api.problems import ApiProblem, documented, problem_of, problem_of_faults
+from abacus.core.errors import Unavailable
+from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
+from abacus.ledger.allowance import OverLimit
+from abacus.ledger.award import Award
+from abacus.metrics import ASKED
+from abacus.partners.ask import Ask, ComputedAsk, Considered, FixedAsk, Objection, award_for, consider, kind_of_ask
+from abacus.partners.door import Accepted, KeyInFlight, KeyReused
+from abacus.partners.partner import Partner
+from abacus.partners.register import Entry, Status
+from abacus.rates.card import BASE_TIER
+
+MOST_IN_BATCH: Final = 1000
+_LONGEST_WAIT_S: Final = 10
+_IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
+_WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
+
+router = APIRouter(prefix="/v1", tags=["awards"])
+
+
+class _Item(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    idempotency_key: Annotated[str, StringConstraints(pattern=IDEMPOTENCY_KEY_PATTERN)]
+
+
+class FixedItem(FixedAsk, _Item):
+    """A number of points that the partner names, under its own key."""
+
+
+class ComputedItem(ComputedAsk, _Item):
+    """A transaction that Abacus computes, under its own key."""
+
+
+Item = Annotated[
+    Annotated[FixedItem, Tag("fixed")] | Annotated[ComputedItem, Tag("computed")], Discriminator(kind_of_ask)
+]
+_ITEM: Final[TypeAdapter[FixedItem | ComputedItem]] = TypeAdapter(Item)
+
+
+class BatchAsk(BaseModel):
+    """Many awards, each under its own key; each succeeds or fails by itself."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "awards": [
+                        {"idempotency_key": "w-1", "member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"},
+                        {"idempotency_key": "w-2", "member_id": "eve", "country": "SG", "points": 5, "reason": "Hi"},
+                    ]
+                }
+            ]
+        },
+    )
+
+    # The schema says what an item is; each is read by itself, so that a bad one does not hide its neighbours.
+    awards: Annotated[list[SkipValidation[Item]], Field(min_length=1, max_length=MOST_IN_BATCH)]
+
+
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", description="Yours, 1 to 255 visible characters. Required.")
+]
+Prefer = Annotated[str | None, Header(description="`wait=N`: wait up to N (at most 10) seconds for the posting.")]
+
+
+@router.post(
+    "/awards",
+    status_code=202,
+    summary="Award points",
+    response_class=Response,
+    responses={
+        202: {"model": answers.AwardAnswer, "description": "The queue has the award"},
+        201: {"model": answers.AwardAnswer, "description": "The award is posted (with `Prefer: wait`)"},
+        **documented(400, 403, 409, 422),
+    },
+)
+async def award(
+    ask: Annotated[Ask, Body()],
+    partner: Caller,
+    parts: ApiParts,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = None,
+) -> Response:
+    """Award points that you name, or those of a transaction that Abacus computes.
+
+    The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
+    """
+    if idempotency_key is None or not _IDEMPOTENCY_KEY.fullmatch(idempotency_key):
+        raise ApiProblem("idempotency-key-missing")
+    wanted = await _price(ask, partner, parts, idempotency_key)
+    accepted = await _enter(wanted, partner, parts)
+    headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
+    seconds = _seconds_to_wait(prefer)
+    if seconds:
+        headers["Preference-Applied"] = f"wait={seconds}"
+        entry = Entry(partner.partner_id, accepted.award)
+        outcome = await parts.watch.outcome(entry.award_id, seconds)
+        if outcome is not None and outcome.status is Status.POSTED:
+            return answers.json_answer(answers.state(outcome), 201, headers)
+        if outcome is not None and outcome.status is Status.REJECTED:
+            raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
+    return answers.json_answer(answers.queued(accepted.award), 202, headers)
+
+
+@router.post(
+    "/awards/batch",
+    summary="Award points to many",
+    response_class=Response,
+    responses={
+        200: {"model": answers.BatchAnswer, "description": "What became of each"},
+        **documented(400, 422),
+    },
+)
+async def award_batch(batch: BatchAsk, partner: Caller, parts: ApiParts) -> Response:
+    """Up to 1,000 awards, each under its own key. The answer tells of each whether it was accepted."""
+    results = await _award_all(batch.awards, partner, parts)
+    return answers.json_answer({"results": results})
+
+
+@router.get(
+    "/awards/{award_id}",
+    summary="What became of an award",
+    response_class=Response,
+    responses={200: {"model": answers.AwardAnswer, "description": "The award"}, **documented(404, 422)},
+)
+async def award_state(award_id: Annotated[UUID, Path()], partner: Caller, parts: ApiParts) -> Response:
+    """Queued, posted, rejected or quarantined, with the explanation of its points."""
+    found = (await parts.register.states([award_id])).get(award_id)
+    if found is None or found.partner_id != partner.partner_id:
+        raise ApiProblem("not-found", "you asked for no award of this id")
+    return answers.json_answer(answers.state(found))
+
+
+@router.post(
+    "/quotes",
+    summary="What an award would come to",
+    tags=["quotes"],
+    response_class=Response,
+    responses={200: {"model": answers.Worth, "description": "The points"}, **documented(400, 403, 422)},
+)
+async def quote(ask: Annotated[Ask, Body()], partner: Caller, parts: ApiParts) -> Response:
+    """The same bodies as for an award; nothing is awarded."""
+    return answers.json_answer(answers.worth(await _price(ask, partner, parts, "quote")))
+
+
+async def _price(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, idempotency_key: str) -> Award:
+    now = parts.clock.now()
+    calculator = parts.calculator()
+    considered = consider(ask, partner, calculator, now)
+    tier = (await _tiers([considered], parts))[0]
+    return award_for(considered, calculator, tier, idempotency_key, now)
+
+
+async def _tiers(considered: Sequence[Considered], parts: Parts) -> list[str]:
+    """The tier of each member whose transaction is computed, read at once. Raises `Unavailable`."""
+    accounts = [(each.member_id, each.card.card.program) for each in considered]
+    asked = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
+    listed = await parts.tiers.tiers_of(asked) if asked else {}
+    return [listed.get(account, BASE_TIER) for account in accounts]
+
+
+async def _enter(wanted: Award, partner: Partner, parts: Parts) -> Accepted:
+    """Raises `ApiProblem` or `Unavailable`."""
+    entry = Entry(partner.partner_id, wanted)
+    try:
+        await _check_limits(entry, parts)
+        accepted = await parts.door.enter(entry)
+    except KeyInFlight:
+        ASKED.labels(partner.partner_id, "refused").inc()
+        raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
+    except KeyReused:
+        ASKED.labels(partner.partner_id, "refused").inc()
+        raise ApiProblem("idempotency-key-reused") from None
+    except OverLimit as over:
+        ASKED.labels(partner.partner_id, "refused").inc()
+        raise ApiProblem(str(over.reason), over.detail) from None
+    ASKED.labels(partner.partner_id, "replayed" if accepted.replayed else "accepted").inc()
+    return accepted
+
+
+async def _check_limits(entry: Entry, parts: Parts) -> None:
+    """Refuse early what would be rejected at the posting, as far as is known here; but not what was accepted before.
+
+    Raises `OverLimit`.
+    """
+    today = parts.clock.now().date()
+    try:
+        parts.directory.allowance(entry.partner_id).on(today).after(entry.award.points, 0)
+    except OverLimit:
+        try:
+            known = await parts.register.states([entry.award_id])
+        except Unavailable:
+            known = {}
+        if entry.award_id not in known:
+            raise
+
+
+async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> list[dict[str, Any]]:
+    """What became of each item, in order. Raises `Unavailable` when nothing can be priced."""
+    now = parts.clock.now()
+    calculator = parts.calculator()
+    results: list[dict[str, Any]] = [{"idempotency_key": _key_of(item), "outcome": "refused"} for item in items]
+    considered: dict[int, Considered] = {}
+    for place, item in enumerate(items):
+        try:
+            considered[place] = consider(_ITEM.validate_python(item), partner, calculator, now)
+        except ValidationError as error:
+            results[place]["problem"] = problem_of_faults(
+                error.errors(include_url=False), f"/awards/{place}"
+            ).document()
+        except Objection as error:
+            results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
+    tiers = await _tiers(list(considered.values()), parts)
+
+    async def enter(place: int, each: Considered, tier: str) -> None:
+        try:
+            wanted = award_for(each, calculator, tier, results[place]["idempotency_key"], now)
+            accepted = await _enter(wanted, partner, parts)
+        except (Objection, Unavailable) as error:
+            results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
+        except ApiProblem as problem:
+            results[place]["problem"] = problem.document()
+        else:
+            results[place]["outcome"] = "replayed" if accepted.replayed else "accepted"
+            results[place]["award"] = answers.queued(accepted.award)
+
+    await asyncio.gather(
+        *(enter(place, each, tier) for (place, each), tier in zip(considered.items(), tiers, strict=True))
+    )
+    return results
+
+
+def _key_of(item: Any) -> str | None:
+    key = item.get("idempotency_key") if isinstance(item, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _seconds_to_wait(prefer: str | None) -> int:
+    match = _WAIT.search(prefer or "")
+    return min(int(match[1]), _LONGEST_WAIT_S) if match else 0

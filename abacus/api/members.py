@@ -1,0 +1,110 @@
+"""Members: their accounts, and what changed them."""
+
+import base64
+import binascii
+from typing import Annotated, Final
+
+import orjson
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.auth import Caller
+from abacus.api.parts import ApiParts, Parts
+from abacus.api.problems import ApiProblem, FieldFault, documented
+from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.ledger.transfer import Account
+from abacus.partners.partner import Partner
+from abacus.rates.card import BASE_TIER
+
+_PAGE: Final = 50
+_MOST_ON_PAGE: Final = 100
+_FROM_THE_NEWEST: Final = 2**62
+
+router = APIRouter(prefix="/v1/members", tags=["members"])
+
+
+class Page(BaseModel):
+    """Which part of a member's transfers is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    program: Annotated[str | None, Field(description="Only this program's.", pattern=PROGRAM_PATTERN)] = None
+    cursor: Annotated[str | None, Field(description="The `next` of the page before.", max_length=4000)] = None
+    limit: Annotated[int, Field(ge=1, le=_MOST_ON_PAGE)] = _PAGE
+
+
+MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
+
+
+@router.get(
+    "/{member_id}",
+    summary="A member's points",
+    response_class=Response,
+    responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
+)
+async def member(member_id: MemberId, partner: Caller, parts: ApiParts) -> Response:
+    """The accounts of a member in the countries where you may award."""
+    accounts = await _accounts(member_id, partner, parts)
+    tiers = await parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
+    shown = [
+        {
+            "program": account.program,
+            "balance": account.balance,
+            "held": account.held,
+            "available": account.balance - account.held,
+            "tier": tiers.get((account.member_id, account.program), BASE_TIER),
+            "expires_on": account.expires_on,
+        }
+        for account in accounts
+    ]
+    return answers.json_answer({"member_id": member_id, "accounts": shown})
+
+
+@router.get(
+    "/{member_id}/transfers",
+    summary="What changed a member's points",
+    response_class=Response,
+    responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
+)
+async def transfers(member_id: MemberId, partner: Caller, parts: ApiParts, asked: Annotated[Page, Query()]) -> Response:
+    """The newest first. Follow `next` for the page after."""
+    accounts = await _accounts(member_id, partner, parts)
+    programs = [account.program for account in accounts if asked.program in {None, account.program}]
+    below = dict.fromkeys(programs, _FROM_THE_NEWEST)
+    for name, seq in _positions(asked.cursor).items():
+        if name in below:
+            below[name] = seq
+    found = await parts.ledger.history(member_id, below, asked.limit + 1)
+    page = found[: asked.limit]
+    for each in page:
+        below[each.program] = each.seq
+    following = _cursor(below) if len(found) > asked.limit else None
+    return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
+
+
+async def _accounts(member_id: str, partner: Partner, parts: Parts) -> list[Account]:
+    accounts = [account for account in await parts.ledger.accounts(member_id) if partner.may_award_in(account.country)]
+    if not accounts:
+        raise ApiProblem("not-found", "no account of this member is open to you")
+    return accounts
+
+
+def _cursor(below: dict[str, int]) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(below)).decode().rstrip("=")
+
+
+def _positions(cursor: str | None) -> dict[str, int]:
+    if cursor is None:
+        return {}
+    try:
+        positions = orjson.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error):
+        positions = None
+    if not isinstance(positions, dict) or not all(
+        isinstance(seq, int) and 0 <= seq <= _FROM_THE_NEWEST for seq in positions.values()
+    ):
+        detail = "not a cursor that this API gave"
+        raise ApiProblem("invalid", detail, errors=[FieldFault(pointer="query/cursor", detail=detail)])
+    return positions

@@ -1,0 +1,49 @@
+"""What the API's routes work with, and how a route gets at it."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from abacus.core.clock import Clock
+from abacus.earning.calculate import Calculator
+from abacus.earning.issuing import Cards, Tiers
+from abacus.health import Health
+from abacus.ledger.read import LedgerReader
+from abacus.partners.directory import Directory
+from abacus.partners.door import Door
+from abacus.partners.limiter import RateLimiter
+from abacus.partners.register import Register
+from abacus.partners.watch import Watch
+
+
+@dataclass(slots=True)
+class Parts:
+    """One for each process."""
+
+    clock: Clock
+    health: Health
+    cards: Cards
+    tiers: Tiers
+    directory: Directory
+    door: Door
+    register: Register
+    watch: Watch
+    ledger: LedgerReader
+    limiter: RateLimiter = field(default_factory=RateLimiter)
+    _calculator: Calculator | None = None
+
+    def calculator(self) -> Calculator:
+        """By the cards as they are now. Raises `Unavailable` when none was ever read."""
+        book = self.cards.book()
+        if self._calculator is None or self._calculator.book is not book:
+            self._calculator = Calculator(book)
+        return self._calculator
+
+
+def _parts(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+ApiParts = Annotated[Parts, Depends(_parts)]

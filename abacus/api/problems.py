@@ -1,0 +1,234 @@
+"""Errors as RFC 9457 problem documents: a stable type, a title, what happened here, and the id of the request."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from abacus.core.errors import Unavailable
+from abacus.partners.ask import Objection
+
+MEDIA_TYPE: Final = "application/problem+json"
+_TYPES: Final = "/problems/"
+
+# Every type of problem: its slug, its usual status, and what to do about it. Served at /problems.
+KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
+    "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
+    "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
+    "unauthorized": (401, "Not authorized", "Send `Authorization: Bearer abk_live_…` with a key that is valid."),
+    "bad-signature": (401, "The signature does not hold", "Sign method, path, body and timestamp; see the docs."),
+    "fixed-points-not-allowed": (403, "The partner may not name points", "Send the transaction instead."),
+    "computed-points-not-allowed": (403, "The partner may not send transactions", "Send points instead."),
+    "country-not-allowed": (403, "The partner may not award there", "Ask the operator for the country."),
+    "award-cap-exceeded": (403, "More points than one award may carry", "Award less, or ask for a higher cap."),
+    "member-day-cap-exceeded": (403, "More than a member may get a day", "Wait for tomorrow (UTC)."),
+    "budget-exhausted": (403, "The partner's budget is exhausted", "Wait for tomorrow (UTC), or ask for more."),
+    "not-found": (404, "Not found", "Check the id and the path."),
+    "method-not-allowed": (405, "The path does not take this method", "See `Allow`."),
+    "key-in-flight": (409, "The key is being dealt with", "Ask again after `Retry-After` seconds."),
+    "too-large": (413, "The body is too large", "Send at most 1 MiB."),
+    "idempotency-key-reused": (422, "The key was used for other facts", "Take a new key for each new award."),
+    "invalid": (422, "A field is not as it must be", "`errors` names each field by its JSON pointer."),
+    "unknown-country": (422, "No rate card for the country", "Check the country."),
+    "no-card-in-force": (422, "No rate card was in force then", "Check the time of the transaction."),
+    "unknown-vertical": (422, "The card does not price the vertical", "Check the vertical."),
+    "unknown-payment-type": (422, "The card does not price the payment type", "Check the payment type."),
+    "unknown-currency": (422, "Not the card's currency", "Send amounts in the currency of the card."),
+    "unknown-tier": (422, "The member's tier is not on the card", "The operator has to price the tier."),
+    "unknown-program": (422, "Not the card's program", "Leave the program out, or name the card's."),
+    "out-of-range": (422, "More points than an award can carry", "Check the amount."),
+    "in-the-future": (422, "A time that is still to come", "Check the clock."),
+    "contradiction": (422, "Two fields contradict each other", "Name the member and the country once."),
+    "too-many-requests": (429, "Too many requests", "Ask again after `Retry-After` seconds."),
+    "internal": (500, "Something went wrong here", "Tell the operator the request id."),
+    "unavailable": (503, "Something this request needs is down", "Ask again after `Retry-After` seconds."),
+}
+
+
+class FieldFault(BaseModel):
+    """One field that is not as it must be."""
+
+    pointer: str
+    detail: str
+
+
+class Problem(BaseModel):
+    """The body of every error."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "/problems/budget-exhausted",
+                    "title": "The partner's budget is exhausted",
+                    "status": 403,
+                    "detail": "100 points; 40 of the budget of 5000 a day are left",
+                    "request_id": "6f1c0c4e7b0f4c52",
+                }
+            ]
+        }
+    )
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    request_id: str | None = None
+    errors: list[FieldFault] | None = None
+
+
+class ApiProblem(Exception):  # it is the problem that the answer carries
+    """Ends a request with a problem document."""
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str = "",
+        *,
+        errors: Sequence[FieldFault] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.status, self.title, remedy = KINDS[kind]
+        self.detail = detail or remedy
+        self.errors = list(errors)
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+    def document(self, request_id: str | None = None) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "type": _TYPES + self.kind,
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            **({"request_id": request_id} if request_id else {}),
+            **self.extra,
+        }
+        if self.errors:
+            document["errors"] = [fault.model_dump() for fault in self.errors]
+        return document
+
+
+def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
+    """The problem that an expected failure is; `within` is the pointer to the part of the body that it is about."""
+    if isinstance(error, Objection):
+        fault = FieldFault(pointer=within + error.pointer, detail=error.detail)
+        return ApiProblem(error.kind, error.detail, errors=[fault])
+    return ApiProblem("unavailable", str(error), headers={"Retry-After": "2"}, extra={"dependency": error.dependency})
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route may answer with, for the OpenAPI document: those given and those of every route."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in sorted({401, 413, 429, 503, *statuses}):
+        examples = {
+            kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
+            for kind, (usual, _, _) in KINDS.items()
+            if usual == status
+        }
+        found[status] = {
+            "description": "; ".join(title for usual, title, _ in KINDS.values() if usual == status),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}},
+        }
+    return found
+
+
+router = APIRouter(prefix="/problems", include_in_schema=False)
+
+
+@router.get("")
+async def kinds() -> Mapping[str, Any]:
+    """Every type of problem."""
+    return {
+        _TYPES + kind: {"status": s, "title": title, "remedy": remedy} for kind, (s, title, remedy) in KINDS.items()
+    }
+
+
+@router.get("/{kind}")
+async def kind(kind: str) -> Mapping[str, Any]:
+    """What a type of problem means and what to do about it."""
+    if kind not in KINDS:
+        raise ApiProblem("not-found", "there is no problem of this type")
+    status, title, remedy = KINDS[kind]
+    return {"type": _TYPES + kind, "status": status, "title": title, "remedy": remedy}
+
+
+def install(app: FastAPI) -> None:
+    """Every way in which a request can fail ends in a problem document."""
+
+    async def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ApiProblem)  # noqa: S101  # that is what it is registered for
+        return _response(request, error)
+
+    async def on_expected(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Objection | Unavailable)  # noqa: S101  # as above
+        return _response(request, problem_of(error))
+
+    async def on_invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
+        return _response(request, problem_of_request(error.errors()))
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101  # as above
+        kind = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}.get(error.status_code, "malformed")
+        return _response(request, ApiProblem(kind, headers=dict(error.headers or {})))
+
+    async def on_surprise(request: Request, _: Exception) -> Response:
+        return _response(request, ApiProblem("internal"))  # the front logs it
+
+    app.add_exception_handler(Exception, on_surprise)
+    app.add_exception_handler(ApiProblem, on_problem)
+    app.add_exception_handler(Objection, on_expected)
+    app.add_exception_handler(Unavailable, on_expected)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(HTTPException, on_http)
+
+
+def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
+    """What FastAPI found wrong: each fault begins with where it is, the body or a parameter."""
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return ApiProblem("malformed", "the body is not JSON")
+    errors = [
+        FieldFault(pointer=_pointer("" if place == "body" else place, path), detail=_words(fault))
+        for fault in faults[:_MOST_FAULTS]
+        for place, *path in (fault["loc"],)
+    ]
+    return _invalid(errors)
+
+
+def problem_of_faults(faults: Sequence[Any], within: str) -> ApiProblem:
+    """What pydantic found wrong in a part of the body."""
+    errors = [FieldFault(pointer=_pointer(within, fault["loc"]), detail=_words(fault)) for fault in faults]
+    return _invalid(errors[:_MOST_FAULTS])
+
+
+_MOST_FAULTS: Final = 20
+_TAGS: Final = {"fixed", "computed"}  # which kind of award a body was taken for
+
+
+def _invalid(errors: Sequence[FieldFault]) -> ApiProblem:
+    return ApiProblem("invalid", f"{errors[0].pointer or 'the body'}: {errors[0].detail}", errors=errors)
+
+
+def _pointer(start: str, path: Sequence[Any]) -> str:
+    """RFC 6901 within the body; for a header or a parameter, its place and name."""
+    parts = path[1:] if path and path[0] in _TAGS else path
+    return start + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def _words(fault: Any) -> str:
+    return str(fault["msg"]).removeprefix("Value error, ")
+
+
+def _response(request: Request, problem: ApiProblem) -> Response:
+    request_id = request.scope.get("state", {}).get("request_id")
+    return Response(
+        orjson.dumps(problem.document(request_id)), problem.status, media_type=MEDIA_TYPE, headers=problem.headers
+    )

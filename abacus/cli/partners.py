@@ -1,0 +1,213 @@
+"""`abacus partners`: who may award points over HTTP, and how much."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import typer
+
+from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, table, who
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.core.points import MAX_POINTS
+from abacus.ledger.allowance import Limits
+from abacus.partners.keys import new_key, new_signing_secret
+from abacus.partners.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.partners.store import PartnerStore, Registered
+
+app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
+
+_NO_LIMIT: Final = "no limit where it is not given"
+
+PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+By = Annotated[str, typer.Option(help="Who decided; the login name where it is not given.")]
+BudgetPerDay = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award a day (UTC); {_NO_LIMIT}.")
+]
+BudgetTotal = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award in all; {_NO_LIMIT}.")
+]
+CapPerAward = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that one award may carry; {_NO_LIMIT}.")
+]
+CapPerMemberDay = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that a member may get from it a day; {_NO_LIMIT}.")
+]
+
+
+@app.command("create")
+def create(
+    partner: PartnerId,
+    name: Annotated[str, typer.Option(help="Who that is; the id where it is not given.")] = "",
+    fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
+    computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
+    country: Annotated[
+        list[str] | None, typer.Option(help="Where it may award; repeat it for more. Every country where not given.")
+    ] = None,
+    card: Annotated[
+        str | None, typer.Option(help="The scope of its own rate card (partner:acme); the country's otherwise.")
+    ] = None,
+    budget_per_day: BudgetPerDay = None,
+    budget_total: BudgetTotal = None,
+    cap_per_award: CapPerAward = None,
+    cap_per_member_day: CapPerMemberDay = None,
+    requests_per_minute: Annotated[
+        int, typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="How many requests each API process lets pass.")
+    ] = 60_000,
+    sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Register a partner and print its API key, which is shown this once."""
+
+    async def main() -> None:
+        clock, key = SystemClock(), new_key()
+        secret = new_signing_secret() if sign else None
+        made = Partner(
+            partner,
+            name or partner,
+            fixed_points,
+            computed_points,
+            tuple(dict.fromkeys(country or ())),
+            card,
+            requests_per_minute,
+            secret,
+            clock.now(),
+            by or who(),
+            None,
+        )
+        limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+        async with pool() as opened:
+            await PartnerStore(opened, clock).create(made, limits, key)
+        if as_json:
+            print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
+            return
+        console.print(f"{partner} may award with this key, which is shown this once:", highlight=False, markup=False)
+        console.print(key.text, highlight=False, soft_wrap=True)
+        if secret is not None:
+            console.print("and signs its requests with:", highlight=False)
+            console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("rotate-key")
+def rotate_key(
+    partner: PartnerId,
+    overlap_hours: Annotated[
+        float, typer.Option(min=0, max=24 * 90, help="How long the key so far stays valid beside the new one.")
+    ] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new key for a partner. The key so far stays valid for a while; older ones end now."""
+
+    async def main() -> None:
+        key = new_key()
+        async with pool() as opened:
+            until = await PartnerStore(opened, SystemClock()).rotate(
+                partner, key, overlap=timedelta(hours=overlap_hours)
+            )
+        if as_json:
+            print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
+            return
+        errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+        console.print(key.text, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("limit")
+def limit(
+    partner: PartnerId,
+    budget_per_day: BudgetPerDay = None,
+    budget_total: BudgetTotal = None,
+    cap_per_award: CapPerAward = None,
+    cap_per_member_day: CapPerMemberDay = None,
+    no_limits: Annotated[bool, typer.Option("--no-limits", help="Take every limit away.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change a partner's limits: those that are given; the others stay. What it has awarded so far counts on."""
+
+    async def main() -> None:
+        given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+        if no_limits == any(value is not None for value in given):
+            raise Refused("say which limits to change, or --no-limits to take all away")
+        async with pool() as opened:
+            store = PartnerStore(opened, SystemClock())
+            current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
+            limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
+            await store.limit(partner, Limits() if no_limits else limits)
+        if as_json:
+            print_json({"partner_id": partner, "limits": (Limits() if no_limits else limits)._asdict()})
+        else:
+            console.print(f"{partner}: {_limits(Limits() if no_limits else limits)}", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("list")
+def list_partners(as_json: AsJson = False) -> None:
+    """Every partner with what it may do, its limits, what it has awarded, and its keys by their beginnings."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            registered = await PartnerStore(opened, SystemClock()).all()
+        if as_json:
+            print_json([_document(each) for each in registered])
+        else:
+            columns = ["partner", "name", "may award", "countries", "limits", "awarded", "keys", "since"]
+            table("Partners", columns, [_row(each) for each in registered])
+
+    run(main())
+
+
+@app.command("disable")
+def disable(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Close a partner's keys within seconds. What was accepted from it before is still posted."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            since = await PartnerStore(opened, SystemClock()).disable(partner)
+        if as_json:
+            print_json({"partner_id": partner, "disabled_at": since.isoformat()})
+        else:
+            console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC", highlight=False, markup=False)
+
+    run(main())
+
+
+def _document(registered: Registered) -> dict[str, Any]:
+    partner, allowance = registered.partner, registered.allowance
+    return {
+        **{name: value for name, value in partner._asdict().items() if name != "signing_secret"},
+        "signed": partner.signing_secret is not None,
+        "limits": allowance.limits._asdict(),
+        "awarded": {"in_total": allowance.used, "day": allowance.day, "that_day": allowance.used_that_day},
+        "keys": [{name: value for name, value in key._asdict().items() if name != "digest"} for key in registered.keys],
+    }
+
+
+def _row(registered: Registered) -> list[str]:
+    partner, allowance = registered.partner, registered.allowance
+    may = [
+        name for name, allowed in (("fixed", partner.fixed_points), ("computed", partner.computed_points)) if allowed
+    ]
+    card = f" by {partner.card_scope}" if partner.card_scope else ""
+    now = SystemClock().now()
+    since = f"{partner.created_at:%Y-%m-%d} by {partner.created_by}"
+    return [
+        partner.partner_id,
+        partner.name,
+        " and ".join(may) + card,
+        ", ".join(partner.countries) or "all",
+        _limits(allowance.limits),
+        f"{allowance.used:,}",
+        "\n".join(key.prefix for key in registered.keys if key.holds(now)),
+        since if partner.disabled_at is None else f"disabled {partner.disabled_at:%Y-%m-%d}",
+    ]
+
+
+def _limits(limits: Limits) -> str:
+    words = ("an award", "a member and day", "a day", "in all")
+    return (
+        ", ".join(f"{value:,} {word}" for value, word in zip(limits, words, strict=True) if value is not None) or "none"
+    )

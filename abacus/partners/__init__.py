@@ -1,0 +1,1 @@
+"""Partners: who may award points over HTTP, and how much."""

@@ -1,0 +1,235 @@
+"""The door: awards that arrive within a few milliseconds are entered, sent and answered together.
+
+An award is entered in the register before it is sent, so that its key means one thing in every process. While the
+database is away nothing can be entered: awards are sent all the same, the ledger decides on their keys, and the entries
+are made up for when the database is back.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
+from uuid import UUID
+
+import structlog
+
+from abacus.core.errors import AbacusError, Unavailable
+from abacus.ledger.award import Award, encode_award
+from abacus.partners.register import Entry, Found, Reception
+from abacus.queues.envelope import pack_counting
+from abacus.queues.port import Queue, Unsent
+
+GATHER_S: Final = 0.003
+MOST_TOGETHER: Final = 500
+DEPENDENCY: Final = "register"
+_FLIGHTS: Final = 4
+_DATABASE_WITHIN_S: Final = 2.0
+_ASK_AGAIN_AFTER_S: Final = 1.0
+_MOST_OWED: Final = 100_000  # entries that a process remembers for a database that is away
+
+log = structlog.get_logger(__name__)
+
+Answer = TypeVar("Answer")
+
+
+class KeyInFlight(AbacusError):
+    """The same key is being dealt with at this moment."""
+
+
+class KeyReused(AbacusError):
+    """The same key was used for other facts."""
+
+
+class Accepted(NamedTuple):
+    """The queue has the award: now, or (`replayed`) since an earlier request."""
+
+    award: Award
+    replayed: bool
+
+
+class Entries(Protocol):
+    """The register, as the door uses it. Every method raises `Unavailable`."""
+
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]: ...
+
+    async def queued(self, entries: Sequence[Entry]) -> None: ...
+
+    async def release(self, ids: Sequence[UUID]) -> None: ...
+
+
+class _Waiting(NamedTuple):
+    entry: Entry
+    answer: "asyncio.Future[Accepted]"
+
+
+class Door:
+    """One for each process. `close` waits for what is on its way."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        register: Entries,
+        *,
+        gather_s: float = GATHER_S,
+        most_together: int = MOST_TOGETHER,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._queue = queue
+        self._register = register
+        self._gather_s = gather_s
+        self._most_together = most_together
+        self._monotonic = monotonic
+        self._waiting: deque[_Waiting] = deque()
+        self._inside: set[UUID] = set()
+        self._flights: set[asyncio.Task[None]] = set()
+        self._may_fly = asyncio.Semaphore(_FLIGHTS)
+        self._away_until = float("-inf")
+        self._owed: dict[UUID, Entry] = {}
+
+    async def enter(self, entry: Entry) -> Accepted:
+        """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, or `Unavailable`: then it has not,
+        as far as anyone can tell.
+        """
+        id_ = entry.award_id
+        if id_ in self._inside:
+            raise KeyInFlight(entry.award.key)
+        self._inside.add(id_)
+        try:
+            waiting = _Waiting(entry, asyncio.get_running_loop().create_future())
+            self._waiting.append(waiting)
+            if len(self._waiting) == 1:
+                self._launch(self._fly())
+            return await asyncio.shield(waiting.answer)
+        finally:
+            self._inside.discard(id_)
+
+    @property
+    def owed(self) -> int:
+        """Entries that are still to be made."""
+        return len(self._owed)
+
+    async def keep_books(self) -> None:
+        """Until cancelled: make up for the entries that could not be made."""
+        while True:
+            await asyncio.sleep(_ASK_AGAIN_AFTER_S)
+            if self._owed:
+                await self._pay()
+
+    async def _pay(self) -> None:
+        entries = list(self._owed.values())[: self._most_together]
+        if await self._told(lambda: self._register.queued(entries)):
+            for entry in entries:
+                self._owed.pop(entry.award_id, None)
+
+    async def close(self) -> None:
+        while self._flights:
+            await asyncio.wait(self._flights)
+
+    def _launch(self, flight: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(flight)
+        self._flights.add(task)
+        task.add_done_callback(self._flights.discard)
+
+    async def _fly(self) -> None:
+        await asyncio.sleep(self._gather_s)
+        async with self._may_fly:
+            together = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most_together))]
+            if self._waiting:
+                self._launch(self._fly())
+            try:
+                await self._deal_with(together)
+            except Exception as error:  # each caller is told; the door stays open
+                log.exception("awards could not be accepted", awards=len(together))
+                for waiting in together:
+                    if not waiting.answer.done():
+                        waiting.answer.set_exception(Unavailable("award queue", type(error).__name__))
+
+    async def _deal_with(self, together: Sequence[_Waiting]) -> None:
+        by_id = {waiting.entry.award_id: waiting for waiting in together}
+        try:
+            found = await self._asked(lambda: self._register.take([waiting.entry for waiting in together]))
+        except Unavailable:
+            found = {id_: self._remembered(waiting.entry) for id_, waiting in by_id.items()}
+        to_send: list[_Waiting] = []
+        for id_, waiting in by_id.items():
+            received = found[id_]
+            match received.reception:
+                case Reception.OURS:
+                    to_send.append(waiting._replace(entry=waiting.entry._replace(award=received.award)))
+                case Reception.QUEUED:
+                    _answer(waiting, Accepted(received.award, replayed=True))
+                case Reception.IN_FLIGHT:
+                    _refuse(waiting, KeyInFlight(waiting.entry.award.key))
+                case Reception.OTHER_FACTS:
+                    _refuse(waiting, KeyReused(waiting.entry.award.key))
+        if to_send:
+            await self._send(to_send)
+
+    def _remembered(self, entry: Entry) -> Found:
+        """What this process knows of the key while the register is away."""
+        earlier = self._owed.get(entry.award_id)
+        if earlier is None:
+            return Found(Reception.OURS, entry.award)
+        same = earlier.award.fingerprint == entry.award.fingerprint
+        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award)
+
+    async def _send(self, to_send: Sequence[_Waiting]) -> None:
+        packed = list(pack_counting("awards", (encode_award(waiting.entry.award) for waiting in to_send)))
+        left: set[str] = set()
+        why: Unavailable | None = None
+        try:
+            await self._queue.send([body for body, _ in packed])
+        except Unsent as error:
+            left, why = set(error.remaining), error
+        sent: list[_Waiting] = []
+        unsent: list[_Waiting] = []
+        rest = iter(to_send)
+        for body, items in packed:
+            aboard = [next(rest) for _ in range(items)]
+            (unsent if body in left else sent).extend(aboard)
+        await self._note(sent)
+        for waiting in sent:
+            _answer(waiting, Accepted(waiting.entry.award, replayed=False))
+        for waiting in unsent:
+            _refuse(waiting, Unavailable("award queue", why.detail if why else "not sent"))
+        if unsent:
+            await self._told(lambda: self._register.release([waiting.entry.award_id for waiting in unsent]))
+
+    async def _note(self, sent: Sequence[_Waiting]) -> None:
+        """The queue has them, and the register is told, now or later: an answer never waits for the database."""
+        entries = [waiting.entry for waiting in sent]
+        if entries and not await self._told(lambda: self._register.queued(entries)):
+            if len(self._owed) + len(entries) > _MOST_OWED:
+                log.warning("entries given up; the ledger makes them when it posts", entries=len(entries))
+                return
+            self._owed.update({entry.award_id: entry for entry in entries})
+
+    async def _told(self, statement: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            await self._asked(statement)
+        except Unavailable:
+            return False
+        return True
+
+    async def _asked(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
+        """The register's answer. Raises `Unavailable`, at once while the database is known to be away."""
+        if self._monotonic() < self._away_until:
+            raise Unavailable(DEPENDENCY, "it was away a moment ago")
+        try:
+            async with asyncio.timeout(_DATABASE_WITHIN_S):
+                return await question()
+        except (Unavailable, TimeoutError) as error:
+            log.warning("the register is away; awards are accepted without it", why=str(error) or "no answer in time")
+            self._away_until = self._monotonic() + _ASK_AGAIN_AFTER_S
+            raise Unavailable(DEPENDENCY, str(error)) from error
+
+
+def _answer(waiting: _Waiting, accepted: Accepted) -> None:
+    if not waiting.answer.done():
+        waiting.answer.set_result(accepted)
+
+
+def _refuse(waiting: _Waiting, error: AbacusError) -> None:
+    if not waiting.answer.done():
+        waiting.answer.set_exception(error)

@@ -1,0 +1,52 @@
+"""API keys: `abk_live_`, twelve characters that find the key, and 43 that prove it (256 bits). Pure."""
+
+import hashlib
+import hmac
+import re
+import secrets
+from typing import Final, NamedTuple
+
+_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_START: Final = "abk_live_"
+_NAME_LENGTH: Final = 12
+_SECRET_LENGTH: Final = 43  # 62 ** 43 is just above 2 ** 256
+_KEY: Final = re.compile(rf"{_START}[0-9A-Za-z]{{{_NAME_LENGTH + _SECRET_LENGTH}}}")
+
+
+class NewKey(NamedTuple):
+    """A key that was just made. `text` is shown once and kept nowhere."""
+
+    text: str
+    prefix: str
+    digest: bytes
+
+
+def new_key() -> NewKey:
+    text = _START + _random(_NAME_LENGTH + _SECRET_LENGTH)
+    return NewKey(text, prefix_of(text), digest_of(text))
+
+
+def new_signing_secret() -> str:
+    return f"abs_{_random(_SECRET_LENGTH)}"
+
+
+def looks_like_key(text: str) -> bool:
+    return _KEY.fullmatch(text) is not None
+
+
+def prefix_of(text: str) -> str:
+    """What a key is looked up and listed by; it says nothing about the rest."""
+    return text[: len(_START) + _NAME_LENGTH]
+
+
+def digest_of(text: str) -> bytes:
+    """A key is random through and through, so a plain digest cannot be turned back by guessing."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def is_key(text: str, digest: bytes) -> bool:
+    return hmac.compare_digest(digest_of(text), digest)
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -1,0 +1,207 @@
+"""The register of what partners asked for: an entry is made before an award is sent, so that a key means one thing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.core.ids import award_id
+from abacus.ledger.award import Award, Kind
+from abacus.postgres import Pool, passing_failures
+
+_TAKEN_FOR: Final = timedelta(seconds=30)
+
+_AWARD: Final = "key, member_id, program, country, points, occurred_at, expires_on, activity, fingerprint, explanation"
+_ENTRIES: Final = """
+select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+    $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[])
+"""
+_COLUMNS: Final = f"award_id, partner_id, {_AWARD}"
+
+# An entry that nobody is sending any more is taken over; its facts stay those of the first asking.
+_TAKE: Final = f"""
+insert into partner_award as p ({_COLUMNS}, asked_at, taken_until)
+select u.*, $13::timestamptz, $14::timestamptz from ({_ENTRIES}) as u order by 1
+on conflict (award_id) do update set taken_until = excluded.taken_until
+    where p.queued_at is null and p.fingerprint = excluded.fingerprint
+        and (p.taken_until is null or p.taken_until < excluded.asked_at)
+returning award_id, xmax = 0 as is_new
+"""
+
+_QUEUED: Final = f"""
+insert into partner_award as p ({_COLUMNS}, asked_at, queued_at)
+select u.*, $13::timestamptz, $13::timestamptz from ({_ENTRIES}) as u order by 1
+on conflict (award_id) do update set queued_at = excluded.queued_at, taken_until = null where p.queued_at is null
+"""
+
+_STATES: Final = """
+select p.award_id, p.partner_id, p.key, p.member_id, p.program, p.country, p.points, p.occurred_at, p.expires_on,
+    p.activity, p.fingerprint, p.explanation, p.asked_at, p.queued_at, c.fingerprint as posted_fingerprint,
+    t.balance_after, t.posted_at, t.points as posted_points, t.explanation as posted_explanation,
+    r.reason as rejection, r.detail as rejection_detail, r.rejected_at,
+    q.reason as fault, q.detail as fault_detail
+from partner_award p
+left join claim c on c.key = p.key
+left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+left join rejection r on r.key = p.key
+left join lateral (
+    select reason, detail from quarantine q where q.key = p.key and q.status = 'held' and q.fingerprint = p.fingerprint
+    order by set_aside_at desc limit 1
+) q on true
+where p.award_id = any($1::uuid[])
+"""
+
+
+class Entry(NamedTuple):
+    """An award as its partner asked for it."""
+
+    partner_id: str
+    award: Award
+
+    @property
+    def award_id(self) -> UUID:
+        return award_id(self.award.key)
+
+
+class Reception(StrEnum):
+    """What the register says of an entry that is brought to it."""
+
+    OURS = "ours"  # to be sent, by whoever brought it
+    QUEUED = "queued"  # the queue has had it before
+    IN_FLIGHT = "in flight"  # another process is sending it
+    OTHER_FACTS = "other facts"  # the key means something else
+
+
+class Found(NamedTuple):
+    """How an entry is received, and the award as it was first asked for."""
+
+    reception: Reception
+    award: Award
+
+
+class Status(StrEnum):
+    """How far an award has come, as its partner is told."""
+
+    QUEUED = "queued"
+    POSTED = "posted"
+    REJECTED = "rejected"
+    QUARANTINED = "quarantined"
+
+
+class State(NamedTuple):
+    """An award as it is now."""
+
+    award_id: UUID
+    partner_id: str
+    award: Award
+    status: Status
+    asked_at: datetime
+    posted_at: datetime | None = None
+    balance: int | None = None
+    reason: str | None = None  # of a rejection, or of being set aside
+    detail: str | None = None
+
+
+class Register:
+    """On Postgres. Every method raises `Unavailable`."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
+        """Enter what is new, and say for each what is to be done with it."""
+        now = self._clock.now()
+        async with passing_failures(), self._pool.acquire() as connection:
+            rows = await connection.fetch(_TAKE, *_columns(entries), now, now + _TAKEN_FOR)
+            ours = {row["award_id"]: row["is_new"] for row in rows}
+            found = {entry.award_id: Found(Reception.OURS, entry.award) for entry in entries}
+            known = [id_ for id_ in found if not ours.get(id_)]
+            if known:
+                for row in await connection.fetch("select * from partner_award where award_id = any($1)", known):
+                    id_ = row["award_id"]
+                    found[id_] = _found(row, found[id_].award, is_ours=id_ in ours)
+        return found
+
+    async def queued(self, entries: Sequence[Entry]) -> None:
+        """The queue has taken them; also those that could not be entered before."""
+        async with passing_failures():
+            await self._pool.execute(_QUEUED, *_columns(entries), self._clock.now())
+
+    async def release(self, ids: Iterable[UUID]) -> None:
+        """The queue has not taken them: whoever asks again may send them at once."""
+        async with passing_failures():
+            await self._pool.execute(
+                "update partner_award set taken_until = null where award_id = any($1) and queued_at is null", list(ids)
+            )
+
+    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, State]:
+        """How far each has come; an id that nobody asked for is missing, and so is one that was never sent."""
+        async with passing_failures():
+            rows = await self._pool.fetch(_STATES, list(ids))
+        states = (_state(row) for row in rows)
+        return {state.award_id: state for state in states if state is not None}
+
+
+def _columns(entries: Sequence[Entry]) -> list[list[object]]:
+    rows = [
+        (
+            entry.award_id,
+            entry.partner_id,
+            award.key,
+            award.member_id,
+            award.program,
+            award.country,
+            award.points,
+            award.occurred_at,
+            award.expires_on,
+            award.activity,
+            award.fingerprint,
+            award.explanation,
+        )
+        for entry in entries
+        for award in (entry.award,)
+    ]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _award(row: Any) -> Award:
+    return Award(
+        row["key"],
+        row["member_id"],
+        row["program"],
+        row["country"],
+        Kind.EARN,
+        row["points"],
+        row["occurred_at"],
+        row["expires_on"],
+        row["activity"],
+        row["fingerprint"],
+        row["explanation"],
+    )
+
+
+def _found(row: Any, asked: Award, *, is_ours: bool) -> Found:
+    first = _award(row)
+    if first.fingerprint != asked.fingerprint:
+        return Found(Reception.OTHER_FACTS, first)
+    if row["queued_at"] is not None:
+        return Found(Reception.QUEUED, first)
+    return Found(Reception.OURS if is_ours else Reception.IN_FLIGHT, first)
+
+
+def _state(row: Any) -> State | None:
+    award = _award(row)
+    known = State(row["award_id"], row["partner_id"], award, Status.QUEUED, row["asked_at"])
+    if row["posted_at"] is not None and row["posted_fingerprint"] == award.fingerprint:
+        posted = award._replace(points=row["posted_points"], explanation=row["posted_explanation"])
+        return known._replace(
+            award=posted, status=Status.POSTED, posted_at=row["posted_at"], balance=row["balance_after"]
+        )
+    if row["rejection"] is not None:
+        return known._replace(status=Status.REJECTED, reason=row["rejection"], detail=row["rejection_detail"])
+    if row["fault"] is not None:
+        return known._replace(status=Status.QUARANTINED, reason=row["fault"], detail=row["fault_detail"])
+    return known if row["queued_at"] is not None else None

@@ -1,0 +1,104 @@
+"""Serves the partner award API, with the probes and metrics of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from abacus.api.app import api_app
+from abacus.api.health import health_app
+from abacus.api.parts import Parts
+from abacus.api.server import bound, serve
+from abacus.bootstrap import Run, Wiring
+from abacus.core.errors import Unavailable
+from abacus.ledger.read import LedgerReader
+from abacus.partners.directory import Directory
+from abacus.partners.door import Door
+from abacus.partners.register import Register
+from abacus.partners.store import PartnerStore
+from abacus.partners.watch import Watch
+from abacus.patience import unless_stopped, until_available
+from abacus.postgres import Pool, passing_failures
+from abacus.queues.definition import AWARD
+from abacus.queues.sqs import SqsQueue
+from abacus.tiers.store import MembershipStore
+
+_CONNECTIONS: Final = 8
+_PROBE_EVERY_S: Final = 1.0
+_PROBE_WITHIN_S: Final = 2.0
+
+
+class _Entrance:
+    """Probes are answered from the start, everything else from when its parts are there."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+
+async def wire(wiring: Wiring) -> Run:
+    listener = bound(wiring.settings.api_host, wiring.settings.api_port)
+    entrance = _Entrance(health_app(wiring.process_health))
+
+    async def run(stop: asyncio.Event) -> None:
+        serving = asyncio.ensure_future(serve(entrance, listener, stop))
+        try:
+            parts = await unless_stopped(_parts(wiring), stop)
+            if parts is not None:
+                entrance.app = api_app(parts)
+            await serving
+            if parts is not None:
+                await parts.door.close()
+                with contextlib.suppress(Unavailable):
+                    await parts.directory.note_use()
+        finally:
+            serving.cancel()
+
+    return run
+
+
+async def _parts(wiring: Wiring) -> Parts:
+    pool = await wiring.pool(size=_CONNECTIONS)
+    queue = await wiring.queue(await wiring.sqs(), AWARD)
+    register = Register(pool, wiring.clock)
+    directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
+    door = Door(queue, register)
+    cards = wiring.cards(pool)
+    await until_available(cards.refresh, wiring.health)
+    wiring.beside(directory.keep_fresh())
+    wiring.beside(door.keep_books())
+    wiring.beside(_watch_dependencies(wiring, pool, queue))
+    return Parts(
+        clock=wiring.clock,
+        cards=cards,
+        tiers=MembershipStore(pool, wiring.clock),
+        directory=directory,
+        door=door,
+        register=register,
+        watch=Watch(register),
+        ledger=LedgerReader(pool),
+        health=wiring.process_health,
+    )
+
+
+async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue) -> None:
+    """Ready means that awards are accepted: that takes the queue, and does without the database for a while."""
+    while True:
+        try:
+            async with asyncio.timeout(_PROBE_WITHIN_S):
+                await queue.waiting()
+        except (Unavailable, TimeoutError) as error:
+            wiring.health.waiting(Unavailable("award queue", str(error) or "no answer in time"))
+        else:
+            wiring.health.ready()
+        try:
+            async with asyncio.timeout(_PROBE_WITHIN_S), passing_failures():
+                await pool.fetchval("select 1")
+        except (Unavailable, TimeoutError) as error:
+            wiring.process_health.miss("database", str(error) or "no answer in time")
+        else:
+            wiring.process_health.found("database")
+        await asyncio.sleep(_PROBE_EVERY_S)
