@@ -100,11 +100,13 @@ class Directory:
                 raise
 
     async def _look_again(self) -> None:
+        """Returns after a reading that began later than this call; many callers wait for the same one."""
+        asked_at = time.monotonic()
         async with self._reading:
-            if time.monotonic() - self._tried_at < _LOOK_AGAIN_EVERY_S:
-                return
-            with suppress(Unavailable):
-                await self._read()
+            if self._tried_at < asked_at:
+                await asyncio.sleep(self._tried_at + _LOOK_AGAIN_EVERY_S - asked_at)
+                with suppress(Unavailable):
+                    await self._read()
 
     async def _read(self) -> None:
         self._tried_at = time.monotonic()
