@@ -27,11 +27,19 @@ class WorkerHealth:
     name: str
     state: State = State.STARTING
     detail: str = ""
+    was_ready: bool = False
 
     def ready(self) -> None:
         if self.state is not State.READY:
             log.info("worker ready", worker=self.name, after=str(self.state))
-        self.state, self.detail = State.READY, ""
+        self.state, self.detail, self.was_ready = State.READY, "", True
+
+    def recovered(self) -> None:
+        """What it waited for is there: it works again, or goes on starting."""
+        if self.was_ready:
+            self.ready()
+        else:
+            self.state, self.detail = State.STARTING, ""
 
     def waiting(self, error: Unavailable) -> None:
         if self.state is not State.WAITING or self.detail.partition(":")[0] != error.dependency:

@@ -29,7 +29,7 @@ async def until_available(
             await asyncio.sleep(backoff.wait(attempt, _RNG))
         else:
             if attempt:
-                health.ready()
+                health.recovered()
             return result
 
 

@@ -6,8 +6,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from abacus.api.app import api_app
-from abacus.api.health import health_app
+from abacus.api.app import api_app, starting_app
 from abacus.api.parts import Parts
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Wiring
@@ -41,14 +40,16 @@ class _Entrance:
 
 async def wire(wiring: Wiring) -> Run:
     listener = bound(wiring.settings.api_host, wiring.settings.api_port)
-    entrance = _Entrance(health_app(wiring.process_health))
+    entrance = _Entrance(starting_app(wiring.process_health))
 
     async def run(stop: asyncio.Event) -> None:
         serving = asyncio.ensure_future(serve(entrance, listener, stop))
+        is_open = asyncio.Event()
         try:
-            parts = await unless_stopped(_parts(wiring), stop)
+            parts = await unless_stopped(_parts(wiring, is_open), stop)
             if parts is not None:
                 entrance.app = api_app(parts)
+                is_open.set()
             await serving
             if parts is not None:
                 await parts.door.close()
@@ -60,7 +61,7 @@ async def wire(wiring: Wiring) -> Run:
     return run
 
 
-async def _parts(wiring: Wiring) -> Parts:
+async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
     pool = await wiring.pool(size=_CONNECTIONS)
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     register = Register(pool, wiring.clock)
@@ -70,7 +71,7 @@ async def _parts(wiring: Wiring) -> Parts:
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())
     wiring.beside(door.keep_books())
-    wiring.beside(_watch_dependencies(wiring, pool, queue))
+    wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     return Parts(
         clock=wiring.clock,
         cards=cards,
@@ -84,8 +85,9 @@ async def _parts(wiring: Wiring) -> Parts:
     )
 
 
-async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue) -> None:
+async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:
     """Ready means that awards are accepted: that takes the queue, and does without the database for a while."""
+    await is_open.wait()
     while True:
         try:
             async with asyncio.timeout(_PROBE_WITHIN_S):

@@ -11,6 +11,8 @@ from abacus.api import awards, members, problems
 from abacus.api.front import Front
 from abacus.api.health import health_routes
 from abacus.api.parts import Parts
+from abacus.core.errors import Unavailable
+from abacus.health import Health
 
 _DESCRIPTION = """
 Award points to members, exactly once, and read what became of them.
@@ -18,6 +20,19 @@ Award points to members, exactly once, and read what became of them.
 Points are integers, amounts are decimal strings, times are RFC 3339 with an offset. Every error is an
 `application/problem+json` document with a stable `type`.
 """
+
+
+def starting_app(health: Health) -> ASGIApp:
+    """What answers until the API's parts are there: probes, and to everything else to come again."""
+    app = FastAPI(openapi_url=None)
+    problems.install(app)
+    app.router.routes.extend(health_routes(health))
+
+    @app.api_route("/{_path:path}", methods=["GET", "POST"])
+    async def starting(_path: str) -> None:
+        raise Unavailable("api", "it is starting")
+
+    return Front(app)
 
 
 def api_app(parts: Parts) -> ASGIApp:

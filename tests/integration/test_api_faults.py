@@ -1,0 +1,119 @@
+"""When parts are down: awards go on without the database, and nothing is half accepted without the queue."""
+
+import asyncio
+
+from abacus.queues.sqs import SqsQueue, sqs_client
+from tests.integration.house import House, until
+from tests.integration.proxy import proxied
+from tests.integration.shop import GRANT, MEAL, award, register, shop
+from tests.integration.test_api import kind
+
+
+async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
+    key = await register(house)
+    async with (
+        proxied(house.settings.required("database_url")) as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        assert (await award(acme, "before")).status_code == 202
+        await proxy.cut()
+        accepted = await asyncio.gather(*(award(acme, f"k{n}", {**GRANT, "member_id": f"m{n}"}) for n in range(30)))
+        assert {answer.status_code for answer in accepted} == {202}
+        again = await award(acme, "k3", {**GRANT, "member_id": "m3"})
+        assert (again.status_code, again.headers["idempotency-replayed"]) == (202, "true")
+        other = await award(acme, "k3")
+        assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+        for path in ("/v1/members/bob", f"/v1/awards/{accepted[0].json()['award_id']}"):
+            answer = await acme.get(path)
+            assert (answer.status_code, kind(answer)) == (503, "unavailable")
+            assert int(answer.headers["retry-after"]) > 0
+        computed = await award(acme, "c", {"member_id": "bob", "transaction": MEAL})
+        assert (computed.status_code, computed.json()["dependency"]) == (503, "database")
+
+        async def missed() -> bool:
+            ready = await acme.get("/readyz")
+            return ready.status_code == 200 and "database" in ready.json()["without"]
+
+        await until(missed)
+        assert (await acme.get("/healthz")).status_code == 200
+        await proxy.mend()
+
+        async def registered() -> bool:
+            return bool(await house.pool.fetchval("select count(*) from partner_award") == 31)
+
+        await until(registered)
+        state = await acme.get(f"/v1/awards/{accepted[0].json()['award_id']}")
+        assert (state.status_code, state.json()["status"]) == (200, "queued")
+    async with house.running("awarder"):
+        await until(lambda: _transfers(house, 31))
+
+
+async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house: House) -> None:
+    """Accepted twice, for other facts, by processes that could not ask: one stands, the other is set aside."""
+    key = await register(house)
+    async with proxied(house.settings.required("database_url")) as (proxy, address):
+        away = house.settings.model_copy(update={"database_url": address})
+        async with shop(house, settings=away) as first, shop(house, settings=away) as second:
+            callers = [await first.caller(key), await second.caller(key)]
+            for caller in callers:
+                assert (await caller.get("/v1/members/bob")).status_code == 404  # the key is known
+            await proxy.cut()
+            answers = [
+                await award(callers[0], "k"),
+                await award(callers[1], "k"),
+                await award(callers[0], "l"),
+                await award(callers[1], "l", {**GRANT, "points": 5}),
+            ]
+            assert [answer.status_code for answer in answers] == [202] * 4
+    async with house.running("awarder"):
+        await until(lambda: _transfers(house, 2))
+
+        async def set_aside() -> bool:
+            return await house.reasons() == {"key-conflict": 1}
+
+        await until(set_aside)
+
+
+async def test_nothing_is_half_accepted_while_sqs_is_away(house: House) -> None:
+    key = await register(house)
+    async with (
+        proxied(house.settings.sqs_endpoint_url or "") as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"sqs_endpoint_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        await proxy.cut()
+        answers = await asyncio.gather(*(award(acme, f"k{n}") for n in range(20)))
+        assert {(answer.status_code, kind(answer)) for answer in answers} == {(503, "unavailable")}
+        assert all(int(answer.headers["retry-after"]) > 0 for answer in answers)
+
+        async def red() -> bool:
+            ready = await acme.get("/readyz")
+            return ready.status_code == 503 and "award queue" in ready.json()["workers"]["api"]["detail"]
+
+        await until(red)
+        await proxy.mend()
+
+        async def green() -> bool:
+            return (await acme.get("/readyz")).status_code == 200
+
+        await until(green)
+        again = await award(acme, "k0")
+        assert (again.status_code, "idempotency-replayed" in again.headers) == (202, False)
+    async with sqs_client(house.settings.sqs_endpoint_url) as client:
+        queue = await SqsQueue.find(client, f"{house.settings.queue_prefix}award")
+        assert await queue.waiting() == 1
+
+
+async def test_the_api_waits_for_what_is_down_at_the_start(house: House) -> None:
+    async with proxied(house.settings.required("database_url")) as (proxy, address):
+        await proxy.cut()
+        mending = asyncio.get_running_loop().call_later(1.0, lambda: asyncio.ensure_future(proxy.mend()))
+        async with shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened:
+            acme = await opened.caller(await register(house))
+            assert (await award(acme, "k")).status_code == 202
+        mending.cancel()
+
+
+async def _transfers(house: House, count: int) -> bool:
+    return await house.transfers() == count
