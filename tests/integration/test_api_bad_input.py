@@ -159,7 +159,7 @@ async def test_the_document_and_the_problems_are_served(house: House) -> None:
         assert (await anyone.get("/problems/budget-exhausted")).json()["status"] == 403
         assert [each for each in kinds if (await anyone.get(each)).status_code != 200] == []
         metrics = (await anyone.get("/metrics")).text
-        assert 'abacus_api_requests_total{route="/openapi.json",status="200"}' in metrics
+        assert 'abacus_api_requests_total{route="/problems/{kind}",status="200"}' in metrics
 
 
 def _json(**headers: str) -> dict[str, str]:
