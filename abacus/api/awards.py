@@ -23,7 +23,7 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.auth import Caller
 from abacus.api.parts import ApiParts, Parts
-from abacus.api.problems import ApiProblem, documented, problem_of, problem_of_faults
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, problem_of, problem_of_faults
 from abacus.core.errors import Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.ledger.allowance import OverLimit
@@ -37,7 +37,6 @@ from abacus.rates.card import BASE_TIER
 
 MOST_IN_BATCH: Final = 1000
 _LONGEST_WAIT_S: Final = 10
-_IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
 router = APIRouter(prefix="/v1", tags=["awards"])
@@ -85,9 +84,17 @@ class BatchAsk(BaseModel):
 
 
 IdempotencyKey = Annotated[
-    str | None, Header(alias="Idempotency-Key", description="Yours, 1 to 255 visible characters. Required.")
+    str,
+    Header(
+        alias=IDEMPOTENCY_KEY_HEADER,
+        pattern=IDEMPOTENCY_KEY_PATTERN,
+        description="Yours: 1 to 255 visible characters. The same key and facts are the same award, for ever.",
+        examples=["order-1001"],
+    ),
 ]
-Prefer = Annotated[str | None, Header(description="`wait=N`: wait up to N (at most 10) seconds for the posting.")]
+Prefer = Annotated[
+    str | None, Header(alias="Prefer", description="`wait=N`: wait up to N (at most 10) seconds for the posting.")
+]
 
 
 @router.post(
@@ -105,15 +112,13 @@ async def award(
     ask: Annotated[Ask, Body()],
     partner: Caller,
     parts: ApiParts,
-    idempotency_key: IdempotencyKey = None,
+    idempotency_key: IdempotencyKey,
     prefer: Prefer = None,
 ) -> Response:
     """Award points that you name, or those of a transaction that Abacus computes.
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
-    if idempotency_key is None or not _IDEMPOTENCY_KEY.fullmatch(idempotency_key):
-        raise ApiProblem("idempotency-key-missing")
     wanted = await _price(ask, partner, parts, idempotency_key)
     accepted = await _enter(wanted, partner, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
@@ -145,7 +150,7 @@ async def award_batch(batch: BatchAsk, partner: Caller, parts: ApiParts) -> Resp
 
 
 @router.get(
-    "/awards/{award_id}",
+    "/awards/{award_id:uuid}",  # so that GET /awards/batch is told that it takes POST only
     summary="What became of an award",
     response_class=Response,
     responses={200: {"model": answers.AwardAnswer, "description": "The award"}, **documented(404, 422)},

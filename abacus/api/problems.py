@@ -13,6 +13,7 @@ from starlette.responses import Response
 from abacus.core.errors import Unavailable
 from abacus.partners.ask import Objection
 
+IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 MEDIA_TYPE: Final = "application/problem+json"
 _TYPES: Final = "/problems/"
 
@@ -195,6 +196,8 @@ def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
     """What FastAPI found wrong: each fault begins with where it is, the body or a parameter."""
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ApiProblem("malformed", "the body is not JSON")
+    if any(fault["loc"] == ("header", IDEMPOTENCY_KEY_HEADER) for fault in faults):
+        return ApiProblem("idempotency-key-missing")
     errors = [
         FieldFault(pointer=_pointer("" if place == "body" else place, path), detail=_words(fault))
         for fault in faults[:_MOST_FAULTS]

@@ -133,13 +133,13 @@ async def test_other_bad_requests(house: House) -> None:
             "unsized": (413, "too-large"),
             "path": (404, "not-found"),
             "method": (405, "method-not-allowed"),
-            "id": (422, "invalid"),
+            "id": (404, "not-found"),
             "limit": (422, "invalid"),
             "query": (422, "invalid"),
             "member": (422, "invalid"),
             "none": (422, "invalid"),
         }
-        assert answers["id"].json()["errors"][0]["pointer"] == "path/award_id"
+        assert answers["member"].json()["errors"][0]["pointer"] == "path/member_id"
         assert answers["limit"].json()["errors"][0]["pointer"] == "query/limit"
         await award(acme, "k")
         for cursor in ("x", "e30x", "WzFd", "eyJHUlAiOi0xfQ"):
