@@ -1,0 +1,176 @@
+"""The door: who is sent together, who is answered what, and what happens without the register or the queue."""
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import orjson
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.ledger.award import Award
+from abacus.partners.door import Accepted, Door, KeyInFlight, KeyReused
+from abacus.partners.register import Entry, Found, Reception
+from abacus.queues.port import Received, Unsent
+from tests.contracts.ledgers import award
+
+
+class Register:
+    """The register's part in the door, in memory; it can go away."""
+
+    def __init__(self) -> None:
+        self.entries: dict[UUID, tuple[Award, str]] = {}
+        self.away = False
+        self.asked = 0
+
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
+        self._ask()
+        found: dict[UUID, Found] = {}
+        for entry in entries:
+            first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
+            if first.fingerprint != entry.award.fingerprint:
+                found[entry.award_id] = Found(Reception.OTHER_FACTS, first)
+            else:
+                reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
+                found[entry.award_id] = Found(reception, first)
+                if reception is Reception.OURS:
+                    self.entries[entry.award_id] = (first, "taken")
+        return found
+
+    async def queued(self, entries: Sequence[Entry]) -> None:
+        self._ask()
+        for entry in entries:
+            self.entries[entry.award_id] = (entry.award, "queued")
+
+    async def release(self, ids: Sequence[UUID]) -> None:
+        self._ask()
+        for id_ in ids:
+            self.entries[id_] = (self.entries[id_][0], "new")
+
+    def _ask(self) -> None:
+        self.asked += 1
+        if self.away:
+            raise Unavailable("database", "gone")
+
+
+class Line:
+    """A queue that keeps each call, and refuses the bodies that hold a word."""
+
+    name = "award"
+
+    def __init__(self, refused: str | None = None) -> None:
+        self.calls: list[list[str]] = []
+        self.refused = refused
+        self.may_send = asyncio.Event()
+        self.may_send.set()
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
+        self.calls.append(list(bodies))
+        await self.may_send.wait()
+        left = [body for body in bodies if self.refused is not None and self.refused in body]
+        if left:
+            raise Unsent("award", "refused", left)
+
+    async def receive(self) -> list[Received]:
+        raise NotImplementedError
+
+    async def delete(self, messages: Sequence[Received]) -> None:
+        raise NotImplementedError
+
+    async def keep(self, messages: Sequence[Received], seconds: int) -> None:
+        raise NotImplementedError
+
+
+def entry(key: str, **changes: object) -> Entry:
+    return Entry("acme", award(key=f"api:acme:{key}", **changes))
+
+
+async def test_a_hundred_callers_are_one_call() -> None:
+    line, register = Line(), Register()
+    door = Door(line, register)
+    accepted = await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    assert accepted == [Accepted(entry(str(number)).award, replayed=False) for number in range(100)]
+    (call,) = line.calls
+    assert sum(len(orjson.loads(body)["awards"]) for body in call) == 100
+    assert register.asked == 2
+
+
+async def test_more_than_fit_together_go_one_after_the_other() -> None:
+    line = Line()
+    door = Door(line, Register(), most_together=30)
+    await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    assert [sum(len(orjson.loads(body)["awards"]) for body in call) for call in line.calls] == [30, 30, 30, 10]
+
+
+async def test_a_failed_envelope_fails_just_those_in_it() -> None:
+    line, register = Line(refused='"key":"api:acme:0"'), Register()
+    door = Door(line, register)
+    answers = await asyncio.gather(*(door.enter(entry(str(n))) for n in range(250)), return_exceptions=True)
+    (bodies,) = line.calls
+    first = len(orjson.loads(bodies[0])["awards"])
+    assert 0 < first < 250
+    assert all(isinstance(answer, Unavailable) for answer in answers[:first])
+    assert all(isinstance(answer, Accepted) for answer in answers[first:])
+    # Whoever asks again may send at once, and it counts as the first time.
+    line.refused = None
+    assert await door.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
+
+
+async def test_a_key_in_flight_is_told_so() -> None:
+    line = Line()
+    line.may_send.clear()
+    door = Door(line, Register())
+    first = asyncio.create_task(door.enter(entry("k")))
+    await asyncio.sleep(0)
+    with pytest.raises(KeyInFlight):
+        await door.enter(entry("k"))
+    line.may_send.set()
+    assert not (await first).replayed
+    assert (await door.enter(entry("k"))).replayed
+    with pytest.raises(KeyReused):
+        await door.enter(entry("k", fingerprint="f" * 16))
+
+
+async def test_a_key_that_another_process_sends_is_told_so() -> None:
+    register = Register()
+    await register.take([entry("k")])
+    with pytest.raises(KeyInFlight):
+        await Door(Line(), register).enter(entry("k"))
+
+
+async def test_the_first_answer_is_given_again_whatever_the_rates_are_now() -> None:
+    door = Door(Line(), Register())
+    await door.enter(entry("k", points=5))
+    assert (await door.enter(entry("k", points=7))).award.points == 5
+
+
+async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -> None:
+    line, register, now = Line(), Register(), [0.0]
+    door = Door(line, register, monotonic=lambda: now[0])
+    register.away = True
+    assert not (await door.enter(entry("a"))).replayed
+    asked = register.asked
+    assert not (await door.enter(entry("b"))).replayed
+    assert register.asked == asked, "it is not asked again while it is known to be away"
+    assert (await door.enter(entry("a"))).replayed
+    with pytest.raises(KeyReused):
+        await door.enter(entry("a", fingerprint="f" * 16))
+    assert (len(line.calls), door.owed) == (2, 2)
+    register.away, now[0] = False, 60.0
+    await door._pay()
+    assert door.owed == 0
+    assert {how for _, how in register.entries.values()} == {"queued"}
+    assert (await door.enter(entry("a"))).replayed
+
+
+async def test_a_caller_who_leaves_does_not_take_the_others_along() -> None:
+    line = Line()
+    door = Door(line, Register())
+    leaving = asyncio.create_task(door.enter(entry("a")))
+    staying = asyncio.create_task(door.enter(entry("b")))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert not (await staying).replayed
+    await door.close()
+    assert len(line.calls) == 1
+    assert (await door.enter(entry("a"))).replayed
