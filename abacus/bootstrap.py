@@ -1,16 +1,19 @@
 """The only place that knows how things are opened and closed: settings in, wired parts out, running workers."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from typing import Final
 
 from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
 from abacus.earning.issuing import Issuing
 from abacus.earning.retry import RetryPolicy
 from abacus.health import Health
-from abacus.metrics import CARDS_AGE
+from abacus.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, open_pool
 from abacus.quarantine.store import QuarantineStore
@@ -21,6 +24,8 @@ from abacus.rates.store import CardStore
 from abacus.settings import Settings
 from abacus.streams.publisher import StreamPublisher
 from abacus.tiers.store import MembershipStore
+
+_COUNT_EVERY_S: Final = 10.0
 
 Run = Callable[[asyncio.Event], Awaitable[None]]
 Wire = Callable[["Wiring"], Awaitable[Run]]
@@ -55,6 +60,8 @@ class Wiring:
         url = self.settings.required("database_url")
         pool = await until_available(lambda: open_pool(url, size=size, settings=settings), self.health)
         self._stack.push_async_callback(_close_pool, pool)
+        POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
+        POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)
         return pool
 
     async def sqs(self) -> Client:
@@ -62,7 +69,9 @@ class Wiring:
 
     async def queue(self, client: Client, name: str) -> SqsQueue:
         full_name = self.settings.queue_prefix + name
-        return await until_available(lambda: SqsQueue.find(client, full_name), self.health)
+        found = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
+        self.beside(_count_waiting(found))
+        return found
 
     def publisher(self) -> StreamPublisher:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
@@ -103,6 +112,14 @@ async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, 
         run = await unless_stopped(wire(Wiring(settings, stack, health, name)), stop)
         if run is not None:
             await run(stop)
+
+
+async def _count_waiting(queue: SqsQueue) -> None:
+    """Until cancelled: keep the queue's metric fresh."""
+    while True:
+        with contextlib.suppress(Unavailable):
+            await queue.waiting()
+        await asyncio.sleep(_COUNT_EVERY_S)
 
 
 async def _close_pool(pool: Pool) -> None:

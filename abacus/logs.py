@@ -2,9 +2,13 @@
 
 import logging
 import sys
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import structlog
+
+# Local variables hold keys and secrets.
+_WITHOUT_LOCALS: Final = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+_PLAIN_TRACEBACK: Final = structlog.dev.plain_traceback
 
 
 def configure_logging(log_format: Literal["console", "json"], *, level: int = logging.INFO) -> None:
@@ -16,9 +20,9 @@ def configure_logging(log_format: Literal["console", "json"], *, level: int = lo
         structlog.processors.StackInfoRenderer(),
     ]
     rendering: list[Any] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [structlog.processors.ExceptionRenderer(_WITHOUT_LOCALS), structlog.processors.JSONRenderer()]
         if log_format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=_PLAIN_TRACEBACK)]
     )
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

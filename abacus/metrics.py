@@ -8,8 +8,12 @@ from prometheus_client import Counter, Gauge, Histogram
 # awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
 TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])
 
-# Awards that the ledger decided: posted, duplicate, conflict, refused.
-AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by outcome", ["outcome"])
+# Transactions that had to wait for a dependency, each time that they went to the retry queue.
+RETRIES: Final = Counter("abacus_retries", "Transactions sent to the retry queue, by what was down", ["dependency"])
+
+# Awards that the ledger decided: posted, duplicate, conflict, refused, rejected (over a partner's limit). The source
+# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner).
+AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by source and outcome", ["source", "outcome"])
 
 # Points of posted awards, by program.
 POINTS: Final = Counter("abacus_points_awarded", "Points posted, by program", ["program"])
@@ -34,6 +38,18 @@ POSTING_AWARDS: Final = Histogram(
 
 # Events published on the points stream.
 PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
+
+# How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
+RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now")
+
+# Messages of a queue that wait for a worker, and how old the oldest of those was that came last. Each process that
+# works with a queue asks for itself: take the maximum over processes, not the sum.
+QUEUE_MESSAGES: Final = Gauge("abacus_queue_messages", "Messages waiting in a queue", ["queue"])
+QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message of the last receive", ["queue"])
+
+# Connections to Postgres that a worker of this process holds, and those of them that are idle.
+POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker"])
+POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle ones", ["worker"])
 
 # Messages on the transactions topic that this process' partitions still have to read.
 CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])

@@ -36,7 +36,7 @@ def starting_app(health: Health) -> ASGIApp:
 
 
 def api_app(parts: Parts) -> ASGIApp:
-    app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None)
+    app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None, redirect_slashes=False)
     app.state.parts = parts
     problems.install(app)
     app.include_router(awards.router)

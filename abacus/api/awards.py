@@ -37,6 +37,7 @@ from abacus.rates.card import BASE_TIER
 
 MOST_IN_BATCH: Final = 1000
 _LONGEST_WAIT_S: Final = 10
+_IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
 router = APIRouter(prefix="/v1", tags=["awards"])
@@ -105,7 +106,7 @@ Prefer = Annotated[
     responses={
         202: {"model": answers.AwardAnswer, "description": "The queue has the award"},
         201: {"model": answers.AwardAnswer, "description": "The award is posted (with `Prefer: wait`)"},
-        **documented(400, 403, 409, 422),
+        **documented(400, 403, 409, 415, 422),
     },
 )
 async def award(
@@ -131,6 +132,8 @@ async def award(
             return answers.json_answer(answers.state(outcome), 201, headers)
         if outcome is not None and outcome.status is Status.REJECTED:
             raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
+        if outcome is not None:
+            return answers.json_answer(answers.state(outcome), 202, headers)
     return answers.json_answer(answers.queued(accepted.award), 202, headers)
 
 
@@ -140,7 +143,7 @@ async def award(
     response_class=Response,
     responses={
         200: {"model": answers.BatchAnswer, "description": "What became of each"},
-        **documented(400, 422),
+        **documented(400, 415, 422),
     },
 )
 async def award_batch(batch: BatchAsk, partner: Caller, parts: ApiParts) -> Response:
@@ -168,7 +171,7 @@ async def award_state(award_id: Annotated[UUID, Path()], partner: Caller, parts:
     summary="What an award would come to",
     tags=["quotes"],
     response_class=Response,
-    responses={200: {"model": answers.Worth, "description": "The points"}, **documented(400, 403, 422)},
+    responses={200: {"model": answers.Worth, "description": "The points"}, **documented(400, 403, 415, 422)},
 )
 async def quote(ask: Annotated[Ask, Body()], partner: Caller, parts: ApiParts) -> Response:
     """The same bodies as for an award; nothing is awarded."""
@@ -264,7 +267,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> li
 
 def _key_of(item: Any) -> str | None:
     key = item.get("idempotency_key") if isinstance(item, dict) else None
-    return key if isinstance(key, str) else None
+    return key if isinstance(key, str) and _IDEMPOTENCY_KEY.fullmatch(key) else None
 
 
 def _seconds_to_wait(prefer: str | None) -> int:

@@ -6,7 +6,6 @@ import time
 from collections.abc import MutableMapping
 from typing import Any, Final
 
-import orjson
 import structlog
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -85,4 +84,4 @@ def _bounded(receive: Receive) -> Receive:
 async def _plain_problem(problem: ApiProblem, request_id: str, send: Send) -> None:
     headers = [(b"content-type", MEDIA_TYPE.encode())]
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": orjson.dumps(problem.document(request_id))})
+    await send({"type": "http.response.body", "body": problem.body(request_id)})

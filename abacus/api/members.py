@@ -39,7 +39,7 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 
 
 @router.get(
-    "/{member_id}",
+    "/{member_id:path}",
     summary="A member's points",
     response_class=Response,
     responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
@@ -63,7 +63,7 @@ async def member(member_id: MemberId, partner: Caller, parts: ApiParts) -> Respo
 
 
 @router.get(
-    "/{member_id}/transfers",
+    "/{member_id:path}/transfers",  # an id may hold a slash
     summary="What changed a member's points",
     response_class=Response,
     responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
@@ -103,7 +103,7 @@ def _positions(cursor: str | None) -> dict[str, int]:
     except (ValueError, binascii.Error):
         positions = None
     if not isinstance(positions, dict) or not all(
-        isinstance(seq, int) and 0 <= seq <= _FROM_THE_NEWEST for seq in positions.values()
+        type(seq) is int and 0 <= seq <= _FROM_THE_NEWEST for seq in positions.values()
     ):
         detail = "not a cursor that this API gave"
         raise ApiProblem("invalid", detail, errors=[FieldFault(pointer="query/cursor", detail=detail)])

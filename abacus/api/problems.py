@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problem documents: a stable type, a title, what happened here, and the id of the request."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "not-found": (404, "Not found", "Check the id and the path."),
     "method-not-allowed": (405, "The path does not take this method", "See `Allow`."),
     "key-in-flight": (409, "The key is being dealt with", "Ask again after `Retry-After` seconds."),
+    "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),
     "too-large": (413, "The body is too large", "Send at most 1 MiB."),
     "idempotency-key-reused": (422, "The key was used for other facts", "Take a new key for each new award."),
     "invalid": (422, "A field is not as it must be", "`errors` names each field by its JSON pointer."),
@@ -116,6 +118,13 @@ class ApiProblem(Exception):  # it is the problem that the answer carries
             document["errors"] = [fault.model_dump() for fault in self.errors]
         return document
 
+    def body(self, request_id: str | None) -> bytes:
+        document = self.document(request_id)
+        try:
+            return orjson.dumps(document)
+        except TypeError:  # it quotes half a character of what was sent
+            return json.dumps(document).encode()
+
 
 def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
     """The problem that an expected failure is; `within` is the pointer to the part of the body that it is about."""
@@ -196,6 +205,8 @@ def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
     """What FastAPI found wrong: each fault begins with where it is, the body or a parameter."""
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ApiProblem("malformed", "the body is not JSON")
+    if any(fault["loc"] == ("body",) and isinstance(fault.get("input"), bytes) for fault in faults):
+        return ApiProblem("unsupported-media-type")
     if any(fault["loc"] == ("header", IDEMPOTENCY_KEY_HEADER) for fault in faults):
         return ApiProblem("idempotency-key-missing")
     errors = [
@@ -232,6 +243,4 @@ def _words(fault: Any) -> str:
 
 def _response(request: Request, problem: ApiProblem) -> Response:
     request_id = request.scope.get("state", {}).get("request_id")
-    return Response(
-        orjson.dumps(problem.document(request_id)), problem.status, media_type=MEDIA_TYPE, headers=problem.headers
-    )
+    return Response(problem.body(request_id), problem.status, media_type=MEDIA_TYPE, headers=problem.headers)

@@ -67,6 +67,8 @@ def explained(transfer: Transfer, difference: str | None) -> list[str]:
     ]
     if "fixed" in explanation:
         lines.append(f"  {explanation['fixed']}: {explanation['points']} points fixed by {explanation['card']}")
+    elif "granted_by" in explanation:
+        lines.append(f"  granted by the partner {explanation['granted_by']}: {explanation['reason']}")
     else:
         factors = " x ".join(f"{value} ({kind} {name})" for kind, name, value in explanation["factors"])
         lines.append(f"  {explanation['amount']} {explanation['currency']} x {factors}")

@@ -17,7 +17,7 @@ from abacus.earning.transaction import Completed, Transaction, read_transaction
 from abacus.health import WorkerHealth
 from abacus.ledger.award import Award, encode_award
 from abacus.ledger.transfer import AccountId
-from abacus.metrics import TRANSACTIONS
+from abacus.metrics import RETRIES, TRANSACTIONS
 from abacus.patience import until_available
 from abacus.quarantine.item import Item, Stage
 from abacus.quarantine.store import QuarantinePort
@@ -177,6 +177,7 @@ class Issuing:
                 decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
             else:
                 decided.deferred.append(failed)
+                RETRIES.labels(error.dependency.partition(" ")[0]).inc()
 
     def _calculator_for(self, book: CardBook) -> Calculator:
         if self._calculator is None or self._calculator.book is not book:

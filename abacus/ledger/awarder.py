@@ -1,6 +1,7 @@
 """The awarder: envelopes from the award queue are posted to the ledger."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -60,8 +61,9 @@ class Awarder:
 
     def _count(self, outcomes: Sequence[Outcome]) -> None:
         now = self._clock.now()
-        for status in Status:
-            AWARDS.labels(str(status)).inc(sum(outcome.status is status for outcome in outcomes))
+        decided = Counter((outcome.award.key.partition(":")[0], str(outcome.status)) for outcome in outcomes)
+        for (source, status), count in decided.items():
+            AWARDS.labels(source, status).inc(count)
         for outcome in outcomes:
             if outcome.status is Status.POSTED:
                 POINTS.labels(outcome.award.program).inc(outcome.award.points)

@@ -15,7 +15,7 @@ from abacus.health import WorkerHealth
 from abacus.ledger.events import encode_event
 from abacus.ledger.read import TRANSFER_COLUMNS
 from abacus.ledger.transfer import Transfer
-from abacus.metrics import PUBLISHED
+from abacus.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Connection, Pool, passing_failures
 from abacus.streams.publisher import Message
@@ -114,8 +114,10 @@ class Relay:
             )
         rows = await connection.fetch(_NEXT, *position)
         if not rows:
+            RELAY_BEHIND.set(0)
             return 0
         transfers = [Transfer(*row[:-1]) for row in rows]
+        RELAY_BEHIND.set((self._clock.now() - transfers[0].posted_at).total_seconds())
         await self._publisher.publish(self._topic, [_message(transfer) for transfer in transfers])
         last = transfers[-1]
         reached = Position(rows[-1]["xid"], last.member_id, last.program, last.seq)

@@ -1,6 +1,7 @@
 """SQS: calls of ten, and of no more bytes than every implementation takes."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final
@@ -8,6 +9,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.metrics import QUEUE_AGE, QUEUE_MESSAGES
 from abacus.queues.port import Received, Unsent
 
 CALL_ITEMS: Final = 10
@@ -114,7 +116,9 @@ class SqsQueue:
             answer = await self._client.get_queue_attributes(
                 QueueUrl=self.url, AttributeNames=["ApproximateNumberOfMessages"]
             )
-        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+        count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
+        QUEUE_MESSAGES.labels(self.name).set(count)
+        return count
 
     async def receive(self) -> list[Received]:
         with reachable():
@@ -122,16 +126,20 @@ class SqsQueue:
                 QueueUrl=self.url,
                 MaxNumberOfMessages=CALL_ITEMS,
                 WaitTimeSeconds=self._wait_s,
-                AttributeNames=["ApproximateReceiveCount"],
+                AttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
             )
+        messages = answer.get("Messages", [])
+        now_ms = time.time() * 1000
+        oldest_ms: float = min((int(each["Attributes"]["SentTimestamp"]) for each in messages), default=now_ms)
+        QUEUE_AGE.labels(self.name).set(max(0.0, now_ms - oldest_ms) / 1000)
         return [
             Received(
                 message["MessageId"],
                 message["ReceiptHandle"],
                 message["Body"],
-                int(message.get("Attributes", {}).get("ApproximateReceiveCount", 1)),
+                int(message["Attributes"]["ApproximateReceiveCount"]),
             )
-            for message in answer.get("Messages", [])
+            for message in messages
         ]
 
     async def delete(self, messages: Sequence[Received]) -> None:

@@ -158,6 +158,22 @@ async def test_a_batch_tells_of_each(house: House, open_shop: Shop) -> None:
     await until(lambda: _transfers(house, 3))
 
 
+async def test_a_bad_item_never_takes_the_answer_of_its_neighbours(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    body = b'{"awards": [{"idempotency_key": "ok", "member_id": "bob", "country": "SG", "points": 1, "reason": "x"},'
+    body += b' {"idempotency_key": "\\ud800"}, null, {"\\ud800": 1}]}'
+    answer = await acme.post("/v1/awards/batch", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200
+    assert [result["outcome"] for result in answer.json()["results"]] == ["accepted", "refused", "refused", "refused"]
+
+
+async def test_a_member_whose_id_holds_a_slash(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    assert (await award(acme, "k", {**GRANT, "member_id": "a/b"}, Prefer="wait=10")).status_code == 201
+    assert (await acme.get("/v1/members/a%2Fb")).json()["member_id"] == "a/b"
+    assert len((await acme.get("/v1/members/a%2Fb/transfers")).json()["transfers"]) == 1
+
+
 async def test_a_thousand_in_a_batch(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     items = [{**GRANT, "idempotency_key": f"b-{n}", "member_id": f"m{n}"} for n in range(1001)]

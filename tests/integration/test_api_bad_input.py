@@ -72,6 +72,8 @@ BAD: Final[list[tuple[Any, str, str]]] = [
     (meal(surprise=1), "invalid", "/transaction/surprise"),
     ({**COMPUTED, "transaction": None}, "invalid", "/transaction"),
     ({**COMPUTED, "points": 5}, "invalid", "/points"),
+    (grant(member_id="\ud800"), "invalid", "/member_id"),
+    (grant(**{"\ud800": 1}), "invalid", "/\ud800"),
 ]
 
 
@@ -97,7 +99,7 @@ BAD_REQUESTS: Final[list[tuple[bytes, dict[str, str], int, str]]] = [
     (json.dumps(GRANT).encode(), {"Idempotency-Key": ""}, 400, "idempotency-key-missing"),
     (json.dumps(GRANT).encode(), {"Idempotency-Key": "x" * 256}, 400, "idempotency-key-missing"),
     (json.dumps(GRANT).encode(), {"Idempotency-Key": "two words"}, 400, "idempotency-key-missing"),
-    (json.dumps(GRANT).encode(), {"Content-Type": "text/plain"}, 422, "invalid"),
+    (json.dumps(GRANT).encode(), {"Content-Type": "text/plain"}, 415, "unsupported-media-type"),
 ]
 
 
@@ -126,6 +128,7 @@ async def test_other_bad_requests(house: House) -> None:
             "limit": await acme.get("/v1/members/bob/transfers?limit=101"),
             "query": await acme.get("/v1/members/bob/transfers?surprise=1"),
             "member": await acme.get("/v1/members/%00"),
+            "slash": await acme.get("/v1/awards/"),
             "none": await acme.post("/v1/awards/batch", json={"awards": []}),
         }
         assert {name: (answer.status_code, kind(answer)) for name, answer in answers.items()} == {
@@ -137,6 +140,7 @@ async def test_other_bad_requests(house: House) -> None:
             "limit": (422, "invalid"),
             "query": (422, "invalid"),
             "member": (422, "invalid"),
+            "slash": (404, "not-found"),
             "none": (422, "invalid"),
         }
         assert answers["member"].json()["errors"][0]["pointer"] == "path/member_id"

@@ -87,9 +87,9 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'
             ready = json.loads(await get(f"{addresses['api']}/readyz"))
             assert ready["ready"]
-            assert set(ready["workers"]) == {"calculator", "retrier", "awarder", "relay"}
+            assert set(ready["workers"]) == {"calculator", "retrier", "awarder", "relay", "api"}
             metrics = await get(f"{addresses['api']}/metrics")
-            assert 'abacus_awards_total{outcome="posted"} 1.0' in metrics
+            assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics
         async with up(data_dir) as addresses:
             await send(addresses, BOB)
             await send(addresses, {**BOB, "transaction_id": "T-BOB-2"})
