@@ -1,4 +1,4 @@
-"""An ask is tried again while the reason of its failure may pass, but not for ever. Pure."""
+"""An ask is tried again while the reason of its failure may pass, but not for ever. Neither sends nor sleeps."""
 
 import random
 from dataclasses import dataclass, field
