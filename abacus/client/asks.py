@@ -1,0 +1,134 @@
+"""What can be asked of the API: each ask is made once, with its keys, and is the same in every try. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, Generic, Literal, NotRequired, TypedDict, TypeVar
+from urllib.parse import quote as quoted
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+import httpx
+import orjson
+
+from abacus.client import answers
+from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
+from abacus.core.points import plain
+
+_TRANSFERS_ON_PAGE: Final = 100
+_IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
+
+Answer = TypeVar("Answer")
+
+
+class Transaction(TypedDict):
+    """A transaction for Abacus to compute. An amount is never a float, and a time has an offset."""
+
+    transaction_id: str
+    country: str
+    vertical: str
+    payment_type: str
+    amount: str | Decimal
+    currency: str
+    occurred_at: str | datetime
+    source: NotRequired[str]
+    type: NotRequired[Literal["transaction.completed"]]
+    member_id: NotRequired[str]
+
+
+class FixedItem(TypedDict):
+    """An award of a batch whose points the partner names."""
+
+    member_id: str
+    country: str
+    points: int
+    reason: str
+    program: NotRequired[str]
+    idempotency_key: NotRequired[str]
+
+
+class ComputedItem(TypedDict):
+    """An award of a batch whose points Abacus computes."""
+
+    member_id: str
+    transaction: Transaction
+    program: NotRequired[str]
+    idempotency_key: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[Answer]):
+    """A request as it is before it is signed and sent, and how to read the answer to it."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response, Sequence[str]], Answer]
+    body: bytes | None = None
+    idempotency_keys: tuple[str, ...] = ()
+    wait_s: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def fixed(member_id: str, country: str, points: int, reason: str, program: str | None) -> dict[str, object]:
+    return _named(member_id=member_id, country=country, points=points, reason=reason, program=program)
+
+
+def computed(member_id: str, transaction: Mapping[str, object], program: str | None) -> dict[str, object]:
+    return _named(member_id=member_id, transaction=transaction, program=program)
+
+
+def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) -> Ask[answers.Award]:
+    """Raises `ValueError` for a key that no header carries."""
+    key = _new_key() if idempotency_key is None else idempotency_key
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise ValueError(f"idempotency key {key!r}: 1 to 255 visible ASCII characters are needed, and no space")
+    headers = {"Idempotency-Key": key, **({"Prefer": f"wait={wait_s}"} if wait_s > 0 else {})}
+    return Ask("POST", "/v1/awards", answers.read_award, _json(body), (key,), max(0, wait_s), headers)
+
+
+def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Ask[list[answers.BatchResult]]:
+    keyed = [{"idempotency_key": _new_key(), **item} for item in items]
+    keys = tuple(str(item["idempotency_key"]) for item in keyed)
+    return Ask("POST", "/v1/awards/batch", answers.read_batch, _json({"awards": keyed}), keys)
+
+
+def award_state(award_id: UUID | str) -> Ask[answers.Award]:
+    return Ask("GET", f"/v1/awards/{_part(str(award_id))}", answers.read_award)
+
+
+def quote(body: Mapping[str, object]) -> Ask[answers.Worth]:
+    return Ask("POST", "/v1/quotes", answers.read_worth, _json(body))
+
+
+def member(member_id: str) -> Ask[answers.Member]:
+    return Ask("GET", f"/v1/members/{_part(member_id)}", answers.read_member)
+
+
+def transfers(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.Page]:
+    query = urlencode(_named(program=program, limit=_TRANSFERS_ON_PAGE, cursor=cursor))
+    return Ask("GET", f"/v1/members/{_part(member_id)}/transfers?{query}", answers.read_page)
+
+
+def _new_key() -> str:
+    return str(uuid4())
+
+
+def _named(**values: object) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _part(text: str) -> str:
+    """One part of a path, whatever it holds; dots alone would be taken for a way up."""
+    return quoted(text, safe="") if text.strip(".") else text.replace(".", "%2E")
+
+
+def _json(body: object) -> bytes:
+    return orjson.dumps(body, default=_plain)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Decimal):
+        return plain(value)
+    raise TypeError(f"{type(value).__name__} has no place in a request")

@@ -1,0 +1,34 @@
+"""One way to ask both clients, so that each test holds for either."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import ParamSpec, TypeVar, cast
+
+from abacus.client import AsyncClient, Client
+
+EitherClient = Client | AsyncClient
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+async def ask(
+    method: Callable[Given, Answer] | Callable[Given, Awaitable[Answer]], *args: Given.args, **kwargs: Given.kwargs
+) -> Answer:
+    """A blocking method gets a thread, because what it asks may run on this loop."""
+    if asyncio.iscoroutinefunction(method):
+        return cast("Answer", await method(*args, **kwargs))
+    return cast("Answer", await asyncio.to_thread(method, *args, **kwargs))
+
+
+async def listed(found: Iterator[Answer] | AsyncIterator[Answer]) -> list[Answer]:
+    if isinstance(found, AsyncIterator):
+        return [each async for each in found]
+    return await asyncio.to_thread(list, found)
+
+
+async def closed(client: EitherClient) -> None:
+    if isinstance(client, AsyncClient):
+        await client.aclose()
+    else:
+        client.close()

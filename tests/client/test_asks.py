@@ -1,0 +1,195 @@
+"""What is sent, and how answers are read."""
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote
+from uuid import UUID
+
+import httpx
+import pytest
+
+from abacus import __version__
+from abacus.client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
+from abacus.core.clock import FixedClock
+from abacus.partners.signature import BadSignature, SignedRequest, check_signature
+from tests.client.asking import ask, listed
+from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+TRANSACTION: Transaction = {
+    "transaction_id": "A-1",
+    "country": "SG",
+    "vertical": "food",
+    "payment_type": "wallet",
+    "amount": Decimal("15.00"),
+    "currency": "SGD",
+    "occurred_at": NOW,
+}
+
+
+def _sent(api: ScriptedApi) -> Any:
+    return json.loads(api.asked[-1].content)
+
+
+async def test_an_award_as_it_is_sent_and_read(api: ScriptedApi) -> None:
+    api.answers(accepted(status="posted", posted_at="2026-05-01T12:00:00Z", balance=180, something="new"))
+    award = await ask(api.client().award, "bob", country="SG", points=100, reason="Hi", idempotency_key="k-1")
+    (request,) = api.asked
+    assert (request.method, str(request.url)) == ("POST", "http://abacus.example/v1/awards")
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.headers["User-Agent"] == f"abacus-client/{__version__}"
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["Idempotency-Key"] == "k-1"
+    assert "Prefer" not in request.headers
+    assert _sent(api) == {"member_id": "bob", "country": "SG", "points": 100, "reason": "Hi"}
+    assert award.award_id == UUID(str(award_document()["award_id"]))
+    assert (award.status, award.points, award.program, award.member_id) == ("posted", 100, "GRP", "bob")
+    assert (award.expires_on, award.posted_at, award.balance) == (date(2026, 11, 30), NOW, 180)
+    assert award.explanation["card"] == "SG@1"
+    assert (award.replayed, award.idempotency_key) == (False, "k-1")
+
+
+async def test_a_transaction_keeps_its_decimals_and_its_offset(api: ScriptedApi) -> None:
+    api.answers(accepted())
+    await ask(api.client().award_transaction, "bob", TRANSACTION, program="GRP")
+    expected = {**TRANSACTION, "amount": "15.00", "occurred_at": "2026-05-01T12:00:00+00:00"}
+    assert _sent(api) == {"member_id": "bob", "program": "GRP", "transaction": expected}
+
+
+@pytest.mark.parametrize(("wait_s", "prefer", "read_s"), [(0, None, 2.0), (-1, None, 2.0), (10, "wait=10", 12.0)])
+async def test_time_to_wait_is_asked_for_and_given(
+    api: ScriptedApi, wait_s: int, prefer: str | None, read_s: float
+) -> None:
+    api.answers(accepted())
+    await ask(api.client(timeout_s=2.0).award_transaction, "bob", TRANSACTION, wait_s=wait_s)
+    (request,) = api.asked
+    assert request.headers.get("Prefer") == prefer
+    assert request.extensions["timeout"] == {"connect": 2.0, "read": read_s, "write": 2.0, "pool": 2.0}
+
+
+@pytest.mark.parametrize("key", ["", "with space", "line\nbreak", "é", "x" * 256])
+async def test_a_key_that_no_header_carries_is_not_sent(api: ScriptedApi, key: str) -> None:
+    with pytest.raises(ValueError, match="1 to 255 visible ASCII characters"):
+        await ask(api.client().award, "bob", country="SG", points=1, reason="Hi", idempotency_key=key)
+    assert api.asked == []
+
+
+async def test_each_item_of_a_batch_has_its_key_and_its_result(api: ScriptedApi) -> None:
+    refusal = {"type": "/problems/unknown-country", "title": "T", "status": 422, "detail": "D"}
+    results = [
+        {"idempotency_key": "w-1", "outcome": "replayed", "award": award_document()},
+        {"idempotency_key": "w-2", "outcome": "refused", "problem": refusal},
+    ]
+    api.answers(problem(503, "unavailable"), httpx.Response(200, json={"results": results}))
+    item: FixedItem = {"member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"}
+    items: list[FixedItem] = [{**item, "idempotency_key": "w-1"}, item]
+    first, second = await ask(api.client().award_batch, items)
+    given, made = _sent(api)["awards"]
+    assert given == {**item, "idempotency_key": "w-1"}
+    assert UUID(made.pop("idempotency_key")).version == 4
+    assert made == item
+    assert api.asked[0].content == api.asked[1].content
+    assert (first.outcome, first.idempotency_key, first.problem) == ("replayed", "w-1", None)
+    assert first.award is not None
+    assert (first.award.replayed, first.award.idempotency_key) == (True, "w-1")
+    assert (second.outcome, second.award) == ("refused", None)
+    assert second.problem == Problem("unknown-country", "T", 422, "D")
+    assert not second.problem.passing
+
+
+async def test_a_batch_that_fails_as_a_whole_gives_back_its_keys(api: ScriptedApi) -> None:
+    api.answers(problem(503, "unavailable"))
+    item: FixedItem = {"member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"}
+    with pytest.raises(Unavailable) as raised:
+        await ask(api.client(retries=0).award_batch, [item, item])
+    assert list(raised.value.idempotency_keys) == [each["idempotency_key"] for each in _sent(api)["awards"]]
+    assert raised.value.idempotency_key is None
+
+
+async def test_what_became_of_an_award(api: ScriptedApi) -> None:
+    api.answers(httpx.Response(200, json=award_document(status="rejected", reason="budget-exhausted", detail="D")))
+    award = await ask(api.client().award_state, UUID(str(award_document()["award_id"])))
+    assert api.asked[0].url.path == f"/v1/awards/{award.award_id}"
+    assert (award.status, award.reason, award.detail) == ("rejected", "budget-exhausted", "D")
+    assert (award.posted_at, award.balance, award.idempotency_key) == (None, None, None)
+
+
+async def test_quotes_award_nothing_and_have_no_key(api: ScriptedApi) -> None:
+    worth = {name: award_document()[name] for name in ("points", "program", "member_id", "expires_on", "explanation")}
+    api.answers(httpx.Response(200, json=worth), httpx.Response(200, json=worth))
+    client = api.client()
+    fixed = await ask(client.quote, "bob", country="SG", points=100, reason="Hi")
+    computed = await ask(client.quote_transaction, "bob", TRANSACTION)
+    assert isinstance(fixed, Worth)
+    assert fixed == computed
+    assert [request.url.path for request in api.asked] == ["/v1/quotes"] * 2
+    assert not any("Idempotency-Key" in request.headers for request in api.asked)
+
+
+async def test_a_member(api: ScriptedApi) -> None:
+    account = {"program": "GRP", "balance": 9, "held": 2, "available": 7, "tier": "gold", "expires_on": None}
+    api.answers(httpx.Response(200, json={"member_id": "bob", "accounts": [account]}))
+    member = await ask(api.client().member, "bob")
+    assert member == Member("bob", (Account("GRP", 9, 2, 7, "gold", None),))
+
+
+@pytest.mark.parametrize("member_id", ["a/b", "..", ".", "a?b#c", "50%2F", "zoë ünal", "a.b"])
+async def test_any_id_is_one_part_of_the_path(api: ScriptedApi, member_id: str) -> None:
+    api.answers(httpx.Response(200, json={"member_id": member_id, "accounts": []}))
+    await ask(api.client("http://abacus.example/behind/").member, member_id)
+    path = api.asked[0].url.raw_path.decode()
+    assert path.startswith("/behind/v1/members/")
+    assert path.count("/") == 4
+    assert unquote(path.rpartition("/")[2]) == member_id
+
+
+@pytest.mark.parametrize(("pages", "program"), [(1, None), (3, "GRP")])
+async def test_transfers_come_page_after_page(api: ScriptedApi, pages: int, program: str | None) -> None:
+    seqs = list(range(2 * pages, 0, -1))
+    api.answers(
+        *(
+            httpx.Response(
+                200,
+                json={
+                    "transfers": [transfer_document(seq) for seq in seqs[2 * page : 2 * page + 2]],
+                    "next": f"c+{page}=" if page < pages - 1 else None,
+                },
+            )
+            for page in range(pages)
+        )
+    )
+    found = await listed(api.client().transfers("bob", program))
+    assert [transfer.seq for transfer in found] == seqs
+    assert found[0].posted_at == datetime(2026, 5, 1, 12, 0, 1, 500_000, tzinfo=UTC)
+    assert [request.url.params.get("cursor") for request in api.asked] == [None, *(f"c+{n}=" for n in range(pages - 1))]
+    assert {request.url.params.get("program") for request in api.asked} == {program}
+
+
+async def test_every_try_is_signed_as_it_is_sent(api: ScriptedApi) -> None:
+    page = httpx.Response(200, json={"transfers": [], "next": None})
+    api.answers(problem(503, "unavailable"), accepted(), page)
+    clock = FixedClock(NOW)
+    client = api.client(signing_secret="abs_secret", clock=clock)
+    await ask(client.award, "bob", country="SG", points=1, reason="Zoë")
+    await listed(client.transfers("zoë/1 %", "GRP"))
+    assert len(api.asked) == 3
+    for request in api.asked:
+        signed = SignedRequest(
+            request.method,
+            request.url.raw_path.decode(),
+            request.content,
+            request.headers.get("Abacus-Timestamp"),
+            request.headers.get("Abacus-Signature"),
+        )
+        check_signature("abs_secret", signed, NOW)
+        with pytest.raises(BadSignature):
+            check_signature("abs_other", signed, NOW)
+
+
+async def test_no_secret_no_signature(api: ScriptedApi) -> None:
+    api.answers(accepted())
+    await ask(api.client().award, "bob", country="SG", points=1, reason="Hi")
+    assert "Abacus-Signature" not in api.asked[0].headers
