@@ -39,6 +39,28 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 
 
 @router.get(
+    "/{member_id:path}/transfers",  # an id may hold a slash; so this route comes before the next
+    summary="What changed a member's points",
+    response_class=Response,
+    responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
+)
+async def transfers(member_id: MemberId, partner: Caller, parts: ApiParts, asked: Annotated[Page, Query()]) -> Response:
+    """The newest first. Follow `next` for the page after."""
+    accounts = await _accounts(member_id, partner, parts)
+    programs = [account.program for account in accounts if asked.program in {None, account.program}]
+    below = dict.fromkeys(programs, _FROM_THE_NEWEST)
+    for name, seq in _positions(asked.cursor).items():
+        if name in below:
+            below[name] = seq
+    found = await parts.ledger.history(member_id, below, asked.limit + 1)
+    page = found[: asked.limit]
+    for each in page:
+        below[each.program] = each.seq
+    following = _cursor(below) if len(found) > asked.limit else None
+    return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
+
+
+@router.get(
     "/{member_id:path}",
     summary="A member's points",
     response_class=Response,
@@ -60,28 +82,6 @@ async def member(member_id: MemberId, partner: Caller, parts: ApiParts) -> Respo
         for account in accounts
     ]
     return answers.json_answer({"member_id": member_id, "accounts": shown})
-
-
-@router.get(
-    "/{member_id:path}/transfers",  # an id may hold a slash
-    summary="What changed a member's points",
-    response_class=Response,
-    responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
-)
-async def transfers(member_id: MemberId, partner: Caller, parts: ApiParts, asked: Annotated[Page, Query()]) -> Response:
-    """The newest first. Follow `next` for the page after."""
-    accounts = await _accounts(member_id, partner, parts)
-    programs = [account.program for account in accounts if asked.program in {None, account.program}]
-    below = dict.fromkeys(programs, _FROM_THE_NEWEST)
-    for name, seq in _positions(asked.cursor).items():
-        if name in below:
-            below[name] = seq
-    found = await parts.ledger.history(member_id, below, asked.limit + 1)
-    page = found[: asked.limit]
-    for each in page:
-        below[each.program] = each.seq
-    following = _cursor(below) if len(found) > asked.limit else None
-    return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
 
 
 async def _accounts(member_id: str, partner: Partner, parts: Parts) -> list[Account]:

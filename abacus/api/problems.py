@@ -205,7 +205,7 @@ def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
     """What FastAPI found wrong: each fault begins with where it is, the body or a parameter."""
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ApiProblem("malformed", "the body is not JSON")
-    if any(fault["loc"] == ("body",) and isinstance(fault.get("input"), bytes) for fault in faults):
+    if any(fault["loc"][0] == "body" and isinstance(fault.get("input"), bytes) for fault in faults):
         return ApiProblem("unsupported-media-type")
     if any(fault["loc"] == ("header", IDEMPOTENCY_KEY_HEADER) for fault in faults):
         return ApiProblem("idempotency-key-missing")

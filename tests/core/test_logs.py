@@ -11,7 +11,7 @@ def test_a_traceback_tells_no_secrets(log_format: str, capsys: pytest.CaptureFix
     configure_logging(log_format)  # type: ignore[arg-type]  # one of the two
     secret = "abk_live_" + "x" * 30
     try:
-        raise ValueError(len(secret))
+        int(secret[:3])
     except ValueError:
         structlog.get_logger("abacus.tests").exception("failed")
     said = capsys.readouterr().err
