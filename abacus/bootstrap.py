@@ -56,9 +56,11 @@ class Wiring:
         self.clock = SystemClock()
         self._stack = stack
 
-    async def pool(self, *, size: int, settings: Mapping[str, str] | None = None) -> Pool:
+    async def pool(self, *, size: int, settings: Mapping[str, str] | None = None, keeps_nothing: bool = False) -> Pool:
         url = self.settings.required("database_url")
-        pool = await until_available(lambda: open_pool(url, size=size, settings=settings), self.health)
+        pool = await until_available(
+            lambda: open_pool(url, size=size, settings=settings, keeps_nothing=keeps_nothing), self.health
+        )
         self._stack.push_async_callback(_close_pool, pool)
         POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
         POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -61,7 +61,7 @@ async def measure_memory(directory: Path, transactions: int) -> list[Figure]:
             kafka_bootstrap=embedded.kafka_bootstrap,
         )
         await make_ready(settings)
-        processes = {name: await stack.enter_async_context(_worker(name, settings)) for name in PIPELINE}
+        processes = {name: await stack.enter_async_context(worker(name, settings)) for name in PIPELINE}
         peaks = await _peaks_under_load(settings, processes, transactions)
     return [
         Figure(
@@ -108,12 +108,15 @@ async def _send(settings: Settings, transactions: int) -> None:
 
 
 @asynccontextmanager
-async def _worker(name: str, settings: Settings) -> AsyncIterator[asyncio.subprocess.Process]:
+async def worker(
+    name: str, settings: Settings, *, module: Sequence[str] = ("abacus", "worker")
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A worker in a process of its own, until the block ends."""
     given = {
         f"ABACUS_{field.upper()}": str(value) for field, value in settings.model_dump().items() if value is not None
     }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "abacus", "worker", name, env={**os.environ, **given}, stderr=asyncio.subprocess.DEVNULL
+        sys.executable, "-m", *module, name, env={**os.environ, **given}, stderr=asyncio.subprocess.DEVNULL
     )
     try:
         yield process

@@ -209,7 +209,11 @@ def _award(number: int, member: int) -> Award:
 
 @asynccontextmanager
 async def _pool(url: str, size: int, *, owner: bool = False) -> AsyncIterator[Pool]:
-    pool = await (open_pool(url, size=size, role=None) if owner else open_pool(url, size=size, settings=POSTING_PLANS))
+    pool = await (
+        open_pool(url, size=size, role=None)
+        if owner
+        else open_pool(url, size=size, settings=POSTING_PLANS, keeps_nothing=True)
+    )
     try:
         yield pool
     finally:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,6 +21,7 @@ from abacus.partners.watch import Watch
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, passing_failures
 from abacus.queues.definition import AWARD
+from abacus.queues.port import Queue
 from abacus.queues.sqs import SqsQueue
 from abacus.tiers.store import MembershipStore
 
@@ -39,6 +41,11 @@ class _Entrance:
 
 
 async def wire(wiring: Wiring) -> Run:
+    return await wire_with(wiring, Door)
+
+
+async def wire_with(wiring: Wiring, make_door: Callable[[Queue, Register], Door]) -> Run:
+    """The API with a door of one's own: benchmarks compare one that gathers with one that does not."""
     listener = bound(wiring.settings.api_host, wiring.settings.api_port)
     entrance = _Entrance(starting_app(wiring.process_health))
 
@@ -46,7 +53,7 @@ async def wire(wiring: Wiring) -> Run:
         serving = asyncio.ensure_future(serve(entrance, listener, stop))
         is_open = asyncio.Event()
         try:
-            parts = await unless_stopped(_parts(wiring, is_open), stop)
+            parts = await unless_stopped(_parts(wiring, make_door, is_open), stop)
             if parts is not None:
                 entrance.app = api_app(parts)
                 is_open.set()
@@ -61,12 +68,12 @@ async def wire(wiring: Wiring) -> Run:
     return run
 
 
-async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
-    pool = await wiring.pool(size=_CONNECTIONS)
+async def _parts(wiring: Wiring, make_door: Callable[[Queue, Register], Door], is_open: asyncio.Event) -> Parts:
+    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True)
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    door = Door(queue, register)
+    door = make_door(queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())

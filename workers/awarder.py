@@ -13,7 +13,7 @@ HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=HANDS + 1, settings=POSTING_PLANS)
+    pool = await wiring.pool(size=HANDS + 1, settings=POSTING_PLANS, keeps_nothing=True)
     ledger = PostgresLedger(pool, wiring.clock)
     awarder = Awarder(ledger, QuarantineStore(pool, wiring.clock), wiring.clock)
     queue = await wiring.queue(await wiring.sqs(), AWARD)

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from abacus.api.problems import Problem
-from abacus.core.ids import award_id
 from abacus.ledger.award import Award
 from abacus.ledger.transfer import Transfer
 from abacus.partners.register import State, Status
@@ -103,8 +102,8 @@ def worth(award: Award) -> dict[str, Any]:
     }
 
 
-def queued(award: Award) -> dict[str, Any]:
-    return {"award_id": award_id(award.key), "status": Status.QUEUED, **worth(award)}
+def queued(award_id: UUID, award: Award) -> dict[str, Any]:
+    return {"award_id": award_id, "status": Status.QUEUED, **worth(award)}
 
 
 def state(found: State) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The partner award API, put together."""
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -20,6 +20,8 @@ Award points to members, exactly once, and read what became of them.
 Points are integers, amounts are decimal strings, times are RFC 3339 with an offset. Every error is an
 `application/problem+json` document with a stable `type`.
 """
+
+_KEY_SCHEME: Final = {"type": "http", "scheme": "bearer", "description": "The partner's key: `abk_live_…`"}
 
 
 def starting_app(health: Health) -> ASGIApp:
@@ -50,6 +52,9 @@ def api_app(parts: Parts) -> ASGIApp:
             schemas = document["components"]["schemas"]
             schemas["Problem"] = problems.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas["FieldFault"] = schemas["Problem"].pop("$defs")["FieldFault"]
+            # Not as FastAPI's security dependency, which every request would pass through.
+            document["components"]["securitySchemes"] = {"key": _KEY_SCHEME}
+            document["security"] = [{"key": []}]
             app.openapi_schema = document
         return app.openapi_schema
 

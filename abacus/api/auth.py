@@ -4,7 +4,6 @@ import time
 from typing import Annotated
 
 from fastapi import Depends, Request
-from fastapi.security import HTTPBearer
 
 from abacus.api.parts import ApiParts
 from abacus.api.problems import ApiProblem
@@ -17,11 +16,10 @@ from abacus.partners.signature import (
     check_signature,
 )
 
-_SCHEME = HTTPBearer(auto_error=False, description="The partner's key: `abk_live_…`", bearerFormat="abk_live_…")
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
-async def _partner(request: Request, parts: ApiParts, _: Annotated[object, Depends(_SCHEME)]) -> Partner:
+async def _partner(request: Request, parts: ApiParts) -> Partner:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise ApiProblem("unauthorized", headers=_CHALLENGE)

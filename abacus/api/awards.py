@@ -120,13 +120,12 @@ async def award(
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
-    wanted = await _price(ask, partner, parts, idempotency_key)
-    accepted = await _enter(wanted, partner, parts)
+    entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, idempotency_key))
+    accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
     seconds = _seconds_to_wait(prefer)
     if seconds:
         headers["Preference-Applied"] = f"wait={seconds}"
-        entry = Entry(partner.partner_id, accepted.award)
         outcome = await parts.watch.outcome(entry.award_id, seconds)
         if outcome is not None and outcome.status is Status.POSTED:
             return answers.json_answer(answers.state(outcome), 201, headers)
@@ -134,7 +133,7 @@ async def award(
             raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
         if outcome is not None:
             return answers.json_answer(answers.state(outcome), 202, headers)
-    return answers.json_answer(answers.queued(accepted.award), 202, headers)
+    return answers.json_answer(answers.queued(entry.award_id, accepted.award), 202, headers)
 
 
 @router.post(
@@ -194,22 +193,21 @@ async def _tiers(considered: Sequence[Considered], parts: Parts) -> list[str]:
     return [listed.get(account, BASE_TIER) for account in accounts]
 
 
-async def _enter(wanted: Award, partner: Partner, parts: Parts) -> Accepted:
+async def _enter(entry: Entry, parts: Parts) -> Accepted:
     """Raises `ApiProblem` or `Unavailable`."""
-    entry = Entry(partner.partner_id, wanted)
     try:
         await _check_limits(entry, parts)
         accepted = await parts.door.enter(entry)
     except KeyInFlight:
-        ASKED.labels(partner.partner_id, "refused").inc()
+        ASKED.labels(entry.partner_id, "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
     except KeyReused:
-        ASKED.labels(partner.partner_id, "refused").inc()
+        ASKED.labels(entry.partner_id, "refused").inc()
         raise ApiProblem("idempotency-key-reused") from None
     except OverLimit as over:
-        ASKED.labels(partner.partner_id, "refused").inc()
+        ASKED.labels(entry.partner_id, "refused").inc()
         raise ApiProblem(str(over.reason), over.detail) from None
-    ASKED.labels(partner.partner_id, "replayed" if accepted.replayed else "accepted").inc()
+    ASKED.labels(entry.partner_id, "replayed" if accepted.replayed else "accepted").inc()
     return accepted
 
 
@@ -250,14 +248,15 @@ async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> li
     async def enter(place: int, each: Considered, tier: str) -> None:
         try:
             wanted = award_for(each, calculator, tier, results[place]["idempotency_key"], now)
-            accepted = await _enter(wanted, partner, parts)
+            entry = Entry.of(partner.partner_id, wanted)
+            accepted = await _enter(entry, parts)
         except (Objection, Unavailable) as error:
             results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
         except ApiProblem as problem:
             results[place]["problem"] = problem.document()
         else:
             results[place]["outcome"] = "replayed" if accepted.replayed else "accepted"
-            results[place]["award"] = answers.queued(accepted.award)
+            results[place]["award"] = answers.queued(entry.award_id, accepted.award)
 
     await asyncio.gather(
         *(enter(place, each, tier) for (place, each), tier in zip(considered.items(), tiers, strict=True))

@@ -41,7 +41,7 @@ class Parts:
         return self._calculator
 
 
-def _parts(request: Request) -> Parts:
+async def _parts(request: Request) -> Parts:  # a plain function would be run in a thread
     parts: Parts = request.app.state.parts
     return parts
 

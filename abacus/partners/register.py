@@ -57,12 +57,13 @@ where p.award_id = any($1::uuid[])
 class Entry(NamedTuple):
     """An award as its partner asked for it."""
 
+    award_id: UUID
     partner_id: str
     award: Award
 
-    @property
-    def award_id(self) -> UUID:
-        return award_id(self.award.key)
+    @classmethod
+    def of(cls, partner_id: str, award: Award) -> "Entry":
+        return cls(award_id(award.key), partner_id, award)
 
 
 class Reception(StrEnum):

@@ -82,7 +82,7 @@ class Line:
 
 
 def entry(key: str, **changes: object) -> Entry:
-    return Entry("acme", award(key=f"api:acme:{key}", **changes))
+    return Entry.of("acme", award(key=f"api:acme:{key}", **changes))
 
 
 async def test_a_hundred_callers_are_one_call() -> None:

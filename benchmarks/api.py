@@ -1,0 +1,226 @@
+"""The partner award API: one process, with the awarder, Postgres, SQS and the callers on the same machine."""
+
+import asyncio
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import psutil
+
+from abacus.cli.stack import make_ready
+from abacus.core.clock import SystemClock
+from abacus.embedded import EmbeddedStack
+from abacus.ledger.allowance import Limits
+from abacus.partners.keys import new_key
+from abacus.partners.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.partners.store import PartnerStore
+from abacus.postgres import Pool, open_pool
+from abacus.settings import Settings
+from benchmarks.pipeline import worker
+from benchmarks.report import Figure, rate
+
+SECONDS: Final = 5.0  # a round
+ROUNDS: Final = 3
+CALLERS: Final = 32
+BATCH: Final = 100
+BATCH_CALLERS: Final = 8
+MEMBERS: Final = 10_000
+
+WANTED_SINGLE: Final = 1_200
+WANTED_P99_MS: Final = 50
+WANTED_BATCHED: Final = 6_000
+WANTED_READS: Final = 1_500
+MOST_MEMORY: Final = 250 * 1024 * 1024
+_FINE: Final = (200, 202)
+
+
+class Load(NamedTuple):
+    """What a round of requests came to."""
+
+    per_s: float
+    latencies_s: list[float]
+
+    @property
+    def p99_ms(self) -> float:
+        return statistics.quantiles(self.latencies_s, n=100)[98] * 1000
+
+
+async def measure(directory: Path) -> list[Figure]:
+    async with AsyncExitStack() as stack:
+        embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
+        settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
+        await make_ready(settings)
+        pool = await open_pool(settings.required("database_url"), size=2)
+        stack.push_async_callback(pool.close)
+        key = await _partner(pool)
+        await stack.enter_async_context(worker("awarder", settings))
+        api, alone = _free_ports()
+        process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": api})))
+        await stack.enter_async_context(
+            worker("", settings.model_copy(update={"api_port": alone}), module=("benchmarks.lonely",))
+        )
+        for port in (api, alone):
+            await _is_up(port)
+        return await _measure(pool, process.pid, api, alone, key)
+
+
+async def _measure(pool: Pool, pid: int, port: int, lonely_port: int, key: str) -> list[Figure]:
+    grants = _grants(key)
+    batches = _batches(key)
+    reads = _reads(key)
+    rounds: dict[str, list[Load]] = {"together": [], "alone": [], "batches": [], "reads": []}
+    await _load(port, grants, CALLERS, SECONDS / 2)
+    first = psutil.Process(pid).memory_info().rss
+    for _ in range(ROUNDS):
+        rounds["together"].append(await _load(port, grants, CALLERS, SECONDS))
+        await _drained(pool)
+        rounds["alone"].append(await _load(lonely_port, grants, CALLERS, SECONDS))
+        await _drained(pool)
+        rounds["batches"].append(await _load(port, batches, BATCH_CALLERS, SECONDS))
+        await _drained(pool)
+        rounds["reads"].append(await _load(port, reads, CALLERS, SECONDS))
+    memory = psutil.Process(pid).memory_info().rss
+    single, lonely, batched, read = (statistics.mean(each.per_s for each in loads) for loads in rounds.values())
+    requests = sum(len(each.latencies_s) for name, loads in rounds.items() for each in loads if name != "alone")
+    p99 = {name: statistics.mean(each.p99_ms for each in loads) for name, loads in rounds.items()}
+    return [
+        Figure(
+            f"API, single awards, {CALLERS} callers, one process",
+            f"{rate(single, 'requests')}, p99 {p99['together']:.0f} ms",
+            f"{single / lonely:.1f} times those without coalescing",
+            f">= {WANTED_SINGLE:,}/s, p99 < {WANTED_P99_MS} ms",
+            single >= WANTED_SINGLE and p99["together"] < WANTED_P99_MS,
+        ),
+        Figure("… each sent by itself", f"{rate(lonely, 'requests')}, p99 {p99['alone']:.0f} ms"),
+        Figure(
+            f"API, batches of {BATCH}, {BATCH_CALLERS} callers",
+            f"{rate(batched * BATCH, 'awards')}, p99 {p99['batches']:.0f} ms",
+            f"{batched * BATCH / single:.1f} times single awards",
+            f">= {WANTED_BATCHED:,}/s",
+            batched * BATCH >= WANTED_BATCHED,
+        ),
+        Figure(
+            f"API, a member's points, {CALLERS} callers",
+            f"{rate(read, 'requests')}, p99 {p99['reads']:.0f} ms",
+            f"{read / single:.1f} times single awards",
+            f">= {WANTED_READS:,}/s",
+            read >= WANTED_READS,
+        ),
+        Figure(
+            f"memory of the API after {requests:,} requests",
+            f"{memory / 1024 / 1024:.0f} MiB",
+            f"{memory / first:.2f} of that after the first round",
+            "< 250 MiB",
+            memory < MOST_MEMORY,
+        ),
+    ]
+
+
+async def _partner(pool: Pool) -> str:
+    key, clock = new_key(), SystemClock()
+    partner = Partner(
+        partner_id="acme",
+        name="Acme",
+        fixed_points=True,
+        computed_points=True,
+        countries=(),
+        card_scope=None,
+        requests_per_minute=MOST_REQUESTS_PER_MINUTE,
+        signing_secret=None,
+        created_at=clock.now(),
+        created_by="benchmark",
+        disabled_at=None,
+    )
+    await PartnerStore(pool, clock).create(partner, Limits(), key)
+    return key.text
+
+
+def _free_ports() -> tuple[int, int]:
+    import socket  # noqa: PLC0415  # here only
+
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        return int(one.getsockname()[1]), int(other.getsockname()[1])
+
+
+async def _is_up(port: int) -> None:
+    while True:
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+            answer = await reader.read()
+            writer.close()
+            if b" 200 " in answer[:20]:
+                return
+        except OSError:
+            pass
+        await asyncio.sleep(0.1)
+
+
+async def _drained(pool: Pool) -> None:
+    """Until everything that was accepted is posted."""
+    waiting = "select exists (select from partner_award p where not exists (select from claim c where c.key = p.key))"
+    while await pool.fetchval(waiting):  # noqa: ASYNC110  # it is another process that posts
+        await asyncio.sleep(0.1)
+
+
+def _request(method: str, path: str, key: str, body: Any = None, more: str = "") -> bytes:
+    content = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nhost: api\r\nauthorization: Bearer {key}\r\n{more}"
+    head += f"content-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
+    return head.encode() + content
+
+
+def _grants(key: str) -> Iterator[bytes]:
+    for number in count():
+        body = {"member_id": f"m{number % MEMBERS}", "country": "SG", "points": 100, "reason": "Welcome"}
+        yield _request("POST", "/v1/awards", key, body, f"idempotency-key: s-{number}\r\n")
+
+
+def _batches(key: str) -> Iterator[bytes]:
+    for start in count(0, BATCH):
+        awards = [
+            {
+                "idempotency_key": f"b-{number}",
+                "member_id": f"m{number % MEMBERS}",
+                "country": "SG",
+                "points": 100,
+                "reason": "Welcome",
+            }
+            for number in range(start, start + BATCH)
+        ]
+        yield _request("POST", "/v1/awards/batch", key, {"awards": awards})
+
+
+def _reads(key: str) -> Iterator[bytes]:
+    for number in count():
+        yield _request("GET", f"/v1/members/m{number * 7 % MEMBERS}", key)
+
+
+async def _load(port: int, requests: Iterator[bytes], callers: int, seconds: float) -> Load:
+    """Callers that each send the next request when the last is answered."""
+    latencies: list[float] = []
+    began = time.perf_counter()
+    await asyncio.gather(
+        *(_call(port, requests, lambda: time.perf_counter() - began < seconds, latencies) for _ in range(callers))
+    )
+    return Load(len(latencies) / (time.perf_counter() - began), latencies)
+
+
+async def _call(port: int, requests: Iterator[bytes], go_on: Callable[[], bool], latencies: list[float]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    while go_on():
+        request = next(requests)
+        began = time.perf_counter()
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        body = await reader.readexactly(length)
+        latencies.append(time.perf_counter() - began)
+        if int(head[9:12]) not in _FINE and b"member" not in request[:40]:
+            raise RuntimeError(f"{head!r} {body!r}")
+    writer.close()

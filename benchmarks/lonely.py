@@ -1,0 +1,26 @@
+"""The API with a door that gathers nothing, in a process of its own: what coalescing is compared with."""
+
+import asyncio
+
+import uvloop
+
+from abacus.bootstrap import Run, Wiring
+from abacus.health import Health
+from abacus.partners.door import Door
+from abacus.process import run_workers, stopped_by_signals
+from abacus.settings import read_settings
+from workers.api import wire_with
+
+
+async def wire(wiring: Wiring) -> Run:
+    return await wire_with(wiring, lambda queue, register: Door(queue, register, gather_s=0, most_together=1))
+
+
+async def main() -> None:
+    stop = asyncio.Event()
+    with stopped_by_signals(stop):
+        await run_workers({"api": wire}, read_settings(), Health(["api"]), stop, health_port=None)
+
+
+if __name__ == "__main__":
+    uvloop.run(main())
