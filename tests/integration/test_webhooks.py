@@ -19,7 +19,7 @@ from abacus.ledger.award import Award, Kind
 from abacus.ledger.events import encode_event
 from abacus.ledger.post import PostgresLedger
 from abacus.ledger.read import LedgerReader
-from abacus.metrics import WEBHOOKS, total
+from abacus.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING, total
 from abacus.partners.keys import new_key
 from abacus.partners.partner import Partner
 from abacus.partners.store import PartnerStore
@@ -383,6 +383,23 @@ async def test_a_receiver_that_does_not_answer_is_left_after_a_while(pool: Pool,
         await until(lambda: _seen(receiver, 2))
         errors = await pool.fetchval("select last_error from webhook_delivery")
     assert errors == "no answer within 0.2 s"
+
+
+async def test_what_waits_is_measured(pool: Pool, receiver: Receiver) -> None:
+    await partner(pool, "acme", receiver.url)
+    receiver.goes_on.clear()
+    await post_and_enter(pool, award("api:acme:1"), award("api:acme:2"))
+    await pool.execute("update webhook_delivery set created_at = created_at - interval '1 hour'")
+    before = total(WEBHOOKS, type="award.posted", outcome="delivered")
+    async with sending(pool):
+        await until(lambda: _seen(receiver, 2))
+        receiver.goes_on.set()
+        await settled(pool, "delivered_at", 2)
+    assert [sample.value for metric in WEBHOOKS_WAITING.collect() for sample in metric.samples] == [2]
+    (age,) = [sample.value for metric in WEBHOOKS_OLDEST.collect() for sample in metric.samples]
+    assert 3600 <= age < 3700
+    assert total(WEBHOOKS, type="award.posted", outcome="delivered") == before + 2
+    assert await Outbox(pool, CLOCK).waiting() == (0, None)
 
 
 async def test_both_secrets_sign_while_one_takes_over(pool: Pool, receiver: Receiver) -> None:

@@ -2,7 +2,10 @@
 
 import base64
 import random
+import re
+import time
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -126,6 +129,19 @@ SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 def test_the_published_signature() -> None:
     assert sign(SECRET, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}') == SIGNATURE
+
+
+def test_the_receiver_of_the_documentation_verifies_it() -> None:
+    text = (Path(__file__).parents[2] / "docs/integrate.md").read_text(encoding="utf-8")
+    (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def verified" in block]
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102  # what the documentation shows is to work
+    body, now = b'{"type":"award.posted"}', int(time.time())
+    headers = signed_headers([new_secret(), SECRET], "msg_1", now, body)
+    assert names["verified"](SECRET, headers, body)
+    assert not names["verified"](SECRET, headers, body + b" ")
+    assert not names["verified"](new_secret(), headers, body)
+    assert not names["verified"](SECRET, signed_headers([SECRET], "msg_1", now - 400, body), body)
 
 
 def test_two_secrets_sign_side_by_side() -> None:
