@@ -129,5 +129,5 @@ class Sender:
         waiting = await self._outbox.waiting()
         self._counted_at = time.monotonic()
         age_s = (self._clock.now() - waiting.oldest).total_seconds() if waiting.oldest is not None else 0
-        WEBHOOKS_WAITING.set(waiting.messages)
         WEBHOOKS_OLDEST.set(max(0, age_s))
+        WEBHOOKS_WAITING.set(waiting.messages)
