@@ -52,6 +52,43 @@ class WorkerHealth:
         self.state, self.detail = State.STOPPED, why
 
 
+class Part(WorkerHealth):
+    """One of several things that a worker does at a time: the worker is ready when every part of it is."""
+
+    __slots__ = ("_beside", "_whole", "waits_for")
+
+    def __init__(self, whole: WorkerHealth, beside: "list[Part]") -> None:
+        super().__init__(whole.name)
+        self._whole = whole
+        self._beside = beside
+        self.waits_for: Unavailable | None = None
+        beside.append(self)
+
+    def ready(self) -> None:
+        self.state, self.detail, self.waits_for = State.READY, "", None
+        self._tell()
+
+    def waiting(self, error: Unavailable) -> None:
+        self.state, self.detail, self.waits_for = State.WAITING, f"{error.dependency}: {error.detail}", error
+        self._tell()
+
+    def stopped(self, why: str) -> None:
+        self.state, self.detail, self.waits_for = State.STOPPED, why, None
+        self._whole.stopped(why)
+
+    def _tell(self) -> None:
+        missing = next((part.waits_for for part in self._beside if part.waits_for is not None), None)
+        if missing is not None:
+            self._whole.waiting(missing)
+        elif all(part.state is State.READY for part in self._beside):
+            self._whole.ready()
+
+
+def parts_of(whole: WorkerHealth, count: int) -> list[Part]:
+    parts: list[Part] = []
+    return [Part(whole, parts) for _ in range(count)]
+
+
 class Health:
     """All workers of this process."""
 

@@ -63,6 +63,8 @@ class Settings(BaseSettings):
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     # How long a transaction is retried before it goes to the quarantine.
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    # Whether webhooks may lead into private networks, and go without TLS.
+    webhooks_to_private: bool = False
 
     @field_validator("*", mode="before")
     @classmethod

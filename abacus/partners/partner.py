@@ -47,9 +47,13 @@ class PartnerKey(NamedTuple):
         return self.expires_at is None or now < self.expires_at
 
 
+def is_partner_id(text: str) -> bool:
+    return _PARTNER_ID.fullmatch(text) is not None
+
+
 def checked(partner: Partner) -> Partner:
     """Raises `Refused` for a partner that makes no sense."""
-    if not _PARTNER_ID.fullmatch(partner.partner_id):
+    if not is_partner_id(partner.partner_id):
         raise Refused(f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
     if not partner.name.strip():
         raise Refused("--name: say who the partner is")

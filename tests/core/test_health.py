@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
-from abacus.health import Health, State, WorkerHealth
+from abacus.health import Health, State, WorkerHealth, parts_of
 
 Report = Callable[[WorkerHealth], None]
 
@@ -119,3 +119,20 @@ def test_the_report_of_a_process() -> None:
         "awarder": {"state": "starting", "detail": ""},
         "relay": {"state": "waiting", "detail": "Kafka: no broker"},
     }
+
+
+def test_a_worker_is_ready_when_every_part_of_it_is() -> None:
+    whole = WorkerHealth("webhooks")
+    first, second = parts_of(whole, 2)
+    steps: list[tuple[WorkerHealth, Report, State, str]] = [
+        (first, ready, State.STARTING, ""),
+        (second, ready, State.READY, ""),
+        (first, waits_for("Kafka"), State.WAITING, "Kafka: down"),
+        (second, waits_for("database"), State.WAITING, "Kafka: down"),
+        (second, ready, State.WAITING, "Kafka: down"),
+        (first, ready, State.READY, ""),
+        (second, stopped, State.STOPPED, "too much is bad"),
+    ]
+    for part, report, state, detail in steps:
+        report(part)
+        assert (whole.state, whole.detail) == (state, detail)

@@ -88,8 +88,11 @@ REFERENCE_TABLES = {
     "partner",
     "partner_key",
     "allowance",
+    "webhook",
+    "webhook_cursor",
 }
-BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id"}  # the id is a digest of the key
+# An id is a digest of the key.
+BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}
 
 
 async def test_the_schema_can_be_distributed_by_member(pool: Pool) -> None:

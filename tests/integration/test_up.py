@@ -17,6 +17,7 @@ from abacus.examples.stream import BOB
 from abacus.streams.publisher import Message, StreamPublisher
 from tests.integration.house import until
 from tests.integration.test_cli import abacus_process as abacus
+from workers import WORKERS
 
 DEMO_KEYS = {
     "transactions",
@@ -87,7 +88,7 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'
             ready = json.loads(await get(f"{addresses['api']}/readyz"))
             assert ready["ready"]
-            assert set(ready["workers"]) == {"calculator", "retrier", "awarder", "relay", "api"}
+            assert set(ready["workers"]) == set(WORKERS)
             metrics = await get(f"{addresses['api']}/metrics")
             assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics
         async with up(data_dir) as addresses:

@@ -31,6 +31,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "log_format": "console",
         "quarantine_share": 0.5,
         "retry_hours": 24,
+        "webhooks_to_private": False,
     }
 
 
@@ -54,6 +55,8 @@ RIGHT = [
     ("ABACUS_QUARANTINE_SHARE", "0.05", 0.05),
     ("ABACUS_RETRY_HOURS", "336", 336),
     ("ABACUS_RETRY_HOURS", "0.5", 0.5),
+    ("ABACUS_WEBHOOKS_TO_PRIVATE", "true", True),
+    ("ABACUS_WEBHOOKS_TO_PRIVATE", "0", False),
 ]
 
 

@@ -1,0 +1,166 @@
+"""`abacus partners webhook`: where a partner is told what became of its awards."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+
+from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.partners.webhooks.addresses import checked_url
+from abacus.partners.webhooks.signature import new_secret
+from abacus.partners.webhooks.store import Counts, Undelivered, Webhook, WebhookStore
+
+app = typer.Typer(help="Where partners are told what became of their awards.", no_args_is_help=True)
+
+PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+
+
+@app.command("set")
+def set_webhook(
+    partner: PartnerId,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where messages are posted; https.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell a partner of its awards from now on, and print the secret that signs, which is shown this once.
+
+    A webhook that is there gets the new address, is enabled, and keeps its secret.
+    """
+
+    async def main() -> None:
+        checked = checked_url(url, to_private=settings().webhooks_to_private)
+        fresh = new_secret()
+        async with pool() as opened:
+            is_new = await WebhookStore(opened, SystemClock()).set(partner, checked, fresh)
+        secret = fresh if is_new else None
+        if as_json:
+            print_json({"partner_id": partner, "url": checked, "secret": secret})
+            return
+        console.print(f"{partner} is told at {checked}", highlight=False, markup=False, soft_wrap=True)
+        if secret is None:
+            errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
+            return
+        console.print("and messages are signed with this secret, which is shown this once:", highlight=False)
+        console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("show")
+def show(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Where a partner is told, since when, and how much of it did not arrive."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            webhook, counts = await WebhookStore(opened, SystemClock()).get(partner)
+        if as_json:
+            print_json(webhook._asdict() | counts._asdict())
+            return
+        for line in _lines(webhook, counts):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("rotate-secret")
+def rotate_secret(
+    partner: PartnerId,
+    overlap_hours: Annotated[
+        float, typer.Option(min=0, max=24 * 90, help="How long messages are signed with the secret so far, too.")
+    ] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new secret. For a while messages carry two signatures, by this one and by the one before it."""
+
+    async def main() -> None:
+        secret = new_secret()
+        async with pool() as opened:
+            until = await WebhookStore(opened, SystemClock()).rotate_secret(
+                partner, secret, overlap=timedelta(hours=overlap_hours)
+            )
+        if as_json:
+            print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
+            return
+        errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+        console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("remove")
+def remove(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Tell a partner nothing more. What still waits is given up."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            await WebhookStore(opened, SystemClock()).remove(partner)
+        if as_json:
+            print_json({"partner_id": partner, "removed": True})
+        else:
+            console.print(f"{partner} has no webhook any more", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("deliveries")
+def deliveries(
+    partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False
+) -> None:
+    """The messages that wait or were given up, the oldest first, with what came of the last try."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
+        if as_json:
+            print_json([each._asdict() for each in found])
+        else:
+            columns = ["message", "type", "since", "tries", "next", "last error"]
+            table(f"Not delivered to {partner}", columns, [_row(each) for each in found])
+
+    run(main())
+
+
+@app.command("retry")
+def retry(
+    partner: PartnerId,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]…", help="These messages; all that did not arrive otherwise.")
+    ] = None,
+    enable: Annotated[bool, typer.Option("--enable", help="Use a disabled webhook again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send messages that wait or were given up now, and for three days more."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            due = await WebhookStore(opened, SystemClock()).retry(partner, ids or [], enable=enable)
+        if as_json:
+            print_json({"partner_id": partner, "due": due})
+        else:
+            console.print(f"{counted(due, 'message')} due now", highlight=False)
+
+    run(main())
+
+
+def _lines(webhook: Webhook, counts: Counts) -> list[str]:
+    lines = [
+        f"{webhook.partner_id} is told at {webhook.url} since {webhook.created_at:%Y-%m-%d %H:%M} UTC",
+        f"{counted(counts.waiting, 'message')} waiting, {counts.given_up:,} given up",
+    ]
+    if webhook.disabled_at is not None:
+        lines.append(f"disabled since {webhook.disabled_at:%Y-%m-%d %H:%M} UTC: {webhook.disabled_why}")
+    if webhook.former_secret_until is not None and webhook.former_secret_until > SystemClock().now():
+        lines.append(f"the former secret signs too until {webhook.former_secret_until:%Y-%m-%d %H:%M} UTC")
+    return lines
+
+
+def _row(each: Undelivered) -> list[Any]:
+    given_up = each.given_up_at is not None
+    return [
+        each.message_id,
+        each.type,
+        f"{each.created_at:%Y-%m-%d %H:%M}",
+        str(each.attempts),
+        "given up" if given_up else f"{each.due_at:%Y-%m-%d %H:%M}",
+        each.last_error or "",
+    ]
