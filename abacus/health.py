@@ -65,7 +65,12 @@ class Part(WorkerHealth):
         beside.append(self)
 
     def ready(self) -> None:
-        self.state, self.detail, self.waits_for = State.READY, "", None
+        self.state, self.detail, self.waits_for, self.was_ready = State.READY, "", None, True
+        self._tell()
+
+    def recovered(self) -> None:
+        self.waits_for = None
+        super().recovered()
         self._tell()
 
     def waiting(self, error: Unavailable) -> None:
@@ -82,6 +87,8 @@ class Part(WorkerHealth):
             self._whole.waiting(missing)
         elif all(part.state is State.READY for part in self._beside):
             self._whole.ready()
+        elif self._whole.state is State.WAITING:
+            self._whole.recovered()
 
 
 def parts_of(whole: WorkerHealth, count: int) -> list[Part]:

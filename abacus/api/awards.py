@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.auth import Caller
-from abacus.api.parts import ApiParts, Parts
+from abacus.api.parts import Parts
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, problem_of, problem_of_faults
 from abacus.core.errors import Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
@@ -111,8 +111,7 @@ Prefer = Annotated[
 )
 async def award(
     ask: Annotated[Ask, Body()],
-    partner: Caller,
-    parts: ApiParts,
+    caller: Caller,
     idempotency_key: IdempotencyKey,
     prefer: Prefer = None,
 ) -> Response:
@@ -120,6 +119,7 @@ async def award(
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
+    partner, parts = caller
     entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, idempotency_key))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
@@ -145,9 +145,9 @@ async def award(
         **documented(400, 415, 422),
     },
 )
-async def award_batch(batch: BatchAsk, partner: Caller, parts: ApiParts) -> Response:
+async def award_batch(batch: BatchAsk, caller: Caller) -> Response:
     """Up to 1,000 awards, each under its own key. The answer tells of each whether it was accepted."""
-    results = await _award_all(batch.awards, partner, parts)
+    results = await _award_all(batch.awards, *caller)
     return answers.json_answer({"results": results})
 
 
@@ -157,10 +157,10 @@ async def award_batch(batch: BatchAsk, partner: Caller, parts: ApiParts) -> Resp
     response_class=Response,
     responses={200: {"model": answers.AwardAnswer, "description": "The award"}, **documented(404, 422)},
 )
-async def award_state(award_id: Annotated[UUID, Path()], partner: Caller, parts: ApiParts) -> Response:
+async def award_state(award_id: Annotated[UUID, Path()], caller: Caller) -> Response:
     """Queued, posted, rejected or quarantined, with the explanation of its points."""
-    found = (await parts.register.states([award_id])).get(award_id)
-    if found is None or found.partner_id != partner.partner_id:
+    found = (await caller.parts.register.states([award_id])).get(award_id)
+    if found is None or found.partner_id != caller.partner.partner_id:
         raise ApiProblem("not-found", "you asked for no award of this id")
     return answers.json_answer(answers.state(found))
 
@@ -172,9 +172,9 @@ async def award_state(award_id: Annotated[UUID, Path()], partner: Caller, parts:
     response_class=Response,
     responses={200: {"model": answers.Worth, "description": "The points"}, **documented(400, 403, 415, 422)},
 )
-async def quote(ask: Annotated[Ask, Body()], partner: Caller, parts: ApiParts) -> Response:
+async def quote(ask: Annotated[Ask, Body()], caller: Caller) -> Response:
     """The same bodies as for an award; nothing is awarded."""
-    return answers.json_answer(answers.worth(await _price(ask, partner, parts, "quote")))
+    return answers.json_answer(answers.worth(await _price(ask, *caller, "quote")))
 
 
 async def _price(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, idempotency_key: str) -> Award:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.auth import Caller
-from abacus.api.parts import ApiParts, Parts
+from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.ledger.transfer import Account
@@ -44,15 +44,15 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     response_class=Response,
     responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def transfers(member_id: MemberId, partner: Caller, parts: ApiParts, asked: Annotated[Page, Query()]) -> Response:
+async def transfers(member_id: MemberId, caller: Caller, asked: Annotated[Page, Query()]) -> Response:
     """The newest first. Follow `next` for the page after."""
-    accounts = await _accounts(member_id, partner, parts)
+    accounts = await _accounts(member_id, *caller)
     programs = [account.program for account in accounts if asked.program in {None, account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
     for name, seq in _positions(asked.cursor).items():
         if name in below:
             below[name] = seq
-    found = await parts.ledger.history(member_id, below, asked.limit + 1)
+    found = await caller.parts.ledger.history(member_id, below, asked.limit + 1)
     page = found[: asked.limit]
     for each in page:
         below[each.program] = each.seq
@@ -66,10 +66,10 @@ async def transfers(member_id: MemberId, partner: Caller, parts: ApiParts, asked
     response_class=Response,
     responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
-async def member(member_id: MemberId, partner: Caller, parts: ApiParts) -> Response:
+async def member(member_id: MemberId, caller: Caller) -> Response:
     """The accounts of a member in the countries where you may award."""
-    accounts = await _accounts(member_id, partner, parts)
-    tiers = await parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
+    accounts = await _accounts(member_id, *caller)
+    tiers = await caller.parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
     shown = [
         {
             "program": account.program,

@@ -1,9 +1,6 @@
-"""What the API's routes work with, and how a route gets at it."""
+"""What the API's routes work with."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
-
-from fastapi import Depends, Request
 
 from abacus.core.clock import Clock
 from abacus.earning.calculate import Calculator
@@ -39,11 +36,3 @@ class Parts:
         if self._calculator is None or self._calculator.book is not book:
             self._calculator = Calculator(book)
         return self._calculator
-
-
-async def _parts(request: Request) -> Parts:  # a plain function would be run in a thread
-    parts: Parts = request.app.state.parts
-    return parts
-
-
-ApiParts = Annotated[Parts, Depends(_parts)]

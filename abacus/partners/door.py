@@ -53,7 +53,9 @@ class Entries(Protocol):
 
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]: ...
 
-    async def queued(self, entries: Sequence[Entry]) -> None: ...
+    async def queued(self, ids: Sequence[UUID]) -> None: ...
+
+    async def enter_queued(self, entries: Sequence[Entry]) -> None: ...
 
     async def release(self, ids: Sequence[UUID]) -> None: ...
 
@@ -118,7 +120,7 @@ class Door:
 
     async def _pay(self) -> None:
         entries = list(self._owed.values())[: self._most_together]
-        if await self._told(lambda: self._register.queued(entries)):
+        if await self._told(lambda: self._register.enter_queued(entries)):
             for entry in entries:
                 self._owed.pop(entry.award_id, None)
 
@@ -146,14 +148,17 @@ class Door:
                         waiting.answer.set_exception(Unavailable("award queue", type(error).__name__))
 
     async def _deal_with(self, together: Sequence[_Waiting]) -> None:
-        by_id = {waiting.entry.award_id: waiting for waiting in together}
+        found = {w.entry.award_id: self._remembered(w.entry) for w in together if w.entry.award_id in self._owed}
+        new = [waiting.entry for waiting in together if waiting.entry.award_id not in found]
         try:
-            found = await self._asked(lambda: self._register.take([waiting.entry for waiting in together]))
+            found |= await self._asked(lambda: self._register.take(new)) if new else {}
+            entered = True
         except Unavailable:
-            found = {id_: self._remembered(waiting.entry) for id_, waiting in by_id.items()}
+            found |= {entry.award_id: Found(Reception.OURS, entry.award) for entry in new}
+            entered = False
         to_send: list[_Waiting] = []
-        for id_, waiting in by_id.items():
-            received = found[id_]
+        for waiting in together:
+            received = found[waiting.entry.award_id]
             match received.reception:
                 case Reception.OURS:
                     to_send.append(waiting._replace(entry=waiting.entry._replace(award=received.award)))
@@ -164,17 +169,15 @@ class Door:
                 case Reception.OTHER_FACTS:
                     _refuse(waiting, KeyReused(waiting.entry.award.key))
         if to_send:
-            await self._send(to_send)
+            await self._send(to_send, entered=entered)
 
     def _remembered(self, entry: Entry) -> Found:
-        """What this process knows of the key while the register is away."""
-        earlier = self._owed.get(entry.award_id)
-        if earlier is None:
-            return Found(Reception.OURS, entry.award)
-        same = earlier.award.fingerprint == entry.award.fingerprint
-        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award)
+        """What this process knows of a key for which it owes the register an entry."""
+        earlier = self._owed[entry.award_id].award
+        same = earlier.fingerprint == entry.award.fingerprint
+        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier)
 
-    async def _send(self, to_send: Sequence[_Waiting]) -> None:
+    async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
         packed = list(pack_counting("awards", (encode_award(waiting.entry.award) for waiting in to_send)))
         left: set[str] = set()
         why: Unavailable | None = None
@@ -188,7 +191,8 @@ class Door:
         for body, items in packed:
             aboard = [next(rest) for _ in range(items)]
             (unsent if body in left else sent).extend(aboard)
-        await self._note(sent)
+        if sent:
+            await self._note([waiting.entry for waiting in sent], entered=entered)
         for waiting in sent:
             _answer(waiting, Accepted(waiting.entry.award, replayed=False))
         for waiting in unsent:
@@ -196,14 +200,14 @@ class Door:
         if unsent:
             await self._told(lambda: self._register.release([waiting.entry.award_id for waiting in unsent]))
 
-    async def _note(self, sent: Sequence[_Waiting]) -> None:
+    async def _note(self, sent: Sequence[Entry], *, entered: bool) -> None:
         """The queue has them, and the register is told, now or later: an answer never waits for the database."""
-        entries = [waiting.entry for waiting in sent]
-        if entries and not await self._told(lambda: self._register.queued(entries)):
-            if len(self._owed) + len(entries) > _MOST_OWED:
-                log.warning("entries given up; the ledger makes them when it posts", entries=len(entries))
-                return
-            self._owed.update({entry.award_id: entry for entry in entries})
+        if entered and await self._told(lambda: self._register.queued([entry.award_id for entry in sent])):
+            return
+        if len(self._owed) + len(sent) > _MOST_OWED:
+            log.warning("entries given up; the ledger makes them when it posts", entries=len(sent))
+            return
+        self._owed.update({entry.award_id: entry for entry in sent})
 
     async def _told(self, statement: Callable[[], Awaitable[None]]) -> bool:
         try:

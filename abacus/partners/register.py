@@ -30,7 +30,7 @@ on conflict (award_id) do update set taken_until = excluded.taken_until
 returning award_id, xmax = 0 as is_new
 """
 
-_QUEUED: Final = f"""
+_ENTER_QUEUED: Final = f"""
 insert into partner_award as p ({_COLUMNS}, asked_at, queued_at)
 select u.*, $13::timestamptz, $13::timestamptz from ({_ENTRIES}) as u order by 1
 on conflict (award_id) do update set queued_at = excluded.queued_at, taken_until = null where p.queued_at is null
@@ -126,10 +126,20 @@ class Register:
                     found[id_] = _found(row, found[id_].award, is_ours=id_ in ours)
         return found
 
-    async def queued(self, entries: Sequence[Entry]) -> None:
-        """The queue has taken them; also those that could not be entered before."""
+    async def queued(self, ids: Iterable[UUID]) -> None:
+        """The queue has taken them."""
         async with passing_failures():
-            await self._pool.execute(_QUEUED, *_columns(entries), self._clock.now())
+            await self._pool.execute(
+                "update partner_award set queued_at = $2, taken_until = null"
+                " where award_id = any($1) and queued_at is null",
+                list(ids),
+                self._clock.now(),
+            )
+
+    async def enter_queued(self, entries: Sequence[Entry]) -> None:
+        """The queue has taken them, and they could not be entered before, or perhaps were."""
+        async with passing_failures():
+            await self._pool.execute(_ENTER_QUEUED, *_columns(entries), self._clock.now())
 
     async def release(self, ids: Iterable[UUID]) -> None:
         """The queue has not taken them: whoever asks again may send them at once."""

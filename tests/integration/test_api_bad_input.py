@@ -24,8 +24,6 @@ def meal(**changes: Any) -> dict[str, Any]:
     }
 
 
-SOON: Final = (datetime.now(UTC) + timedelta(minutes=6)).isoformat()
-
 # A body, the kind of problem, and the pointer to the field.
 BAD: Final[list[tuple[Any, str, str]]] = [
     ([], "invalid", ""),
@@ -64,7 +62,6 @@ BAD: Final[list[tuple[Any, str, str]]] = [
     (meal(occurred_at="2026-05-10T12:30:00"), "invalid", "/transaction/occurred_at"),
     (meal(occurred_at="yesterday"), "invalid", "/transaction/occurred_at"),
     (meal(occurred_at=1778387400), "invalid", "/transaction/occurred_at"),
-    (meal(occurred_at=SOON), "in-the-future", "/transaction/occurred_at"),
     (meal(occurred_at="2001-01-01T00:00:00Z"), "no-card-in-force", "/transaction/country"),
     (meal(type="transaction.refunded"), "invalid", "/transaction/type"),
     (meal(member_id="eve"), "contradiction", "/transaction/member_id"),
@@ -80,7 +77,9 @@ BAD: Final[list[tuple[Any, str, str]]] = [
 async def test_bad_bodies(house: House) -> None:
     async with shop(house) as opened:
         acme = await opened.caller(await register(house))
-        for body, expected, pointer in BAD:
+        soon = (datetime.now(UTC) + timedelta(minutes=6)).isoformat()
+        ahead = (meal(occurred_at=soon), "in-the-future", "/transaction/occurred_at")
+        for body, expected, pointer in (*BAD, ahead):
             for path in ("/v1/awards", "/v1/quotes"):
                 answer = await acme.post(path, content=json.dumps(body), headers=_json(**{"Idempotency-Key": "k"}))
                 assert (answer.status_code, kind(answer)) == (422, expected), (body, answer.text)

@@ -22,7 +22,7 @@ from abacus.partners.store import PartnerStore
 from tests.client.asking import EitherClient, ask, closed, listed
 from tests.integration.house import House, until
 
-GUIDE = Path(__file__).parents[2] / "docs" / "integrate.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "partners.md"
 MEAL: Transaction = {
     "transaction_id": "A-1",
     "country": "SG",

@@ -37,7 +37,12 @@ class Register:
                     self.entries[entry.award_id] = (first, "taken")
         return found
 
-    async def queued(self, entries: Sequence[Entry]) -> None:
+    async def queued(self, ids: Sequence[UUID]) -> None:
+        self._ask()
+        for id_ in ids:
+            self.entries[id_] = (self.entries[id_][0], "queued")
+
+    async def enter_queued(self, entries: Sequence[Entry]) -> None:
         self._ask()
         for entry in entries:
             self.entries[entry.award_id] = (entry.award, "queued")
@@ -157,6 +162,9 @@ async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -
         await door.enter(entry("a", fingerprint="f" * 16))
     assert (len(line.calls), door.owed) == (2, 2)
     register.away, now[0] = False, 60.0
+    assert (await door.enter(entry("b"))).replayed, "also before the entries are made up for"
+    with pytest.raises(KeyReused):
+        await door.enter(entry("b", fingerprint="f" * 16))
     await door._pay()
     assert door.owed == 0
     assert {how for _, how in register.entries.values()} == {"queued"}
