@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from abacus import __version__
 from abacus.api import awards, members, problems
+from abacus.api.auth import Guard
 from abacus.api.front import Front
 from abacus.api.health import health_routes
 from abacus.api.parts import Parts
@@ -39,11 +40,10 @@ def starting_app(health: Health) -> ASGIApp:
 
 def api_app(parts: Parts) -> ASGIApp:
     app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None, redirect_slashes=False)
-    app.state.parts = parts
     problems.install(app)
-    app.include_router(awards.router)
-    app.include_router(members.router)
-    app.include_router(problems.router)
+    # In one list: routers inside routers are searched one after the other for each request.
+    for router in (awards.router, members.router, problems.router):
+        app.router.routes.extend(router.routes)
     app.router.routes.extend(health_routes(parts.health))
 
     def openapi() -> dict[str, Any]:
@@ -59,4 +59,4 @@ def api_app(parts: Parts) -> ASGIApp:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way of changing the document
-    return Front(app)
+    return Front(Guard(app, parts))

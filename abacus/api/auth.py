@@ -1,12 +1,19 @@
-"""Who is asking: the key, the rate limit and, where the partner signs, the signature."""
+"""Who is asking: the key, the rate limit and, where the partner signs, the signature.
+
+An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
+"""
 
 import time
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-from fastapi import Depends, Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.parts import Parts
-from abacus.api.problems import ApiProblem
+from abacus.api.problems import ApiProblem, problem_of
+from abacus.core.errors import Unavailable
 from abacus.partners.partner import Partner
 from abacus.partners.signature import (
     SIGNATURE_HEADER,
@@ -16,7 +23,8 @@ from abacus.partners.signature import (
     check_signature,
 )
 
-_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="abacus"'}
+_GUARDED: Final = "/v1/"
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
 class Call(NamedTuple):
@@ -26,48 +34,81 @@ class Call(NamedTuple):
     parts: Parts
 
 
-# One dependency and not several: each costs about as much as all else that FastAPI does for a request.
-async def _call(request: Request) -> Call:
-    parts: Parts = request.app.state.parts
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        raise ApiProblem("unauthorized", headers=_CHALLENGE)
-    partner = await parts.directory.find(key.strip())
-    if partner is None:
-        raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
-    permit = parts.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
-    request.state.headers.update(
-        {
-            "ratelimit-limit": str(permit.limit),
-            "ratelimit-remaining": str(permit.remaining),
-            "ratelimit-reset": str(permit.reset_s),
-        }
-    )
-    if permit.wait_s:
-        raise ApiProblem(
-            "too-many-requests",
-            f"more than {permit.limit} requests a minute",
-            headers={"Retry-After": str(permit.wait_s)},
+def call_of(request: Request) -> Call:
+    """Who makes this request."""
+    call: Call = request.scope["state"]["call"]
+    return call
+
+
+class Guard:
+    """Lets partners through to what is theirs, and everyone to the rest."""
+
+    def __init__(self, app: ASGIApp, parts: Parts) -> None:
+        self._app = app
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
+            try:
+                headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+                partner = await self._partner(headers, scope["state"]["headers"])
+                if partner.signing_secret is not None:
+                    receive = await self._signed(partner.signing_secret, scope, headers, receive)
+            except ClientDisconnect:
+                return
+            except (ApiProblem, Unavailable) as error:
+                problem = error if isinstance(error, ApiProblem) else problem_of(error)
+                await problem.response(scope["state"]["request_id"])(scope, receive, send)
+                return
+            scope["state"]["call"] = Call(partner, self._parts)
+        await self._app(scope, receive, send)
+
+    async def _partner(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Partner:
+        """Raises `ApiProblem`, or `Unavailable` when no partners were ever read."""
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise ApiProblem("unauthorized", headers=_CHALLENGE)
+        partner = await self._parts.directory.find(key.strip())
+        if partner is None:
+            raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
+        permit = self._parts.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
+        answer_headers["ratelimit-limit"] = str(permit.limit)
+        answer_headers["ratelimit-remaining"] = str(permit.remaining)
+        answer_headers["ratelimit-reset"] = str(permit.reset_s)
+        if permit.wait_s:
+            raise ApiProblem(
+                "too-many-requests",
+                f"more than {permit.limit} requests a minute",
+                headers={"Retry-After": str(permit.wait_s)},
+            )
+        return partner
+
+    async def _signed(self, secret: str, scope: Scope, headers: Mapping[str, str], receive: Receive) -> Receive:
+        """What gives the body again that the signature was checked for. Raises `ApiProblem`."""
+        try:
+            body = await Request(scope, receive).body()
+        except HTTPException:
+            raise ApiProblem("too-large") from None
+        query = scope["query_string"].decode("latin-1")
+        path = scope["raw_path"].decode("latin-1")
+        signed = SignedRequest(
+            scope["method"],
+            f"{path}?{query}" if query else path,
+            body,
+            headers.get(TIMESTAMP_HEADER.lower()),
+            headers.get(SIGNATURE_HEADER.lower()),
         )
-    if partner.signing_secret is not None:
-        await _check_signature(request, partner.signing_secret, parts)
-    return Call(partner, parts)
+        try:
+            check_signature(secret, signed, self._parts.clock.now())
+        except BadSignature as error:
+            raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None
+        given = False
 
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
 
-async def _check_signature(request: Request, secret: str, parts: Parts) -> None:
-    path = request.scope["raw_path"].decode("latin-1")
-    query = request.scope["query_string"].decode("latin-1")
-    signed = SignedRequest(
-        request.method,
-        f"{path}?{query}" if query else path,
-        await request.body(),
-        request.headers.get(TIMESTAMP_HEADER),
-        request.headers.get(SIGNATURE_HEADER),
-    )
-    try:
-        check_signature(secret, signed, parts.clock.now())
-    except BadSignature as error:
-        raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None
-
-
-Caller = Annotated[Call, Depends(_call)]
+        return again

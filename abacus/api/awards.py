@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Header, Path
+from fastapi import APIRouter, Body, Header, Path, Request
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -21,7 +21,7 @@ from pydantic import (
 from starlette.responses import Response
 
 from abacus.api import answers
-from abacus.api.auth import Caller
+from abacus.api.auth import call_of
 from abacus.api.parts import Parts
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, problem_of, problem_of_faults
 from abacus.core.errors import Unavailable
@@ -111,7 +111,7 @@ Prefer = Annotated[
 )
 async def award(
     ask: Annotated[Ask, Body()],
-    caller: Caller,
+    request: Request,
     idempotency_key: IdempotencyKey,
     prefer: Prefer = None,
 ) -> Response:
@@ -119,7 +119,7 @@ async def award(
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
-    partner, parts = caller
+    partner, parts = call_of(request)
     entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, idempotency_key))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
@@ -145,9 +145,9 @@ async def award(
         **documented(400, 415, 422),
     },
 )
-async def award_batch(batch: BatchAsk, caller: Caller) -> Response:
+async def award_batch(batch: BatchAsk, request: Request) -> Response:
     """Up to 1,000 awards, each under its own key. The answer tells of each whether it was accepted."""
-    results = await _award_all(batch.awards, *caller)
+    results = await _award_all(batch.awards, *call_of(request))
     return answers.json_answer({"results": results})
 
 
@@ -157,10 +157,11 @@ async def award_batch(batch: BatchAsk, caller: Caller) -> Response:
     response_class=Response,
     responses={200: {"model": answers.AwardAnswer, "description": "The award"}, **documented(404, 422)},
 )
-async def award_state(award_id: Annotated[UUID, Path()], caller: Caller) -> Response:
+async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """Queued, posted, rejected or quarantined, with the explanation of its points."""
-    found = (await caller.parts.register.states([award_id])).get(award_id)
-    if found is None or found.partner_id != caller.partner.partner_id:
+    partner, parts = call_of(request)
+    found = (await parts.register.states([award_id])).get(award_id)
+    if found is None or found.partner_id != partner.partner_id:
         raise ApiProblem("not-found", "you asked for no award of this id")
     return answers.json_answer(answers.state(found))
 
@@ -172,9 +173,9 @@ async def award_state(award_id: Annotated[UUID, Path()], caller: Caller) -> Resp
     response_class=Response,
     responses={200: {"model": answers.Worth, "description": "The points"}, **documented(400, 403, 415, 422)},
 )
-async def quote(ask: Annotated[Ask, Body()], caller: Caller) -> Response:
+async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
     """The same bodies as for an award; nothing is awarded."""
-    return answers.json_answer(answers.worth(await _price(ask, *caller, "quote")))
+    return answers.json_answer(answers.worth(await _price(ask, *call_of(request), "quote")))
 
 
 async def _price(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, idempotency_key: str) -> Award:

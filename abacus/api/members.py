@@ -5,12 +5,12 @@ import binascii
 from typing import Annotated, Final
 
 import orjson
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from abacus.api import answers
-from abacus.api.auth import Caller
+from abacus.api.auth import call_of
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
@@ -44,15 +44,15 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     response_class=Response,
     responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def transfers(member_id: MemberId, caller: Caller, asked: Annotated[Page, Query()]) -> Response:
+async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
     """The newest first. Follow `next` for the page after."""
-    accounts = await _accounts(member_id, *caller)
+    accounts = await _accounts(member_id, *call_of(request))
     programs = [account.program for account in accounts if asked.program in {None, account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
     for name, seq in _positions(asked.cursor).items():
         if name in below:
             below[name] = seq
-    found = await caller.parts.ledger.history(member_id, below, asked.limit + 1)
+    found = await call_of(request).parts.ledger.history(member_id, below, asked.limit + 1)
     page = found[: asked.limit]
     for each in page:
         below[each.program] = each.seq
@@ -66,10 +66,10 @@ async def transfers(member_id: MemberId, caller: Caller, asked: Annotated[Page, 
     response_class=Response,
     responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
-async def member(member_id: MemberId, caller: Caller) -> Response:
+async def member(member_id: MemberId, request: Request) -> Response:
     """The accounts of a member in the countries where you may award."""
-    accounts = await _accounts(member_id, *caller)
-    tiers = await caller.parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
+    accounts = await _accounts(member_id, *call_of(request))
+    tiers = await call_of(request).parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
     shown = [
         {
             "program": account.program,

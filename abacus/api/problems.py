@@ -125,6 +125,9 @@ class ApiProblem(Exception):  # it is the problem that the answer carries
         except TypeError:  # it quotes half a character of what was sent
             return json.dumps(document).encode()
 
+    def response(self, request_id: str | None) -> Response:
+        return Response(self.body(request_id), self.status, media_type=MEDIA_TYPE, headers=self.headers)
+
 
 def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
     """The problem that an expected failure is; `within` is the pointer to the part of the body that it is about."""
@@ -243,4 +246,4 @@ def _words(fault: Any) -> str:
 
 def _response(request: Request, problem: ApiProblem) -> Response:
     request_id = request.scope.get("state", {}).get("request_id")
-    return Response(problem.body(request_id), problem.status, media_type=MEDIA_TYPE, headers=problem.headers)
+    return problem.response(request_id)

@@ -30,7 +30,13 @@ def bound(host: str, port: int) -> socket.socket:
 async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event) -> None:
     """Until `stop` is set."""
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=5
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
     )
     server = _Server(config)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))

@@ -288,6 +288,11 @@ async def test_signed_requests(house: House, open_shop: Shop) -> None:
         }
         return await acme.post("/v1/awards", content=sent, headers=headers)
 
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b" " * 100_000
+
+    assert kind(await acme.post("/v1/awards", content=endless())) == "too-large"
     now = datetime.now(UTC)
     body = b'{"member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"}'
     assert (await signed(now, body, body)).status_code == 202
