@@ -11,6 +11,7 @@ from abacus.earning.message import RetryEnvelope
 from abacus.earning.transaction import Transaction
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
+from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 
 FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -19,6 +20,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
+    "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
 }
 

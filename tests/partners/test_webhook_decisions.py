@@ -1,6 +1,7 @@
 """Webhooks before anything is sent: addresses, signatures, messages, and what follows from an answer."""
 
 import base64
+import json
 import random
 import re
 import time
@@ -8,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import orjson
 import pytest
 
@@ -19,10 +21,12 @@ from abacus.ledger.award import Kind
 from abacus.ledger.events import encode_event
 from abacus.ledger.transfer import Transfer
 from abacus.partners.webhooks.addresses import checked_url, is_public
+from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 from abacus.partners.webhooks.message import MessageType, Unreadable, posted, rejected
 from abacus.partners.webhooks.schedule import BACKOFF, RETRIED_FOR, Answer, Outcome, verdict
 from abacus.partners.webhooks.signature import new_secret, sign, signed_headers
 
+DOCS = Path(__file__).parents[2] / "docs"
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 ADDRESSES = {
@@ -132,7 +136,7 @@ def test_the_published_signature() -> None:
 
 
 def test_the_receiver_of_the_documentation_verifies_it() -> None:
-    text = (Path(__file__).parents[2] / "docs/partners.md").read_text(encoding="utf-8")
+    text = (DOCS / "partners.md").read_text(encoding="utf-8")
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def verified" in block]
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102  # what the documentation shows is to work
@@ -222,6 +226,21 @@ def test_a_rejection_as_its_partner_is_told() -> None:
             "detail": "none left",
         },
     }
+
+
+def test_messages_are_as_their_schema_says() -> None:
+    """To the field: what is sent and not in the schema, or the other way round, fails."""
+    schema = jsonschema.Draft202012Validator(json.loads((DOCS / "schemas/webhook.v1.json").read_text(encoding="utf-8")))
+    rejection = Rejection("api:acme:w-2", "bob", "GRP", 1, "ab", RejectionReason.AWARD_CAP, "too much", NOW)
+    for message, model in (
+        (posted(encode_event(transfer())), AwardPosted),
+        (posted(encode_event(transfer()._replace(expires_on=None))), AwardPosted),
+        (rejected(rejection), AwardRejected),
+    ):
+        assert message is not None
+        body = json.loads(message.body)
+        schema.validate(body)
+        assert set(model.model_validate(body).data.model_dump()) == set(body["data"])
 
 
 def test_an_event_becomes_one_message_however_often_it_is_read() -> None:
