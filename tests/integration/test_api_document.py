@@ -8,7 +8,7 @@ from tests.integration.house import House
 from tests.integration.shop import register, shop
 
 SEED = 20261121
-EXAMPLES = 15  # an operation and phase; about 500 requests in all
+EXAMPLES = 8  # an operation and phase; about 400 requests in all
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 

@@ -1,7 +1,7 @@
 """`abacus partners`: what it prints, what it keeps, what it refuses."""
 
 from tests.integration.house import House
-from tests.integration.test_cli import abacus
+from tests.integration.test_cli import abacus, abacus_process
 
 
 async def test_a_partners_life(house: House) -> None:
@@ -47,7 +47,7 @@ async def test_a_partners_life(house: House) -> None:
     limited = (await abacus("partners", "limit", "acme", "--no-limits", "--json", env=env)).json
     assert set(limited["limits"].values()) == {None}
     assert (await abacus("partners", "disable", "acme", env=env)).out.startswith("acme is disabled since")
-    table = await abacus("partners", "list", env={**env, "COLUMNS": "200"})
+    table = await abacus_process("partners", "list", env={**env, "COLUMNS": "200"})
     assert "Acme Ltd" in table.out
     assert "disabled" in table.out
 
