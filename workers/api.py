@@ -15,6 +15,7 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.read import LedgerReader
 from abacus.partners.directory import Directory
 from abacus.partners.door import Door
+from abacus.partners.members import MemberReader
 from abacus.partners.register import Register
 from abacus.partners.store import PartnerStore
 from abacus.partners.watch import Watch
@@ -87,6 +88,7 @@ async def _parts(wiring: Wiring, make_door: Callable[[Queue, Register], Door], i
         door=door,
         register=register,
         watch=Watch(register),
+        members=MemberReader(pool),
         ledger=LedgerReader(pool),
         health=wiring.process_health,
     )

@@ -14,9 +14,8 @@ from abacus.api.auth import call_of
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
-from abacus.ledger.transfer import Account
+from abacus.partners.members import Holding
 from abacus.partners.partner import Partner
-from abacus.rates.card import BASE_TIER
 
 _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100
@@ -46,8 +45,8 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 )
 async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
     """The newest first. Follow `next` for the page after."""
-    accounts = await _accounts(member_id, *call_of(request))
-    programs = [account.program for account in accounts if asked.program in {None, account.program}]
+    holdings = await _holdings(member_id, *call_of(request))
+    programs = [held.account.program for held in holdings if asked.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
     for name, seq in _positions(asked.cursor).items():
         if name in below:
@@ -68,27 +67,26 @@ async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page
 )
 async def member(member_id: MemberId, request: Request) -> Response:
     """The accounts of a member in the countries where you may award."""
-    accounts = await _accounts(member_id, *call_of(request))
-    tiers = await call_of(request).parts.tiers.tiers_of([(account.member_id, account.program) for account in accounts])
     shown = [
         {
             "program": account.program,
             "balance": account.balance,
             "held": account.held,
             "available": account.balance - account.held,
-            "tier": tiers.get((account.member_id, account.program), BASE_TIER),
+            "tier": tier,
             "expires_on": account.expires_on,
         }
-        for account in accounts
+        for account, tier in await _holdings(member_id, *call_of(request))
     ]
     return answers.json_answer({"member_id": member_id, "accounts": shown})
 
 
-async def _accounts(member_id: str, partner: Partner, parts: Parts) -> list[Account]:
-    accounts = [account for account in await parts.ledger.accounts(member_id) if partner.may_award_in(account.country)]
-    if not accounts:
+async def _holdings(member_id: str, partner: Partner, parts: Parts) -> list[Holding]:
+    found = await parts.members.holdings(member_id)
+    holdings = [holding for holding in found if partner.may_award_in(holding.account.country)]
+    if not holdings:
         raise ApiProblem("not-found", "no account of this member is open to you")
-    return accounts
+    return holdings
 
 
 def _cursor(below: dict[str, int]) -> str:

@@ -10,6 +10,7 @@ from abacus.ledger.read import LedgerReader
 from abacus.partners.directory import Directory
 from abacus.partners.door import Door
 from abacus.partners.limiter import RateLimiter
+from abacus.partners.members import MemberReader
 from abacus.partners.register import Register
 from abacus.partners.watch import Watch
 
@@ -26,6 +27,7 @@ class Parts:
     door: Door
     register: Register
     watch: Watch
+    members: MemberReader
     ledger: LedgerReader
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _calculator: Calculator | None = None

@@ -38,6 +38,8 @@ select * from unnest($1::text[], $2::text[], $3::date[], $4::bigint[])
 on conflict (member_id, partner_id, day) do update set used = excluded.used
 """
 
+_KNOWN: Final = "select key from partner_award where award_id = any($1::uuid[])"
+
 # An award that was accepted while the database was away may have no entry yet.
 _REGISTER: Final = """
 insert into partner_award (award_id, key, partner_id, member_id, program, country, points, occurred_at, expires_on,
@@ -102,6 +104,11 @@ async def write_spending(
     if rejections:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
     registered = {award.key: (partner_id, award) for partner_id, awards in partners.items() for award in awards}
+    known = await connection.fetch(_KNOWN, [award_id(key) for key in registered])
+    for row in known:
+        registered.pop(row["key"], None)
+    if not registered:
+        return
     await connection.execute(
         _REGISTER,
         [award_id(key) for key in registered],

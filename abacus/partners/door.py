@@ -108,21 +108,23 @@ class Door:
 
     @property
     def owed(self) -> int:
-        """Entries that are still to be made."""
+        """Entries that the register does not know of yet, or not that the queue has them."""
         return len(self._owed)
 
     async def keep_books(self) -> None:
         """Until cancelled: make up for the entries that could not be made."""
         while True:
             await asyncio.sleep(_ASK_AGAIN_AFTER_S)
-            if self._owed:
-                await self._pay()
+            while self._owed and await self._pay():
+                pass
 
-    async def _pay(self) -> None:
+    async def _pay(self) -> bool:
         entries = list(self._owed.values())[: self._most_together]
-        if await self._told(lambda: self._register.enter_queued(entries)):
+        paid = await self._told(lambda: self._register.enter_queued(entries))
+        if paid:
             for entry in entries:
                 self._owed.pop(entry.award_id, None)
+        return paid
 
     async def close(self) -> None:
         while self._flights:
@@ -191,23 +193,28 @@ class Door:
         for body, items in packed:
             aboard = [next(rest) for _ in range(items)]
             (unsent if body in left else sent).extend(aboard)
-        if sent:
-            await self._note([waiting.entry for waiting in sent], entered=entered)
+        self._owe([waiting.entry for waiting in sent])
         for waiting in sent:
             _answer(waiting, Accepted(waiting.entry.award, replayed=False))
         for waiting in unsent:
             _refuse(waiting, Unavailable("award queue", why.detail if why else "not sent"))
+        # An answer does not wait for these: until they are done, this process knows.
+        if sent and entered:
+            await self._note([waiting.entry.award_id for waiting in sent])
         if unsent:
             await self._told(lambda: self._register.release([waiting.entry.award_id for waiting in unsent]))
 
-    async def _note(self, sent: Sequence[Entry], *, entered: bool) -> None:
-        """The queue has them, and the register is told, now or later: an answer never waits for the database."""
-        if entered and await self._told(lambda: self._register.queued([entry.award_id for entry in sent])):
-            return
+    def _owe(self, sent: Sequence[Entry]) -> None:
         if len(self._owed) + len(sent) > _MOST_OWED:
-            log.warning("entries given up; the ledger makes them when it posts", entries=len(sent))
+            log.warning("too many entries to remember; the ledger makes them when it posts", entries=len(sent))
             return
         self._owed.update({entry.award_id: entry for entry in sent})
+
+    async def _note(self, ids: Sequence[UUID]) -> None:
+        """The queue has them; what cannot be noted now is made up for later."""
+        if await self._told(lambda: self._register.queued(ids)):
+            for id_ in ids:
+                self._owed.pop(id_, None)
 
     async def _told(self, statement: Callable[[], Awaitable[None]]) -> bool:
         try:

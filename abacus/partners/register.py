@@ -38,8 +38,9 @@ on conflict (award_id) do update set queued_at = excluded.queued_at, taken_until
 
 _STATES: Final = """
 select p.award_id, p.partner_id, p.key, p.member_id, p.program, p.country, p.points, p.occurred_at, p.expires_on,
-    p.activity, p.fingerprint, p.explanation, p.asked_at, p.queued_at, c.fingerprint as posted_fingerprint,
-    t.balance_after, t.posted_at, t.points as posted_points, t.explanation as posted_explanation,
+    p.activity, p.fingerprint, p.explanation, p.asked_at, p.queued_at, p.taken_until,
+    c.fingerprint as posted_fingerprint, t.balance_after, t.posted_at, t.points as posted_points,
+    t.explanation as posted_explanation,
     r.reason as rejection, r.detail as rejection_detail, r.rejected_at,
     q.reason as fault, q.detail as fault_detail
 from partner_award p
@@ -149,7 +150,7 @@ class Register:
             )
 
     async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, State]:
-        """How far each has come; an id that nobody asked for is missing, and so is one that was never sent."""
+        """How far each has come; an id that nobody asked for is missing, and so is one that the queue did not take."""
         async with passing_failures():
             rows = await self._pool.fetch(_STATES, list(ids))
         states = (_state(row) for row in rows)
@@ -215,4 +216,4 @@ def _state(row: Any) -> State | None:
         return known._replace(status=Status.REJECTED, reason=row["rejection"], detail=row["rejection_detail"])
     if row["fault"] is not None:
         return known._replace(status=Status.QUARANTINED, reason=row["fault"], detail=row["fault_detail"])
-    return known if row["queued_at"] is not None else None
+    return known if row["queued_at"] is not None or row["taken_until"] is not None else None
