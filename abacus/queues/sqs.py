@@ -1,7 +1,6 @@
 """SQS: calls of ten, and of no more bytes than every implementation takes."""
 
 import asyncio
-import functools
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -25,14 +24,6 @@ _ALREADY_GONE: Final = ("ReceiptHandleIsInvalid", "InvalidParameterValue", "Mess
 Client = Any  # aiobotocore builds its clients at run time; there is no class to name
 
 
-@functools.cache
-def _session() -> Any:
-    """One for the process: it reads AWS' description of SQS, which takes longer than anything else about a client."""
-    import aioboto3  # noqa: PLC0415  # as below
-
-    return aioboto3.Session()
-
-
 @asynccontextmanager
 async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     """A client with AWS' usual chain of credentials and region.
@@ -40,9 +31,10 @@ async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
     where the chain has none, placeholders stand in.
     """
-    from aiobotocore.config import AioConfig  # noqa: PLC0415  # a second of start-up, not needed without a queue
+    import aioboto3  # noqa: PLC0415  # a second of start-up that commands without a queue do not need
+    from aiobotocore.config import AioConfig  # noqa: PLC0415  # as above
 
-    session = _session()
+    session = aioboto3.Session()
     own_endpoint: dict[str, str] = {}
     if endpoint_url is not None:
         own_endpoint = {"endpoint_url": endpoint_url, "region_name": session.region_name or "us-east-1"}
