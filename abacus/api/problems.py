@@ -176,32 +176,26 @@ async def kind(kind: str) -> Mapping[str, Any]:
 def install(app: FastAPI) -> None:
     """Every way in which a request can fail ends in a problem document."""
 
-    async def on_problem(request: Request, error: Exception) -> Response:
-        assert isinstance(error, ApiProblem)  # noqa: S101  # that is what it is registered for
-        return _response(request, error)
+    async def answer(request: Request, error: Exception) -> Response:
+        return _response(request, _problem(error))
 
-    async def on_expected(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Objection | Unavailable)  # noqa: S101  # as above
-        return _response(request, problem_of(error))
+    for kind_of_error in (Exception, ApiProblem, Objection, Unavailable, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind_of_error, answer)
 
-    async def on_invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # noqa: S101  # as above
-        return _response(request, problem_of_request(error.errors()))
 
-    async def on_http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # noqa: S101  # as above
-        kind = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}.get(error.status_code, "malformed")
-        return _response(request, ApiProblem(kind, headers=dict(error.headers or {})))
-
-    async def on_surprise(request: Request, _: Exception) -> Response:
-        return _response(request, ApiProblem("internal"))  # the front logs it
-
-    app.add_exception_handler(Exception, on_surprise)
-    app.add_exception_handler(ApiProblem, on_problem)
-    app.add_exception_handler(Objection, on_expected)
-    app.add_exception_handler(Unavailable, on_expected)
-    app.add_exception_handler(RequestValidationError, on_invalid)
-    app.add_exception_handler(HTTPException, on_http)
+def _problem(error: Exception) -> ApiProblem:
+    match error:
+        case ApiProblem():
+            return error
+        case Objection() | Unavailable():
+            return problem_of(error)
+        case RequestValidationError():
+            return problem_of_request(error.errors())
+        case HTTPException():
+            kind = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}.get(error.status_code, "malformed")
+            return ApiProblem(kind, headers=dict(error.headers or {}))
+        case _:
+            return ApiProblem("internal")  # the front logs it
 
 
 def problem_of_request(faults: Sequence[Any]) -> ApiProblem:

@@ -1,8 +1,9 @@
 """What is known of the partners in a batch: read under their lock, written back with the batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
+from uuid import UUID
 
 import asyncpg
 
@@ -38,11 +39,11 @@ select * from unnest($1::text[], $2::text[], $3::date[], $4::bigint[])
 on conflict (member_id, partner_id, day) do update set used = excluded.used
 """
 
-_KNOWN: Final = "select key from partner_award where award_id = any($1::uuid[])"
+_KNOWN: Final = "select award_id from partner_award where award_id = any($1::uuid[])"
 
 # An award that was accepted while the database was away may have no entry yet.
 _REGISTER: Final = """
-insert into partner_award (award_id, key, partner_id, member_id, program, country, points, occurred_at, expires_on,
+insert into partner_award (award_id, partner_id, key, member_id, program, country, points, occurred_at, expires_on,
     activity, fingerprint, explanation, asked_at, queued_at)
 select u.*, $13, $13 from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
     $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[]) as u
@@ -103,36 +104,33 @@ async def write_spending(
         )
     if rejections:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
-    registered = {award.key: (partner_id, award) for partner_id, awards in partners.items() for award in awards}
-    known = await connection.fetch(_KNOWN, [award_id(key) for key in registered])
-    for row in known:
-        registered.pop(row["key"], None)
-    if not registered:
-        return
-    await connection.execute(
-        _REGISTER,
-        [award_id(key) for key in registered],
-        list(registered),
-        [partner_id for partner_id, _ in registered.values()],
-        *zip(
-            *(
-                (
-                    award.member_id,
-                    award.program,
-                    award.country,
-                    award.points,
-                    award.occurred_at,
-                    award.expires_on,
-                    award.activity,
-                    award.fingerprint,
-                    award.explanation,
-                )
-                for _, award in registered.values()
-            ),
-            strict=True,
-        ),
-        now,
-    )
+    asked = {award_id(award.key): (partner_id, award) for partner_id, awards in partners.items() for award in awards}
+    for row in await connection.fetch(_KNOWN, list(asked)):
+        asked.pop(row["award_id"])
+    if asked:
+        await connection.execute(_REGISTER, *asked_columns((id_, *each) for id_, each in asked.items()), now)
+
+
+def asked_columns(asked: Iterable[tuple[UUID, str, Award]]) -> list[list[object]]:
+    """Awards that partners asked for, by award id and partner, as the columns of `partner_award`."""
+    rows = [
+        (
+            id_,
+            partner_id,
+            award.key,
+            award.member_id,
+            award.program,
+            award.country,
+            award.points,
+            award.occurred_at,
+            award.expires_on,
+            award.activity,
+            award.fingerprint,
+            award.explanation,
+        )
+        for id_, partner_id, award in asked
+    ]
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def rejection_of(row: asyncpg.Record) -> Rejection:

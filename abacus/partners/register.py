@@ -9,6 +9,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.ids import award_id
 from abacus.ledger.award import Award, Kind
+from abacus.ledger.standing import asked_columns
 from abacus.postgres import Pool, passing_failures
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
@@ -117,7 +118,7 @@ class Register:
         """Enter what is new, and say for each what is to be done with it."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection:
-            rows = await connection.fetch(_TAKE, *_columns(entries), now, now + _TAKEN_FOR)
+            rows = await connection.fetch(_TAKE, *asked_columns(entries), now, now + _TAKEN_FOR)
             ours = {row["award_id"]: row["is_new"] for row in rows}
             found = {entry.award_id: Found(Reception.OURS, entry.award) for entry in entries}
             known = [id_ for id_ in found if not ours.get(id_)]
@@ -140,7 +141,7 @@ class Register:
     async def enter_queued(self, entries: Sequence[Entry]) -> None:
         """The queue has taken them, and they could not be entered before, or perhaps were."""
         async with passing_failures():
-            await self._pool.execute(_ENTER_QUEUED, *_columns(entries), self._clock.now())
+            await self._pool.execute(_ENTER_QUEUED, *asked_columns(entries), self._clock.now())
 
     async def release(self, ids: Iterable[UUID]) -> None:
         """The queue has not taken them: whoever asks again may send them at once."""
@@ -155,28 +156,6 @@ class Register:
             rows = await self._pool.fetch(_STATES, list(ids))
         states = (_state(row) for row in rows)
         return {state.award_id: state for state in states if state is not None}
-
-
-def _columns(entries: Sequence[Entry]) -> list[list[object]]:
-    rows = [
-        (
-            entry.award_id,
-            entry.partner_id,
-            award.key,
-            award.member_id,
-            award.program,
-            award.country,
-            award.points,
-            award.occurred_at,
-            award.expires_on,
-            award.activity,
-            award.fingerprint,
-            award.explanation,
-        )
-        for entry in entries
-        for award in (entry.award,)
-    ]
-    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _award(row: Any) -> Award:
