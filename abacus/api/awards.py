@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Body, Header, Path, Request
+from fastapi import APIRouter, Body, Path, Request
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.auth import call_of
+from abacus.api.lean import LeanRoute
 from abacus.api.parts import Parts
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, problem_of, problem_of_faults
 from abacus.core.errors import Unavailable
@@ -37,10 +38,11 @@ from abacus.rates.card import BASE_TIER
 
 MOST_IN_BATCH: Final = 1000
 _LONGEST_WAIT_S: Final = 10
+_PREFER: Final = "Prefer"
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
-router = APIRouter(prefix="/v1", tags=["awards"])
+router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute)
 
 
 class _Item(BaseModel):
@@ -84,17 +86,21 @@ class BatchAsk(BaseModel):
     awards: Annotated[list[SkipValidation[Item]], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
 
-IdempotencyKey = Annotated[
-    str,
-    Header(
-        alias=IDEMPOTENCY_KEY_HEADER,
-        pattern=IDEMPOTENCY_KEY_PATTERN,
-        description="Yours: 1 to 255 visible characters. The same key and facts are the same award, for ever.",
-        examples=["order-1001"],
-    ),
-]
-Prefer = Annotated[
-    str | None, Header(alias="Prefer", description="`wait=N`: wait up to N (at most 10) seconds for the posting.")
+# Documented here and read by `_idempotency_key` and `_seconds_to_wait`.
+_HEADERS: Final[list[dict[str, Any]]] = [
+    {
+        "name": IDEMPOTENCY_KEY_HEADER,
+        "in": "header",
+        "required": True,
+        "description": "Yours: 1 to 255 visible characters. The same key and facts are the same award, for ever.",
+        "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
+    },
+    {
+        "name": _PREFER,
+        "in": "header",
+        "description": "`wait=N`: wait up to N (at most 10) seconds for the posting.",
+        "schema": {"type": "string"},
+    },
 ]
 
 
@@ -108,22 +114,18 @@ Prefer = Annotated[
         201: {"model": answers.AwardAnswer, "description": "The award is posted (with `Prefer: wait`)"},
         **documented(400, 403, 409, 415, 422),
     },
+    openapi_extra={"parameters": _HEADERS},
 )
-async def award(
-    ask: Annotated[Ask, Body()],
-    request: Request,
-    idempotency_key: IdempotencyKey,
-    prefer: Prefer = None,
-) -> Response:
+async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     """Award points that you name, or those of a transaction that Abacus computes.
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
     partner, parts = call_of(request)
-    entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, idempotency_key))
+    entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, _idempotency_key(request)))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
-    seconds = _seconds_to_wait(prefer)
+    seconds = _seconds_to_wait(request.headers.get(_PREFER))
     if seconds:
         headers["Preference-Applied"] = f"wait={seconds}"
         outcome = await parts.watch.outcome(entry.award_id, seconds)
@@ -268,6 +270,13 @@ async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> li
 def _key_of(item: Any) -> str | None:
     key = item.get("idempotency_key") if isinstance(item, dict) else None
     return key if isinstance(key, str) and _IDEMPOTENCY_KEY.fullmatch(key) else None
+
+
+def _idempotency_key(request: Request) -> str:
+    key = request.headers.get(IDEMPOTENCY_KEY_HEADER, "")
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise ApiProblem("idempotency-key-missing")
+    return key
 
 
 def _seconds_to_wait(prefer: str | None) -> int:

@@ -199,15 +199,9 @@ def _problem(error: Exception) -> ApiProblem:
 
 
 def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
-    """What FastAPI found wrong: each fault begins with where it is, the body or a parameter."""
-    if any(fault["type"] == "json_invalid" for fault in faults):
-        return ApiProblem("malformed", "the body is not JSON")
-    if any(fault["loc"][0] == "body" and isinstance(fault.get("input"), bytes) for fault in faults):
-        return ApiProblem("unsupported-media-type")
-    if any(fault["loc"] == ("header", IDEMPOTENCY_KEY_HEADER) for fault in faults):
-        return ApiProblem("idempotency-key-missing")
+    """What FastAPI found wrong in the parameters: each fault begins with the place, then names the parameter."""
     errors = [
-        FieldFault(pointer=_pointer("" if place == "body" else place, path), detail=_words(fault))
+        FieldFault(pointer=_pointer(place, path), detail=_words(fault))
         for fault in faults[:_MOST_FAULTS]
         for place, *path in (fault["loc"],)
     ]

@@ -84,7 +84,7 @@ class Door:
         self._monotonic = monotonic
         self._waiting: deque[_Waiting] = deque()
         self._inside: set[UUID] = set()
-        self._flights: set[asyncio.Task[None]] = set()
+        self._flights: set[asyncio.Future[object]] = set()
         self._may_fly = asyncio.Semaphore(_FLIGHTS)
         self._away_until = float("-inf")
         self._owed: dict[UUID, Entry] = {}
@@ -130,7 +130,7 @@ class Door:
         while self._flights:
             await asyncio.wait(self._flights)
 
-    def _launch(self, flight: Awaitable[None]) -> None:
+    def _launch(self, flight: Awaitable[object]) -> None:
         task = asyncio.ensure_future(flight)
         self._flights.add(task)
         task.add_done_callback(self._flights.discard)
@@ -198,11 +198,11 @@ class Door:
             _answer(waiting, Accepted(waiting.entry.award, replayed=False))
         for waiting in unsent:
             _refuse(waiting, Unavailable("award queue", why.detail if why else "not sent"))
-        # An answer does not wait for these: until they are done, this process knows.
+        # Neither the answers nor the next flight wait for these: until they are done, this process knows.
         if sent and entered:
-            await self._note([waiting.entry.award_id for waiting in sent])
+            self._launch(self._note([waiting.entry.award_id for waiting in sent]))
         if unsent:
-            await self._told(lambda: self._register.release([waiting.entry.award_id for waiting in unsent]))
+            self._launch(self._told(lambda: self._register.release([waiting.entry.award_id for waiting in unsent])))
 
     def _owe(self, sent: Sequence[Entry]) -> None:
         if len(self._owed) + len(sent) > _MOST_OWED:

@@ -10,7 +10,7 @@ import structlog
 from abacus.core.errors import Unavailable
 from abacus.health import WorkerHealth
 from abacus.patience import unless_stopped, until_available
-from abacus.queues.port import Queue, Received
+from abacus.queues.port import CALL_ITEMS, Queue, Received
 
 log = structlog.get_logger(__name__)
 
@@ -18,12 +18,16 @@ log = structlog.get_logger(__name__)
 Handler = Callable[[Sequence[Received]], Awaitable[Sequence[Received]]]
 
 KEEP_S: Final = 60
+REST_S: Final = 0.05
 _KEEP_EVERY_S: Final = 20.0
 _DRAIN_S: Final = 20.0
 
 
 class QueueConsumer:
     """Several hands on one queue, each with up to ten messages.
+
+    One hand receives at a time. What came with less than ten has emptied the queue, so the next receive rests a moment:
+    messages that arrive one by one then come several at a time, for fewer calls and fewer transactions.
 
     A message is deleted only after the handler has returned it. While a dependency is down the hands keep what they
     hold and receive nothing new. A message that makes the handler fail is tried alone, and comes back until the
@@ -35,6 +39,8 @@ class QueueConsumer:
         self._handle = handle
         self._health = health
         self._hands = hands
+        self._receiving = asyncio.Lock()
+        self._rest_until = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; then what is in hand is finished, or given back if that takes too long."""
@@ -53,7 +59,11 @@ class QueueConsumer:
         """The next messages, or none when it is time to stop. A call that is cut off gives its messages back by
         their visibility timeout.
         """
-        return await unless_stopped(until_available(self._queue.receive, self._health), stop) or []
+        async with self._receiving:
+            await unless_stopped(asyncio.sleep(self._rest_until - _now()), stop)
+            messages = await unless_stopped(until_available(self._queue.receive, self._health), stop) or []
+            self._rest_until = _now() + (REST_S if len(messages) < CALL_ITEMS else 0.0)
+        return messages
 
     async def _finish_in_time(self, messages: Sequence[Received], stop: asyncio.Event) -> None:
         if await unless_stopped(self._work(messages), stop, grace_s=_DRAIN_S) is None:
@@ -98,3 +108,7 @@ class QueueConsumer:
                 await self._queue.keep(messages, KEEP_S)
             except Exception as error:  # noqa: BLE001  # whatever it is, the next beat may still keep them
                 log.warning("could not keep messages", queue=self._queue.name, detail=str(error))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from abacus.queues.definition import definitions
-from abacus.queues.port import Received
-from abacus.queues.sqs import CALL_ITEMS, Client, SqsQueue
+from abacus.queues.port import CALL_ITEMS, Received
+from abacus.queues.sqs import Client, SqsQueue
 
 
 class DeadLetters(NamedTuple):

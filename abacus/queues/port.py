@@ -1,9 +1,11 @@
 """What a queue promises, whoever keeps it. SQS does; the simulation's queue does, with every misfortune SQS allows."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from abacus.core.errors import Unavailable
+
+CALL_ITEMS: Final = 10  # the most messages that one call carries
 
 
 class Received(NamedTuple):

@@ -10,9 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.metrics import QUEUE_AGE, QUEUE_MESSAGES
-from abacus.queues.port import Received, Unsent
+from abacus.queues.port import CALL_ITEMS, Received, Unsent
 
-CALL_ITEMS: Final = 10
 CALL_BYTES: Final = 250 * 1024
 LONGEST_DELAY_S: Final = 900
 DEPENDENCY: Final = "SQS"

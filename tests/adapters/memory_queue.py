@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from abacus.queues.port import Received
+from abacus.queues.port import CALL_ITEMS, Received
 
-CALL_ITEMS: Final = 10
 _INSTANT_S: Final = 1e-6  # a timer may fire this much early
 
 

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from abacus.queues.envelope import MAX_BYTES, MAX_ITEMS, pack
-from abacus.queues.sqs import CALL_BYTES, CALL_ITEMS, calls_of
+from abacus.queues.port import CALL_ITEMS
+from abacus.queues.sqs import CALL_BYTES, calls_of
 
 EMPTY = len('{"v":1,"awards":[]}')
 

@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import pytest
 from structlog.testing import capture_logs
 
+from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.health import State, WorkerHealth
 from abacus.queues import consumer as module
-from abacus.queues.consumer import KEEP_S, Handler, QueueConsumer
+from abacus.queues.consumer import KEEP_S, REST_S, Handler, QueueConsumer
 from abacus.queues.port import Queue, Received
 from tests.queues.line import Line
+from tests.simulation.virtual_time import run_virtually
 
 DATABASE_DOWN = Unavailable("database", "connection refused")
 
@@ -292,3 +295,44 @@ async def test_whoever_is_cut_off_leaves_nothing_running() -> None:
     await asyncio.sleep(0)
     assert not went_on, "the handler outlived its worker"
     assert line.deleted == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "at_a_time", "rests"),
+    [
+        pytest.param(30, 10, 0, id="full receives follow each other"),
+        pytest.param(6, 2, 3, id="each that was not full is followed by a rest"),
+    ],
+)
+def test_a_receive_that_empties_the_queue_is_followed_by_a_rest(messages: int, at_a_time: int, rests: int) -> None:
+    async def seconds() -> float:
+        loop = asyncio.get_running_loop()
+        line = Line(*map(str, range(messages)), at_a_time=at_a_time)
+
+        async def handle(received: Sequence[Received]) -> Sequence[Received]:
+            return received
+
+        began = loop.time()
+        async with working(line, handle, hands=3):
+            await line.idle.wait()
+            return loop.time() - began
+
+    assert run_virtually(seconds(), FixedClock(datetime(2026, 1, 1, tzinfo=UTC))) == pytest.approx(rests * REST_S)
+
+
+async def test_what_comes_one_by_one_is_received_together() -> None:
+    line, batches, last = Line("0"), list[list[str]](), asyncio.Event()
+
+    async def handle(received: Sequence[Received]) -> Sequence[Received]:
+        batches.append(ids(received))
+        if len(batches) == 1:
+            for body in "123":
+                await asyncio.sleep(0)
+                await line.send([body])
+        if "3" in batches[-1]:
+            last.set()
+        return received
+
+    async with working(line, handle, hands=2):
+        await last.wait()
+    assert batches == [["0"], ["1", "2", "3"]]
