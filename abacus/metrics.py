@@ -57,6 +57,12 @@ CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["to
 # Seconds since the rate cards were last read.
 CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
 
+# Accounts of the expiry queue, by outcome: expired, skipped (active again, or nothing left to lose).
+EXPIRED: Final = Counter("abacus_expired", "Accounts taken from the expiry queue, by outcome", ["outcome"])
+
+# Points that lapsed, by program.
+EXPIRED_POINTS: Final = Counter("abacus_points_expired", "Points that lapsed, by program", ["program"])
+
 # Requests to the API, by route and status; and how long they took.
 REQUESTS: Final = Counter("abacus_api_requests", "API requests, by route and status", ["route", "status"])
 REQUEST_SECONDS: Final = Histogram(

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from abacus.earning.message import RetryEnvelope
 from abacus.earning.transaction import Transaction
+from abacus.expiry.envelope import ExpiryMessage
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
@@ -20,6 +21,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
+    "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
 }

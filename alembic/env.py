@@ -7,6 +7,7 @@ from alembic import context
 from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import abacus.expiry.tables
 import abacus.ledger.tables
 import abacus.partners.tables
 import abacus.quarantine.tables
@@ -16,6 +17,7 @@ from abacus.metadata import METADATA
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
+    abacus.expiry.tables,
     abacus.ledger.tables,
     abacus.partners.tables,
     abacus.quarantine.tables,

@@ -20,7 +20,8 @@ import uvloop
 from abacus.core.clock import SystemClock
 from abacus.embedded import EmbeddedStack
 from abacus.ledger.award import Award, Kind
-from abacus.ledger.post import POSTING_PLANS, PostgresLedger
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.rows import POSTING_PLANS
 from abacus.ledger.transfer import Transfer
 from abacus.migrations import migrate
 from abacus.postgres import Pool, open_pool

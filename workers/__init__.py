@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from abacus.bootstrap import Wire
-from workers import api, awarder, calculator, relay, retrier, webhooks
+from workers import api, awarder, calculator, expirer, relay, retrier, webhooks
 
 # From the stream to the ledger and back to the stream.
 PIPELINE: Final[Mapping[str, Wire]] = {
     "calculator": calculator.wire,
     "retrier": retrier.wire,
     "awarder": awarder.wire,
+    "expirer": expirer.wire,
     "relay": relay.wire,
 }
 WORKERS: Final[Mapping[str, Wire]] = {**PIPELINE, "api": api.wire, "webhooks": webhooks.wire}

@@ -4,7 +4,8 @@ from typing import Final
 
 from abacus.bootstrap import Run, Wiring
 from abacus.ledger.awarder import Awarder
-from abacus.ledger.post import POSTING_PLANS, PostgresLedger
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.rows import POSTING_PLANS
 from abacus.quarantine.store import QuarantineStore
 from abacus.queues.consumer import QueueConsumer
 from abacus.queues.definition import AWARD

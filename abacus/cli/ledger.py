@@ -11,6 +11,7 @@ from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool
 from abacus.core.errors import Refused
 from abacus.core.ids import award_id
 from abacus.earning.recompute import recompute
+from abacus.ledger.award import Kind
 from abacus.ledger.read import LedgerReader
 from abacus.ledger.transfer import Transfer
 from abacus.ledger.verify import verify as verify_ledger
@@ -35,9 +36,12 @@ def migrate(as_json: AsJson = False) -> None:
 
 
 def explain(
-    key: Annotated[str, typer.Argument(help="The award's key, for example txn:rides:T-1001.")], as_json: AsJson = False
+    key: Annotated[
+        str, typer.Argument(help="Its key, for example txn:rides:T-1001, or expiry:2026-07:MEMBER:PROGRAM.")
+    ],
+    as_json: AsJson = False,
 ) -> None:
-    """Show how an award was calculated, and calculate it again from its card."""
+    """Show how points were awarded, and calculate them again from the card; or how they lapsed."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -65,7 +69,12 @@ def explained(transfer: Transfer, difference: str | None) -> list[str]:
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
         f"  as #{transfer.seq} of the account: balance {transfer.balance_after}, good until {transfer.expires_on}",
     ]
-    if "fixed" in explanation:
+    if transfer.kind == Kind.EXPIRE:
+        lines.append(
+            f"  good until {explanation['expired_on']}: of {explanation['balance']} points"
+            f" {explanation['held']} were held and stay"
+        )
+    elif "fixed" in explanation:
         lines.append(f"  {explanation['fixed']}: {explanation['points']} points fixed by {explanation['card']}")
     elif "granted_by" in explanation:
         lines.append(f"  granted by the partner {explanation['granted_by']}: {explanation['reason']}")

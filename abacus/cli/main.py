@@ -3,7 +3,7 @@
 import typer
 
 from abacus import __version__
-from abacus.cli import demo, ledger, partners, quarantine, queues, rates, relay, tiers, up, webhooks, worker
+from abacus.cli import demo, expiry, ledger, partners, quarantine, queues, rates, relay, tiers, up, webhooks, worker
 from abacus.cli.shell import fail
 from abacus.core.errors import AbacusError
 
@@ -23,6 +23,7 @@ app.command("explain")(ledger.explain)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")
+app.add_typer(expiry.app, name="expiry")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
 app.add_typer(quarantine.app, name="quarantine")

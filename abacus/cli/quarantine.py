@@ -10,11 +10,11 @@ from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json,
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.earning.message import Message, encode_retry
-from abacus.quarantine.item import HeldItem
+from abacus.quarantine.item import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
 from abacus.quarantine.replay import readable
 from abacus.quarantine.replay import replay as replay_items
 from abacus.quarantine.store import HELD, QuarantineStore
-from abacus.queues.definition import AWARD, RETRY
+from abacus.queues.definition import AWARD, EXPIRY, RETRY
 from abacus.queues.sqs import SqsQueue
 
 app = typer.Typer(help="What could not be processed.", no_args_is_help=True)
@@ -99,15 +99,16 @@ def replay(
         found, replayed, began = settings(), list[str](), SystemClock().now()
         columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
         async with pool() as opened, sqs(found) as client:
-            award_queue = await SqsQueue.find(client, found.queue_prefix + AWARD)
-            retry_queue = await SqsQueue.find(client, found.queue_prefix + RETRY)
+            queues = {
+                origin: await SqsQueue.find(client, found.queue_prefix + name)
+                for origin, name in ((AWARD_QUEUE, AWARD), (RETRY_QUEUE, RETRY), (EXPIRY_QUEUE, EXPIRY))
+            }
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
                 task = progress.add_task("", total=None)
                 while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed)):
                     items = await replay_items(
                         QuarantineStore(opened, SystemClock()),
-                        award_queue=award_queue,
-                        retry_queue=retry_queue,
+                        queues=queues,
                         encode_transaction=lambda item: encode_retry(
                             Message(item.body, item.origin, cause=str(item.reason))
                         ),

@@ -40,6 +40,16 @@ def partner_key(partner_id: str, idempotency_key: str) -> str:
     return f"api:{partner_id}:{idempotency_key}"
 
 
+def expiry_key(month: str) -> str:
+    """Of an expiry, within the account."""
+    return f"expiry:{month}"
+
+
+def expiry_claim(month: str, member_id: str, program: str) -> str:
+    """The same over all accounts, as the register of keys needs it."""
+    return f"{expiry_key(month)}:{member_id}:{program}"
+
+
 def award_id(key: str) -> UUID:
     """The public id of an award, known before the award is posted because it depends on the key alone."""
     return uuid5(_AWARDS, key)

@@ -1,24 +1,27 @@
 """An award recomputed from its own explanation and the card version that this names. Pure."""
 
+from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from abacus.core.errors import AbacusError
 from abacus.core.points import EXACT, ROUND, money, plain
 from abacus.earning.formula import factors_of
+from abacus.ledger.award import Kind
 from abacus.ledger.transfer import Transfer
 from abacus.rates.book import CardBook
 from abacus.rates.card import RateCard
+
+_A_DAY: Final = timedelta(days=1)  # no country's day is further from UTC's
 
 
 def recompute(transfer: Transfer, book: CardBook) -> str | None:
     """What is wrong with the transfer's explanation, or nothing."""
     try:
         explanation: dict[str, Any] = orjson.loads(transfer.explanation)
-        card = book.by_name(explanation["card"]).card
-        faults = _faults(explanation, card)
+        faults = _faults(explanation, transfer, book)
     except (AbacusError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         return f"the explanation cannot be recomputed: {type(error).__name__}: {error}"
     if explanation.get("points") != transfer.points:
@@ -26,10 +29,24 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
     return f"the explanation does not hold: {'; '.join(faults)}" if faults else None
 
 
-def _faults(explanation: dict[str, Any], card: RateCard) -> list[str]:
+def _faults(explanation: dict[str, Any], transfer: Transfer, book: CardBook) -> list[str]:
+    if transfer.kind == Kind.EXPIRE:
+        return _lapsed(explanation, transfer)
+    card = book.by_name(explanation["card"]).card
     if "granted_by" in explanation:
         return []  # a partner named the points; there is nothing to multiply
     return _fixed(explanation, card) if "fixed" in explanation else _calculated(explanation, card)
+
+
+def _lapsed(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+    """What was available has to be gone, on a day after the last on which it was good."""
+    faults: list[str] = []
+    balance, held = explanation["balance"], explanation["held"]
+    if (balance, held) != (transfer.balance_after - transfer.points, transfer.balance_after):
+        faults.append(f"of {balance} points {held} are held, so {-transfer.points} may not lapse")
+    if date.fromisoformat(explanation["expired_on"]) >= transfer.posted_at.date() + _A_DAY:
+        faults.append(f"good until {explanation['expired_on']}, but gone on {transfer.posted_at.date()}")
+    return faults
 
 
 def _fixed(explanation: dict[str, Any], card: RateCard) -> list[str]:

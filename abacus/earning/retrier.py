@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from abacus.core.errors import SetAside
 from abacus.earning.issuing import Issuing
 from abacus.earning.message import Message, decode_retries
-from abacus.quarantine.item import Item, Stage
+from abacus.quarantine.item import RETRY_QUEUE, Item, Stage
 from abacus.quarantine.store import QuarantinePort
 from abacus.queues.port import Received
 
@@ -24,7 +24,7 @@ class Retrier:
             try:
                 messages += decode_retries(envelope.body)
             except SetAside as fault:
-                unreadable.append(Item.of(Stage.ENVELOPE, "retry queue", envelope.body.encode(), fault))
+                unreadable.append(Item.of(Stage.ENVELOPE, RETRY_QUEUE, envelope.body.encode(), fault))
         await self._quarantine.add(unreadable)
         await self._issuing.hand_over(await self._issuing.decide(messages))
         return received

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     """What a transfer does to an account."""
 
     EARN = "earn"
+    EXPIRE = "expire"
 
 
 class Award(NamedTuple):
@@ -50,7 +51,7 @@ class AwardMessage(TypedDict):
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-    kind: Kind
+    kind: Literal[Kind.EARN]
     points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]
     occurred_at: Moment
     expires_on: Day

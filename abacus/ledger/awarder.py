@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.ledger.award import Award, decode_envelope, encode_award
 from abacus.ledger.batch import LedgerPort, Outcome, Status, Unpostable
 from abacus.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
-from abacus.quarantine.item import Item, Stage
+from abacus.quarantine.item import AWARD_QUEUE, Item, Stage
 from abacus.quarantine.store import QuarantinePort
 from abacus.queues.port import Received
 
@@ -33,10 +33,10 @@ class Awarder:
             try:
                 good, broken = decode_envelope(envelope.body)
             except SetAside as fault:
-                bad.append(Item.of(Stage.ENVELOPE, "award queue", envelope.body.encode(), fault))
+                bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, envelope.body.encode(), fault))
                 continue
             awards += good
-            bad += [Item.of(Stage.AWARD, "award queue", item.body, item.fault) for item in broken]
+            bad += [Item.of(Stage.AWARD, AWARD_QUEUE, item.body, item.fault) for item in broken]
         for start in range(0, len(awards), MOST_AWARDS):
             outcomes = await self._post(awards[start : start + MOST_AWARDS])
             bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]

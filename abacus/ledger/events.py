@@ -10,7 +10,7 @@ from abacus.ledger.award import Kind
 from abacus.ledger.transfer import Transfer
 
 SOURCE: Final = "abacus/ledger"
-TYPES: Final = {Kind.EARN: "abacus.points.earned.v1"}
+TYPES: Final = {Kind.EARN: "abacus.points.earned.v1", Kind.EXPIRE: "abacus.points.expired.v1"}
 
 
 class PointEventData(BaseModel):
@@ -39,7 +39,7 @@ class PointEvent(BaseModel):
     specversion: Literal["1.0"]
     id: str
     source: str
-    type: Literal["abacus.points.earned.v1"]
+    type: Literal["abacus.points.earned.v1", "abacus.points.expired.v1"]
     subject: str
     time: datetime
     datacontenttype: Literal["application/json"]

@@ -49,6 +49,7 @@ ACCOUNT: Final = Table(
     Column("head_hash", LargeBinary, nullable=False, server_default=text(r"'\x'")),
     # The transaction of the last transfer: no later transfer may carry a smaller one (docs/adr/0003).
     Column("last_xid", Xid8, nullable=False, server_default=text("'0'")),
+    Index(None, "country", "expires_on", "member_id", "program"),  # a month's end finds its accounts in this order
     # Room on each page for the next version of a row: updates stay on the page and leave the index alone.
     postgresql_with={"fillfactor": "70"},
 )

@@ -123,6 +123,55 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
     return after, Transfer(*body, head)
 
 
+class MonthEnd(NamedTuple):
+    """The end of a month in a country: what was good until a day of that month, or of one before it, has lapsed."""
+
+    key: str  # under which an account can lapse once
+    last_day: date
+    lapsed_at: datetime
+
+
+def lapse(account: Account, end: MonthEnd, posted_at: datetime) -> tuple[Account, Transfer] | None:
+    """The account after its available points lapsed, and the transfer that took them; nothing where nothing lapses,
+    because the member was active again or has nothing to lose.
+
+    What is held stays, and its date with it: it lapses with a later month's end if it is released.
+    """
+    if account.expires_on is None or account.expires_on > end.last_day:
+        return None
+    available = account.balance - account.held
+    if available <= 0:
+        return None
+    left = account.held
+    explanation = {
+        "expired_on": account.expires_on,
+        "balance": account.balance,
+        "held": account.held,
+        "points": -available,
+    }
+    expires_on = account.expires_on if left else None
+    seq = account.last_seq + 1
+    body = (
+        account.member_id,
+        account.program,
+        seq,
+        Kind.EXPIRE,
+        -available,
+        left,
+        end.key,
+        account.country,
+        end.lapsed_at,
+        posted_at,
+        expires_on,
+        orjson.dumps(explanation),
+        None,
+        None,
+    )
+    head = chain(account.head_hash, body)
+    after = account._replace(balance=left, expires_on=expires_on, last_seq=seq, head_hash=head)
+    return after, Transfer(*body, head)
+
+
 def expiry_after(current: date | None, proposed: date, *, activity: bool) -> date:
     """Activity moves the date forward and never back; a gift only sets it where there is none."""
     if current is None:

@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final, NamedTuple
 
+from abacus.ledger.award import Kind
 from abacus.ledger.transfer import NO_HASH, Account, Transfer, chain
 from abacus.postgres import Connection, Pool, passing_failures
 
@@ -27,16 +29,21 @@ where ($1::text is null or t.member_id = $1)
 limit {_MOST_FAULTS}
 """
 
+# An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
+_CLAIMED_AS: Final = (
+    f"case t.kind when '{Kind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
+)
+
 _WITHOUT_CLAIM: Final = f"""
 select t.member_id, t.program, t.seq, t.key from transfer t
-left join claim c on c.key = t.key and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
+left join claim c on c.key = {_CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
 where ($1::text is null or t.member_id = $1) and c.key is null
 limit {_MOST_FAULTS}
 """
 
 _WITHOUT_TRANSFER: Final = f"""
 select c.member_id, c.program, c.seq, c.key from claim c
-left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and t.key = c.key
+left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {_CLAIMED_AS}
 where ($1::text is null or c.member_id = $1) and t.key is null
 limit {_MOST_FAULTS}
 """
@@ -132,6 +139,7 @@ class _Chain:
         self._balance = 0
         self._earned = 0
         self._hash = NO_HASH
+        self._expires_on: date | None = None
 
     def follow(self, transfer: Transfer, recompute: Recompute, report: Report) -> None:
         def found(what: str) -> None:
@@ -148,13 +156,15 @@ class _Chain:
             found(wrong)
         self._seq = transfer.seq
         self._balance = transfer.balance_after
-        self._earned += max(0, transfer.points)
+        self._earned += transfer.points if transfer.kind == Kind.EARN else 0
+        self._expires_on = transfer.expires_on
         self._hash = transfer.hash
 
     def finish(self, report: Report) -> None:
         for name, recorded, followed in (
             ("last_seq", self.account.last_seq, self._seq),
             ("balance", self.account.balance, self._balance),
+            ("expires_on", self.account.expires_on, self._expires_on),
             ("earned_total", self.account.earned_total, self._earned),
             ("head_hash", self.account.head_hash.hex(), self._hash.hex()),
         ):

@@ -4,8 +4,14 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from abacus.core.errors import Reason, SetAside
+
+# The origins of envelopes: each is the queue that it stood in, and that a replay puts it back on.
+AWARD_QUEUE: Final = "award queue"
+RETRY_QUEUE: Final = "retry queue"
+EXPIRY_QUEUE: Final = "expiry queue"
 
 
 class Stage(StrEnum):

@@ -1,11 +1,11 @@
 """Putting quarantined items back to where they were on their way to."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from abacus.core.errors import Reason
-from abacus.quarantine.item import Item, Stage
+from abacus.quarantine.item import AWARD_QUEUE, RETRY_QUEUE, Item, Stage
 from abacus.quarantine.store import QuarantineStore
 from abacus.queues.envelope import pack
 from abacus.queues.port import Queue
@@ -16,15 +16,15 @@ EncodeTransaction = Callable[[Item], bytes]
 async def replay(
     quarantine: QuarantineStore,
     *,
-    award_queue: Queue,
-    retry_queue: Queue,
+    queues: Mapping[str, Queue],
     encode_transaction: EncodeTransaction,
     ids: Sequence[str] = (),
     reason: Reason | None = None,
     set_aside_before: datetime | None = None,
     limit: int = 100,
 ) -> list[Item]:
-    """Send held items on their way again; those that were sent. Raises `Unavailable`; then none counts as replayed.
+    """Send held items on their way again, by the queues of that name; those that were sent. Raises `Unavailable`; then
+    none counts as replayed.
 
     A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
     """
@@ -32,12 +32,11 @@ async def replay(
         items = [entry.item for entry in held]
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]
-        await retry_queue.send(list(pack("retries", transactions)))
-        await award_queue.send(list(pack("awards", awards)))
+        await queues[RETRY_QUEUE].send(list(pack("retries", transactions)))
+        await queues[AWARD_QUEUE].send(list(pack("awards", awards)))
         for item in items:
             if item.stage is Stage.ENVELOPE:
-                queue = award_queue if item.origin == "award queue" else retry_queue
-                await queue.send([item.body.decode()])
+                await queues[item.origin].send([item.body.decode()])
     return items
 
 

@@ -9,6 +9,7 @@ from abacus.queues.sqs import Client, reachable
 
 AWARD: Final = "award"
 RETRY: Final = "retry"
+EXPIRY: Final = "expiry"
 
 
 class QueueDefinition(NamedTuple):

@@ -90,6 +90,8 @@ REFERENCE_TABLES = {
     "allowance",
     "webhook",
     "webhook_cursor",
+    "expiry_run",
+    "expiry_batch",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

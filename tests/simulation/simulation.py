@@ -154,8 +154,7 @@ async def _operate(house: House) -> None:
     """What `abacus quarantine replay --all` does: what is still bad has to come back under its old id."""
     await replay(
         cast("QuarantineStore", house.quarantine),  # it has the one method that a replay uses
-        award_queue=house.award_queue,
-        retry_queue=house.retry_queue,
+        queues=_queues(house),
         encode_transaction=lambda item: encode_retry(Message(item.body, item.origin, cause=str(item.reason))),
         limit=100_000,
     )

@@ -1,0 +1,171 @@
+"""`abacus expiry`: what lapses at a month's end, and the job that takes it."""
+
+import asyncio
+import csv
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Final
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from abacus.bootstrap import sqs
+from abacus.cli.shell import AsJson, counted, errors, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.expiry.month import Month
+from abacus.expiry.preview import Expected
+from abacus.expiry.preview import preview as look_ahead
+from abacus.expiry.runs import ExpiryRuns, Run
+from abacus.expiry.sweep import MonthEndJob, Task, countries, of_all_due, of_month, zone_of
+from abacus.queues.definition import EXPIRY
+from abacus.queues.sqs import SqsQueue
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+
+app = typer.Typer(help="Points that lapse.", no_args_is_help=True)
+
+OnlyMonth = Annotated[str | None, typer.Option("--month", metavar="YYYY-MM", help="A month that is over.")]
+OnlyCountry = Annotated[str | None, typer.Option("--country", metavar="SG", help="Only this country.")]
+
+_LOOK_EVERY_S: Final = 0.5
+
+
+@app.command("run")
+def run_month(
+    month: OnlyMonth = None,
+    country: OnlyCountry = None,
+    due: Annotated[bool, typer.Option("--due", help="Every country and month that is due and not done.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Put once more on the queue what is there and not expired yet.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Stay until the expirer is through.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the members whose points lapse with a month's end and put them on the expiry queue.
+
+    Without a month it is the last one that is over in each country. A run that was cut off goes on where it stopped.
+    """
+
+    async def main() -> None:
+        if due and month:
+            raise Refused("--due finds the months itself; leave out --month")
+        wanted = Month.parse(month) if month else None
+        found, clock = settings(), SystemClock()
+        async with pool() as opened, sqs(found) as client:
+            runs, book = ExpiryRuns(opened), CardBook(await CardStore(opened).all())
+            now = clock.now()
+            tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
+            queue = await SqsQueue.find(client, found.queue_prefix + EXPIRY)
+            done = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
+            if wait:
+                done = await _watch(runs, done)
+        _show(done, as_json=as_json)
+
+    run(main())
+
+
+@app.command("preview")
+def preview(
+    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, over or to come.")],
+    country: OnlyCountry = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show whose points will lapse with a month's end as things stand, by country. Nothing is changed."""
+
+    async def main() -> None:
+        wanted = Month.parse(month)
+        if as_csv and as_json:
+            raise Refused("--csv and --json: choose one")
+        async with pool() as opened:
+            book, now = CardBook(await CardStore(opened).all()), SystemClock().now()
+            expected: list[Expected] = []
+            for name in [country] if country else countries(book):
+                with_earlier = wanted.before.is_over(now, zone_of(book, name, now))
+                expected += await look_ahead(opened, name, wanted, with_earlier=with_earlier)
+        rows = [each._asdict() for each in expected]
+        if as_json:
+            print_json({"month": str(wanted), "expected": rows})
+        elif as_csv:
+            writer = csv.DictWriter(sys.stdout, fieldnames=Expected._fields)
+            writer.writeheader()
+            writer.writerows(rows)
+        else:
+            cells = [[each.country, each.program, f"{each.members:,}", f"{each.points:,}"] for each in expected]
+            table(f"Lapses with the end of {wanted}", list(Expected._fields), cells)
+
+    run(main())
+
+
+@app.command("runs")
+def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJson = False) -> None:
+    """Show the record of each month's end: found, enqueued, expired, skipped, points."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
+        _show(found, as_json=as_json)
+
+    run(main())
+
+
+async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> list[Run]:
+    done: list[Run] = []
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} on the queue"), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        for task in tasks:
+            bar = progress.add_task(f"{task.country} {task.month}", total=None)
+            done.append(await job.run(task, partial(_advance, progress, bar), again=again))
+    return done
+
+
+def _advance(progress: Progress, bar: TaskID, accounts: int) -> None:
+    progress.update(bar, advance=accounts)
+
+
+async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
+    """Until the expirer is through with these."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        bar = progress.add_task("expired or skipped", total=sum(each.found for each in begun))
+        while True:
+            now = [each for one in begun for each in await runs.all(one.country, Month.parse(one.month))]
+            progress.update(bar, completed=sum(each.found - each.left for each in now))
+            if all(each.finished_at is not None for each in now):
+                return now
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _show(found: Sequence[Run], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"runs": [_document(each) for each in found]})
+        return
+    counts = ("found", "enqueued", "expired", "skipped", "points")
+    rows = [
+        [each.country, each.month, *(f"{getattr(each, name):,}" for name in counts), _state(each)] for each in found
+    ]
+    table("Month's ends", ["country", "month", *counts, "state"], rows)
+
+
+def _state(each: Run) -> str:
+    if each.finished_at is not None:
+        return f"done {each.finished_at:%Y-%m-%d %H:%M} UTC"
+    if each.swept_at is not None:
+        return f"{counted(each.left, 'account')} with the expirer"
+    return f"left off; `abacus expiry run --month {each.month} --country {each.country}` goes on"
+
+
+def _document(each: Run) -> dict[str, Any]:
+    return {
+        "country": each.country,
+        "month": each.month,
+        "found": each.found,
+        "enqueued": each.enqueued,
+        "expired": each.expired,
+        "skipped": each.skipped,
+        "points": each.points,
+        "started": each.started_at.isoformat(),
+        "finished": each.finished_at.isoformat() if each.finished_at else None,
+    }

@@ -1,0 +1,86 @@
+"""Points lapse once, only what is available, and only where nobody was active."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.ledger.award import Award, Kind
+from abacus.ledger.transfer import Account, MonthEnd, Transfer, apply, chain, lapse
+from tests.ledger.awards import NOW, award, awards_to_bob
+
+JULY = MonthEnd("expiry:2026-07", date(2026, 7, 31), datetime(2026, 7, 31, 16, tzinfo=UTC))
+LATER = datetime(2026, 8, 1, 3, tzinfo=UTC)
+BOB, _ = apply(Account.opened(("bob", "GRP"), "SG"), award(), NOW)
+
+
+def test_what_is_available_lapses() -> None:
+    changed = lapse(BOB, JULY, LATER)
+    assert changed is not None
+    account, transfer = changed
+    assert (account.balance, account.expires_on, account.last_seq, account.earned_total) == (0, None, 2, 180)
+    assert transfer[:11] == (
+        *("bob", "GRP", 2, Kind.EXPIRE, -180, 0, "expiry:2026-07", "SG", JULY.lapsed_at, LATER),
+        None,
+    )
+    expected = {"expired_on": "2026-07-31", "balance": 180, "held": 0, "points": -180}
+    assert orjson.loads(transfer.explanation) == expected
+    assert account.head_hash == transfer.hash == chain(BOB.head_hash, transfer[:-1])
+
+
+def test_what_is_held_stays_with_its_date() -> None:
+    changed = lapse(BOB._replace(held=50), JULY, LATER)
+    assert changed is not None
+    account, transfer = changed
+    assert (transfer.points, account.balance, account.held) == (-130, 50, 50)
+    assert account.expires_on == transfer.expires_on == date(2026, 7, 31)
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        pytest.param(BOB._replace(expires_on=date(2026, 8, 31)), id="active again"),
+        pytest.param(BOB._replace(expires_on=None), id="nothing to lapse"),
+        pytest.param(BOB._replace(balance=0), id="all spent"),
+        pytest.param(BOB._replace(held=180), id="all held"),
+        pytest.param(BOB._replace(balance=-20), id="below zero"),
+    ],
+)
+def test_what_does_not_lapse(account: Account) -> None:
+    assert lapse(account, JULY, LATER) is None
+
+
+def test_a_gift_after_the_lapse_has_a_date_of_its_own() -> None:
+    changed = lapse(BOB, JULY, LATER)
+    assert changed is not None
+    gifted, _ = apply(changed[0], award(key="api:acme:1", activity=False, expires_on=date(2027, 2, 28)), LATER)
+    assert gifted.expires_on == date(2027, 2, 28)
+
+
+@given(st.lists(awards_to_bob, max_size=8), st.lists(awards_to_bob, max_size=4), st.integers(0, 500))
+def test_twice_is_once_and_nobody_loses_what_is_held(
+    before: Sequence[Award], after: Sequence[Award], held: int
+) -> None:
+    account = Account.opened(("bob", "GRP"), "SG")
+    transfers: list[Transfer] = []
+    for each in before:
+        account, transfer = apply(account, each, NOW)
+        transfers.append(transfer)
+    account = account._replace(held=min(held, account.balance))
+    was = account
+    changed = lapse(account, JULY, LATER)
+    if changed is not None:
+        account, transfer = changed
+        transfers.append(transfer)
+        assert account.balance == account.held
+        assert was.expires_on is not None
+        assert was.expires_on <= JULY.last_day
+    assert lapse(account, JULY, LATER) is None
+    for each in after:
+        account, transfer = apply(account, each, LATER)
+        transfers.append(transfer)
+    assert account.balance == sum(each.points for each in transfers)
+    assert [each.seq for each in transfers] == list(range(1, len(transfers) + 1))
