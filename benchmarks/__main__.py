@@ -8,14 +8,16 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks import api, calculation, pipeline, posting
+from benchmarks import api, calculation, expiry, pipeline, posting
 from benchmarks.report import Figure, machine, markdown
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=["calculation", "posting", "demo", "memory", "api"], action="append")
-    parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present while posting")
+    parser.add_argument(
+        "--only", choices=["calculation", "posting", "demo", "memory", "api", "expiry"], action="append"
+    )
+    parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
     chosen = parser.parse_args()
     parts: dict[str, Callable[[Path], Sequence[Figure]]] = {
@@ -24,6 +26,7 @@ def main() -> int:
         "demo": lambda _: pipeline.measure_demo(chosen.transactions),
         "memory": lambda directory: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
         "api": lambda directory: uvloop.run(api.measure(directory)),
+        "expiry": lambda directory: uvloop.run(expiry.measure(directory, chosen.accounts)),
     }
     figures: list[Figure] = []
     for name in chosen.only or parts:

@@ -107,16 +107,21 @@ async def _send(settings: Settings, transactions: int) -> None:
         await publisher.close()
 
 
+def environment(settings: Settings) -> dict[str, str]:
+    """What a process of ours is started with."""
+    given = {
+        f"ABACUS_{field.upper()}": str(value) for field, value in settings.model_dump().items() if value is not None
+    }
+    return {**os.environ, **given}
+
+
 @asynccontextmanager
 async def worker(
     name: str, settings: Settings, *, module: Sequence[str] = ("abacus", "worker")
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """A worker in a process of its own, until the block ends."""
-    given = {
-        f"ABACUS_{field.upper()}": str(value) for field, value in settings.model_dump().items() if value is not None
-    }
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *module, name, env={**os.environ, **given}, stderr=asyncio.subprocess.DEVNULL
+        sys.executable, "-m", *module, name, env=environment(settings), stderr=asyncio.subprocess.DEVNULL
     )
     try:
         yield process

@@ -46,8 +46,10 @@ _EXPLANATION: Final = (
 )
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 
+# One account in five is active for the first time in the month: its expiry date moves, and with it an entry of an index.
 _MEMBERS: Final = """
-insert into account (member_id, program, country) select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG'
+insert into account (member_id, program, country, expires_on)
+select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', case when n % 5 > 0 then date '2026-11-30' end
 from generate_series(0, $1::int - 1) as n
 """
 
@@ -142,7 +144,7 @@ def _seconds(processes: Executor, work: Callable[[Part], tuple[float, float]], p
 
 def _post(part: Part) -> tuple[float, float]:
     rng = random.Random(part.round)
-    awards = [_award(part.round * AWARDS + number, rng.randrange(part.accounts)) for number in range(AWARDS)]
+    awards = [award(part.round * AWARDS + number, rng.randrange(part.accounts)) for number in range(AWARDS)]
     batches = iter(_batches(awards[part.number :: part.of]))
 
     async def main() -> tuple[float, float]:
@@ -191,7 +193,7 @@ async def _timed(hand: Callable[[], Awaitable[None]], hands: int) -> tuple[float
     return began, time.monotonic()
 
 
-def _award(number: int, member: int) -> Award:
+def award(number: int, member: int) -> Award:
     activity = True
     return Award(
         f"txn:rides:T-{number:09}",

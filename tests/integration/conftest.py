@@ -5,7 +5,7 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.examples import example_cards
 from abacus.postgres import Pool
-from abacus.queues.definition import AWARD, RETRY, ensure_queues
+from abacus.queues.definition import AWARD, EXPIRY, RETRY, ensure_queues
 from abacus.queues.sqs import SqsQueue, sqs_client
 from abacus.rates.store import CardStore
 from tests.conftest import Services
@@ -22,7 +22,7 @@ async def house(services: Services, database_url: str, pool: Pool) -> House:
     async with sqs_client(settings.sqs_endpoint_url) as client:
         await ensure_queues(client, settings.queue_prefix)
         # What a killed worker held comes back sooner than in production, so that tests need not wait half a minute.
-        for name in (AWARD, RETRY):
+        for name in (AWARD, RETRY, EXPIRY):
             queue = await SqsQueue.find(client, settings.queue_prefix + name)
             await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "4"})
     store = CardStore(pool)

@@ -70,7 +70,7 @@ DOWN = "postgresql://nobody@127.0.0.1:1/none"
             ["worker", "juggler"],
             {},
             2,
-            "abacus: no worker is called 'juggler'; there are calculator, retrier, awarder, relay",
+            "abacus: no worker is called 'juggler'; there are calculator, retrier, awarder",
         ),
         (
             ["worker", "calculator"],
