@@ -46,7 +46,7 @@ _EXPLANATION: Final = (
 )
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 
-# One account in five is active for the first time in the month: its expiry date moves, and with it an entry of an index.
+# One account in five is active for the first time in the month: its expiry date moves, and with it an index entry.
 _MEMBERS: Final = """
 insert into account (member_id, program, country, expires_on)
 select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', case when n % 5 > 0 then date '2026-11-30' end
