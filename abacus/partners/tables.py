@@ -49,7 +49,7 @@ WEBHOOK: Final = Table(
     Column("disabled_why", Text),
 )
 
-# What partners are told. A delivered one stays, so that an event that is read again makes no second one.
+# What partners are told. A delivered one stays for a month, so that an event that is read again makes no second one.
 WEBHOOK_DELIVERY: Final = Table(
     "webhook_delivery",
     METADATA,
@@ -68,6 +68,7 @@ WEBHOOK_DELIVERY: Final = Table(
     Column("last_error", Text),
     Index(None, "partner_id", "due_at", postgresql_where=text("delivered_at is null and given_up_at is null")),
     Index(None, "partner_id", "created_at", postgresql_where=text("delivered_at is null")),
+    Index(None, "delivered_at", postgresql_where=text("delivered_at is not null")),
 )
 
 # How far rejections have been turned into deliveries.

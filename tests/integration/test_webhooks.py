@@ -386,6 +386,46 @@ async def test_a_receiver_that_does_not_answer_is_left_after_a_while(pool: Pool,
     assert errors == "no answer within 0.2 s"
 
 
+async def test_a_receiver_that_failed_gets_one_at_a_time_until_one_succeeds(pool: Pool, receiver: Receiver) -> None:
+    receiver.answers("503 Busy")
+    await partner(pool, "acme", receiver.url)
+    await post_and_enter(pool, award("api:acme:1"))
+    async with sending(pool):
+        await until(lambda: _seen(receiver, 1))
+        await post_and_enter(pool, *(award(f"api:acme:{number}") for number in range(2, 12)))
+        receiver.most_at_once = 0
+        await until(lambda: _seen(receiver, 8))
+        assert receiver.most_at_once == 1
+        receiver.answers("204 No Content")
+        await settled(pool, "delivered_at", 11)
+
+
+async def test_a_receiver_may_ask_for_a_longer_wait(pool: Pool, receiver: Receiver) -> None:
+    receiver.answers("429 Slow down", "retry-after: 7200")
+    await partner(pool, "acme", receiver.url)
+    await post_and_enter(pool, award("api:acme:1"))
+    async with sending(pool):
+        await settled(pool, "last_status", 1)
+    due_at = await pool.fetchval("select due_at from webhook_delivery")
+    assert timedelta(minutes=119) < due_at - CLOCK.now() <= timedelta(hours=2)
+
+
+async def test_what_was_delivered_long_ago_is_forgotten(pool: Pool, receiver: Receiver) -> None:
+    await partner(pool, "acme", receiver.url)
+    await post_and_enter(pool, *(award(f"api:acme:{number}") for number in range(3)))
+    await pool.execute(
+        "update webhook_delivery set delivered_at = now() - interval '31 days' where message_id ="
+        " (select min(message_id) from webhook_delivery)"
+    )
+    await pool.execute(
+        "update webhook_delivery set delivered_at = now() - interval '29 days' where message_id ="
+        " (select max(message_id) from webhook_delivery)"
+    )
+    await Outbox(pool, CLOCK).prune()
+    left = await pool.fetch("select delivered_at is null from webhook_delivery order by message_id")
+    assert [row[0] for row in left] == [True, False]
+
+
 async def test_what_waits_is_measured(pool: Pool, receiver: Receiver) -> None:
     await partner(pool, "acme", receiver.url)
     receiver.goes_on.clear()

@@ -23,7 +23,7 @@ from abacus.ledger.transfer import Transfer
 from abacus.partners.webhooks.addresses import checked_url, is_public
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 from abacus.partners.webhooks.message import MessageType, Unreadable, posted, rejected
-from abacus.partners.webhooks.schedule import BACKOFF, RETRIED_FOR, Answer, Outcome, verdict
+from abacus.partners.webhooks.schedule import BACKOFF, RETRIED_FOR, Answer, Outcome, asked_until, verdict
 from abacus.partners.webhooks.signature import new_secret, sign, signed_headers
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -350,3 +350,40 @@ def test_waits_are_jittered() -> None:
         for seed in range(50)
     }
     assert len(dues) == 50
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waits"),
+    [
+        ("120", timedelta(minutes=2)),
+        (" 0 ", timedelta()),
+        ("Mon, 01 Jun 2026 13:00:00 GMT", timedelta(hours=1)),
+        ("Mon, 01 Jun 2026 11:00:00 GMT", -timedelta(hours=1)),
+        ("Mon, 01 Jun 2026 13:00:00", timedelta()),
+        ("-5", timedelta()),
+        ("99999999999", timedelta()),
+        ("soon", timedelta()),
+        ("", timedelta()),
+        (None, timedelta()),
+    ],
+)
+def test_how_long_a_receiver_asks_to_be_left_alone(retry_after: str | None, waits: timedelta) -> None:
+    assert asked_until(retry_after, NOW) - NOW == waits
+
+
+def test_a_wait_that_is_asked_for_counts_when_it_is_longer_and_ends_with_the_time() -> None:
+    def due_after(retry_after: str) -> timedelta:
+        found = verdict(
+            Answer(503, "busy", retry_after),
+            NOW,
+            attempts=1,
+            retry_until=NOW + timedelta(hours=1),
+            backoff=Backoff(first_s=60, longest_s=60),
+            rng=random.Random(1),
+        )
+        assert found.due_at is not None
+        return found.due_at - NOW
+
+    assert due_after("600") == timedelta(minutes=10)
+    assert due_after("7200") == timedelta(hours=1)
+    assert timedelta() <= due_after("0") <= timedelta(minutes=1)

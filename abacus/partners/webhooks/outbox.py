@@ -15,6 +15,9 @@ from abacus.partners.webhooks.message import Message, MessageType
 from abacus.partners.webhooks.schedule import RETRIED_FOR, Answer, Outcome, Verdict
 from abacus.postgres import Connection, Pool, passing_failures
 
+KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message
+_PRUNED_AT_ONCE: Final = 1000
+
 LEASE: Final = timedelta(seconds=60)  # longer than any try takes
 
 _ENTER: Final = """
@@ -77,6 +80,13 @@ update webhook_delivery set given_up_at = $2, last_error = $3 where partner_id =
 """
 
 
+_PRUNE: Final = """
+delete from webhook_delivery where message_id in (
+    select message_id from webhook_delivery where delivered_at < $1
+    order by delivered_at limit $2 for update skip locked)
+"""
+
+
 class Outbox:
     """Every method raises `Unavailable` while the database is away."""
 
@@ -123,6 +133,11 @@ class Outbox:
             if disabled:
                 await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {answer.detail}")
         return disabled
+
+    async def prune(self) -> None:
+        """Forget some of what was delivered long ago."""
+        async with passing_failures():
+            await self._pool.execute(_PRUNE, self._clock.now() - KEPT_FOR, _PRUNED_AT_ONCE)
 
     async def waiting(self) -> Waiting:
         async with passing_failures():

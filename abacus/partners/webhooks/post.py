@@ -114,7 +114,7 @@ class Poster:
         )
         response = await self._transport.handle_async_request(request)
         try:
-            return Answer(response.status_code, await _in_words(response))
+            return Answer(response.status_code, await _in_words(response), response.headers.get("retry-after"))
         finally:
             await response.aclose()
 

@@ -1,4 +1,5 @@
-"""Sending what is due: many at once, few to each receiver, so that a slow one holds up nobody else.
+"""Sending what is due: many at once, few to each receiver, so that a slow one holds up nobody else. One that failed
+last gets one at a time until one succeeds.
 
 A message is taken for a while. When a worker is killed, another one takes it after that while and sends it again, under
 the same id.
@@ -63,6 +64,7 @@ class Sender:
         self._at_once = at_once
         self._per_partner = per_partner
         self._under_way: dict[asyncio.Task[None], str] = {}
+        self._failing: set[str] = set()
         self._counted_at = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -86,12 +88,13 @@ class Sender:
     async def _take(self) -> None:
         room = self._at_once - len(self._under_way)
         if room:
-            taken = await self._outbox.take(
-                room, per_partner=self._per_partner, under_way=Counter(self._under_way.values())
-            )
+            under_way = Counter(self._under_way.values())
+            under_way.update(dict.fromkeys(self._failing, self._per_partner - 1))
+            taken = await self._outbox.take(room, per_partner=self._per_partner, under_way=under_way)
             for delivery in taken:
                 self._under_way[asyncio.create_task(self._deliver(delivery))] = delivery.partner_id
         if time.monotonic() - self._counted_at >= _COUNT_EVERY_S:
+            await self._outbox.prune()
             await self._count()
         self._health.ready()
 
@@ -117,6 +120,10 @@ class Sender:
             backoff=self._backoff,
             rng=self._rng,
         )
+        if found.outcome is Outcome.DELIVERED:
+            self._failing.discard(delivery.partner_id)
+        else:
+            self._failing.add(delivery.partner_id)
         if found.outcome is not Outcome.GONE:
             await self._outbox.settle(delivery, answer, found)
         elif await self._outbox.disable(delivery, answer):
