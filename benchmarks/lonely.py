@@ -13,7 +13,9 @@ from workers.api import wire_with
 
 
 async def wire(wiring: Wiring) -> Run:
-    return await wire_with(wiring, lambda queue, register: Door(queue, register, gather_s=0, most_together=1))
+    return await wire_with(
+        wiring, lambda queue, retries, register: Door(queue, retries, register, gather_s=0, most_together=1)
+    )
 
 
 async def main() -> None:

@@ -21,7 +21,7 @@ from abacus.partners.store import PartnerStore
 from abacus.partners.watch import Watch
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, passing_failures
-from abacus.queues.definition import AWARD
+from abacus.queues.definition import AWARD, RETRY
 from abacus.queues.port import Queue
 from abacus.queues.sqs import SqsQueue
 from abacus.tiers.store import MembershipStore
@@ -45,7 +45,10 @@ async def wire(wiring: Wiring) -> Run:
     return await wire_with(wiring, Door)
 
 
-async def wire_with(wiring: Wiring, make_door: Callable[[Queue, Register], Door]) -> Run:
+MakeDoor = Callable[[Queue, Queue, Register], Door]
+
+
+async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
     """The API with a door of one's own: benchmarks compare one that gathers with one that does not."""
     listener = bound(wiring.settings.api_host, wiring.settings.api_port)
     entrance = _Entrance(starting_app(wiring.process_health))
@@ -69,12 +72,14 @@ async def wire_with(wiring: Wiring, make_door: Callable[[Queue, Register], Door]
     return run
 
 
-async def _parts(wiring: Wiring, make_door: Callable[[Queue, Register], Door], is_open: asyncio.Event) -> Parts:
+async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
     pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True)
-    queue = await wiring.queue(await wiring.sqs(), AWARD)
+    client = await wiring.sqs()
+    queue = await wiring.queue(client, AWARD)
+    retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    door = make_door(queue, register)
+    door = make_door(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())

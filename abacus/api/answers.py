@@ -11,6 +11,7 @@ from starlette.responses import Response
 from abacus.api.problems import Problem
 from abacus.ledger.award import Award
 from abacus.ledger.transfer import Transfer
+from abacus.partners.door import Accepted
 from abacus.partners.register import State, Status
 
 
@@ -25,10 +26,13 @@ class Worth(BaseModel):
 
 
 class AwardAnswer(Worth):
-    """An award and how far it has come. `balance` is the account's after the award, once it is posted."""
+    """An award and how far it has come. `balance` is the account's after the award, once it is posted. Points that are
+    `provisional` are those of a member without a tier: the tier could not be read, and counts before they are posted.
+    """
 
     award_id: UUID
     status: Literal["queued", "posted", "rejected", "quarantined"]
+    provisional: bool | None = None
     posted_at: datetime | None = None
     balance: int | None = None
     reason: str | None = None
@@ -102,8 +106,9 @@ def worth(award: Award) -> dict[str, Any]:
     }
 
 
-def queued(award_id: UUID, award: Award) -> dict[str, Any]:
-    return {"award_id": award_id, "status": Status.QUEUED, **worth(award)}
+def queued(award_id: UUID, accepted: Accepted) -> dict[str, Any]:
+    answer = {"award_id": award_id, "status": Status.QUEUED, **worth(accepted.award)}
+    return answer | {"provisional": True} if accepted.provisional else answer
 
 
 def state(found: State) -> dict[str, Any]:

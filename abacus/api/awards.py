@@ -28,16 +28,17 @@ from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, 
 from abacus.core.errors import Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.ledger.allowance import OverLimit
-from abacus.ledger.award import Award
 from abacus.metrics import ASKED
-from abacus.partners.ask import Ask, ComputedAsk, Considered, FixedAsk, Objection, award_for, consider, kind_of_ask
+from abacus.partners.ask import Ask, ComputedAsk, Considered, FixedAsk, Objection, consider, entry_for, kind_of_ask
 from abacus.partners.door import Accepted, KeyInFlight, KeyReused
+from abacus.partners.entry import Entry
 from abacus.partners.partner import Partner
-from abacus.partners.register import Entry, Status
+from abacus.partners.register import Status
 from abacus.rates.card import BASE_TIER
 
 MOST_IN_BATCH: Final = 1000
 _LONGEST_WAIT_S: Final = 10
+_TIERS_WITHIN_S: Final = 2.0
 _PREFER: Final = "Prefer"
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
@@ -122,7 +123,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
     partner, parts = call_of(request)
-    entry = Entry.of(partner.partner_id, await _price(ask, partner, parts, _idempotency_key(request)))
+    entry = await _entry(ask, partner, parts, _idempotency_key(request))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
     seconds = _seconds_to_wait(request.headers.get(_PREFER))
@@ -135,7 +136,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
             raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
         if outcome is not None:
             return answers.json_answer(answers.state(outcome), 202, headers)
-    return answers.json_answer(answers.queued(entry.award_id, accepted.award), 202, headers)
+    return answers.json_answer(answers.queued(entry.award_id, accepted), 202, headers)
 
 
 @router.post(
@@ -177,22 +178,32 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
 )
 async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
     """The same bodies as for an award; nothing is awarded."""
-    return answers.json_answer(answers.worth(await _price(ask, *call_of(request), "quote")))
+    entry = await _entry(ask, *call_of(request), "quote")
+    if entry.to_compute is not None:
+        raise Unavailable("tiers", "what the member's tier is cannot be read now")
+    return answers.json_answer(answers.worth(entry.award))
 
 
-async def _price(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, idempotency_key: str) -> Award:
+async def _entry(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, idempotency_key: str) -> Entry:
+    """Raises `Objection`, and `Unavailable` when no card was ever read."""
     now = parts.clock.now()
     calculator = parts.calculator()
     considered = consider(ask, partner, calculator, now)
     tier = (await _tiers([considered], parts))[0]
-    return award_for(considered, calculator, tier, idempotency_key, now)
+    return entry_for(considered, calculator, tier, idempotency_key, now)
 
 
-async def _tiers(considered: Sequence[Considered], parts: Parts) -> list[str]:
-    """The tier of each member whose transaction is computed, read at once. Raises `Unavailable`."""
+async def _tiers(considered: Sequence[Considered], parts: Parts) -> Sequence[str | None]:
+    """The tier of each member, read at once for those whose transaction is computed; none while they cannot be read."""
     accounts = [(each.member_id, each.card.card.program) for each in considered]
     asked = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
-    listed = await parts.tiers.tiers_of(asked) if asked else {}
+    if not asked:
+        return [BASE_TIER] * len(accounts)
+    try:
+        async with asyncio.timeout(_TIERS_WITHIN_S):
+            listed = await parts.tiers.tiers_of(asked)
+    except (Unavailable, TimeoutError):
+        return [None] * len(accounts)
     return [listed.get(account, BASE_TIER) for account in accounts]
 
 
@@ -248,10 +259,9 @@ async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> li
             results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
     tiers = await _tiers(list(considered.values()), parts)
 
-    async def enter(place: int, each: Considered, tier: str) -> None:
+    async def enter(place: int, each: Considered, tier: str | None) -> None:
         try:
-            wanted = award_for(each, calculator, tier, results[place]["idempotency_key"], now)
-            entry = Entry.of(partner.partner_id, wanted)
+            entry = entry_for(each, calculator, tier, results[place]["idempotency_key"], now)
             accepted = await _enter(entry, parts)
         except (Objection, Unavailable) as error:
             results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
@@ -259,7 +269,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, parts: Parts) -> li
             results[place]["problem"] = problem.document()
         else:
             results[place]["outcome"] = "replayed" if accepted.replayed else "accepted"
-            results[place]["award"] = answers.queued(entry.award_id, accepted.award)
+            results[place]["award"] = answers.queued(entry.award_id, accepted)
 
     await asyncio.gather(
         *(enter(place, each, tier) for (place, each), tier in zip(considered.items(), tiers, strict=True))

@@ -33,6 +33,7 @@ class Award(Worth):
     balance: int | None = None
     reason: str | None = None
     detail: str | None = None
+    provisional: bool = False  # the points of a member without a tier; the tier counts before they are posted
     replayed: bool = False  # the queue had it already, from an earlier call or from an earlier try of this one
     idempotency_key: str | None = None  # unknown where the award was asked for by its id
 

@@ -5,15 +5,15 @@ Deciding and handing over are apart: a decision can be looked at (the breaker do
 
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Reason, SetAside, Unavailable
+from abacus.core.errors import Reason, Refused, SetAside, Unavailable
 from abacus.earning.calculate import Calculator
 from abacus.earning.message import Message, encode_retry
 from abacus.earning.retry import RetryPolicy
-from abacus.earning.transaction import Completed, Transaction, read_transaction
+from abacus.earning.transaction import Completed, Refunded, Transaction, read_transaction
 from abacus.health import WorkerHealth
 from abacus.ledger.award import Award, encode_award
 from abacus.ledger.transfer import AccountId
@@ -114,12 +114,13 @@ class Issuing:
             try:
                 award = calculator.award(transaction, card, tier)
             except SetAside as fault:
-                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+                decided.set_aside.append(_item(message, fault, transaction))
                 continue
             if award is None:
                 decided.ignored += 1
             else:
-                decided.awards.append(award)
+                asked = message.asked
+                decided.awards.append(award if asked is None else award._replace(key=asked.key))
         return decided
 
     async def hand_over(self, decided: Decided) -> None:
@@ -137,22 +138,21 @@ class Issuing:
             try:
                 read.append((message, read_transaction(message.body)))
             except SetAside as fault:
-                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+                decided.set_aside.append(_item(message, fault))
         return read
 
     async def _find_cards(self, read: Sequence[tuple[Message, Transaction]], decided: Decided) -> list[_Priced]:
-        """The card of each transaction. A country without one may have been published just now: look once more."""
+        """The card of each transaction. One that is not known may have been published just now: look once more."""
         calculator = self._calculator_for(self._cards.book())
-        known = set(calculator.book.scopes())
-        if any(transaction.country not in known for _, transaction in read):
+        if not all(_is_known(calculator.book, message, transaction) for message, transaction in read):
             await self._cards.look_again()
             calculator = self._calculator_for(self._cards.book())
         priced: list[_Priced] = []
         for message, transaction in read:
             try:
-                priced.append(_Priced(message, transaction, calculator.card_for(transaction)))
+                priced.append(_Priced(message, transaction, _card(calculator, message, transaction)))
             except SetAside as fault:
-                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+                decided.set_aside.append(_item(message, fault, transaction))
         return priced
 
     async def _tiers_of(self, priced: Sequence[_Priced]) -> Mapping[AccountId, str]:
@@ -174,7 +174,7 @@ class Issuing:
             if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):
                 detail = f"{failed.attempt} attempts since {failed.first_failed_at.isoformat()}; last: {failed.cause}"
                 fault = SetAside(Reason.RETRIES_EXHAUSTED, detail)
-                decided.set_aside.append(Item.of(Stage.TRANSACTION, message.origin, message.body, fault))
+                decided.set_aside.append(_item(message, fault))
             else:
                 decided.deferred.append(failed)
                 RETRIES.labels(error.dependency.partition(" ")[0]).inc()
@@ -204,3 +204,28 @@ class Issuing:
         TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
         TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
         TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
+
+
+def _is_known(book: CardBook, message: Message, transaction: Transaction) -> bool:
+    asked = message.asked
+    return (transaction.country if asked is None else asked.card) in book
+
+
+def _card(calculator: Calculator, message: Message, transaction: Transaction) -> PublishedCard:
+    """The one that a partner's ask went by, or else the one in force there and then. Raises `SetAside`."""
+    asked = message.asked
+    if asked is None:
+        return calculator.card_for(transaction)
+    try:
+        return calculator.book.by_name(asked.card)
+    except Refused as error:
+        raise SetAside(Reason.NO_CARD_IN_FORCE, str(error)) from None
+
+
+def _item(message: Message, fault: SetAside, transaction: Transaction | None = None) -> Item:
+    """What is set aside of a message; a partner that asked for it can find it by its key."""
+    item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
+    asked = message.asked
+    if asked is None or transaction is None or isinstance(transaction, Refunded):
+        return item
+    return replace(item, key=asked.key, fingerprint=transaction.fingerprint)

@@ -14,7 +14,29 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
+from abacus.core.ids import partner_key
 from abacus.validation import first_fault
+
+_PARTNERS: Final = partner_key("", "").partition(":")[0] + ":"
+
+
+class Asked(NamedTuple):
+    """What a partner wants computed: the key that it is to be posted under, and the card that it goes by."""
+
+    key: str
+    card: str
+
+    @property
+    def origin(self) -> str:
+        """Of the message. Neither a key nor a card's name holds a space."""
+        return f"{self.key} by {self.card}"
+
+    @classmethod
+    def of(cls, origin: str) -> "Asked | None":
+        if not origin.startswith(_PARTNERS):
+            return None
+        key, by, card = origin.partition(" by ")
+        return cls(key, card) if by else None
 
 
 class Message(NamedTuple):
@@ -25,6 +47,11 @@ class Message(NamedTuple):
     attempt: int = 0
     first_failed_at: datetime | None = None
     cause: str = ""
+
+    @property
+    def asked(self) -> Asked | None:
+        """Where it comes from a partner and not from the stream."""
+        return Asked.of(self.origin)
 
     def failed(self, error: Unavailable, now: datetime) -> "Message":
         return self._replace(

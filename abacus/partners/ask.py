@@ -10,11 +10,13 @@ from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
 from abacus.earning.calculate import Calculator
+from abacus.earning.message import Asked, Message
 from abacus.earning.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.expiry.policy import last_good_day
 from abacus.ledger.award import Award, Kind
+from abacus.partners.entry import Entry
 from abacus.partners.partner import Partner
-from abacus.rates.card import PublishedCard
+from abacus.rates.card import BASE_TIER, PublishedCard
 from abacus.validation import Moment
 
 _CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
@@ -175,6 +177,20 @@ _POINTERS: Final = {
     Reason.OUT_OF_RANGE: "/transaction/amount",
     Reason.UNKNOWN_TIER: "/member_id",
 }
+
+
+def entry_for(
+    considered: Considered, calculator: Calculator, tier: str | None, idempotency_key: str, now: datetime
+) -> Entry:
+    """What the register and the queue are to have of it. Without a known tier the transaction goes to the retry queue,
+    where the tier is looked up once that can be done. Raises `Objection`.
+    """
+    award = award_for(considered, calculator, tier or BASE_TIER, idempotency_key, now)
+    _, partner, card, transaction = considered
+    if tier is not None or transaction is None:
+        return Entry.of(partner.partner_id, award)
+    asked = Asked(award.key, card.name)
+    return Entry.of(partner.partner_id, award, Message(transaction.model_dump_json().encode(), asked.origin))
 
 
 def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:

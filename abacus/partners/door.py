@@ -1,4 +1,5 @@
-"""The door: awards that arrive within a few milliseconds are entered, sent and answered together.
+"""The door: awards that arrive within a few milliseconds are entered, sent and answered together. Those whose points
+cannot be computed now leave by the retry queue.
 
 An award is entered in the register before it is sent, so that its key means one thing in every process. While the
 database is away nothing can be entered: awards are sent all the same, the ledger decides on their keys, and the entries
@@ -15,8 +16,10 @@ from uuid import UUID
 import structlog
 
 from abacus.core.errors import AbacusError, Unavailable
+from abacus.earning.message import encode_retry
 from abacus.ledger.award import Award, encode_award
-from abacus.partners.register import Entry, Found, Reception
+from abacus.partners.entry import Entry
+from abacus.partners.register import Found, Reception
 from abacus.queues.envelope import pack_counting
 from abacus.queues.port import Queue, Unsent
 
@@ -42,10 +45,21 @@ class KeyReused(AbacusError):
 
 
 class Accepted(NamedTuple):
-    """The queue has the award: now, or (`replayed`) since an earlier request."""
+    """The queue has the award: now, or (`replayed`) since an earlier request. Points that are `provisional` are
+    computed anew before they are posted.
+    """
 
     award: Award
     replayed: bool
+    provisional: bool = False
+
+
+class _Flown(NamedTuple):
+    """Who got away, who did not, and why not."""
+
+    sent: "list[_Waiting]"
+    unsent: "list[_Waiting]"
+    why: str
 
 
 class Entries(Protocol):
@@ -71,6 +85,7 @@ class Door:
     def __init__(
         self,
         queue: Queue,
+        retry_queue: Queue,
         register: Entries,
         *,
         gather_s: float = GATHER_S,
@@ -78,6 +93,7 @@ class Door:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._queue = queue
+        self._retry_queue = retry_queue
         self._register = register
         self._gather_s = gather_s
         self._most_together = most_together
@@ -165,7 +181,9 @@ class Door:
                 case Reception.OURS:
                     to_send.append(waiting._replace(entry=waiting.entry._replace(award=received.award)))
                 case Reception.QUEUED:
-                    _answer(waiting, Accepted(received.award, replayed=True))
+                    owed = self._owed.get(waiting.entry.award_id)
+                    provisional = owed is not None and owed.to_compute is not None
+                    _answer(waiting, Accepted(received.award, replayed=True, provisional=provisional))
                 case Reception.IN_FLIGHT:
                     _refuse(waiting, KeyInFlight(waiting.entry.award.key))
                 case Reception.OTHER_FACTS:
@@ -180,24 +198,20 @@ class Door:
         return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier)
 
     async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
-        packed = list(pack_counting("awards", (encode_award(waiting.entry.award) for waiting in to_send)))
-        left: set[str] = set()
-        why: Unavailable | None = None
-        try:
-            await self._queue.send([body for body, _ in packed])
-        except Unsent as error:
-            left, why = set(error.remaining), error
-        sent: list[_Waiting] = []
-        unsent: list[_Waiting] = []
-        rest = iter(to_send)
-        for body, items in packed:
-            aboard = [next(rest) for _ in range(items)]
-            (unsent if body in left else sent).extend(aboard)
+        awards = [(waiting, encode_award(waiting.entry.award)) for waiting in to_send if not waiting.entry.to_compute]
+        later = [(waiting, encode_retry(waiting.entry.to_compute)) for waiting in to_send if waiting.entry.to_compute]
+        flown = await asyncio.gather(
+            _sent_on(self._queue, "awards", awards), _sent_on(self._retry_queue, "retries", later)
+        )
+        sent = [waiting for each in flown for waiting in each.sent]
+        unsent = [waiting for each in flown for waiting in each.unsent]
         self._owe([waiting.entry for waiting in sent])
         for waiting in sent:
-            _answer(waiting, Accepted(waiting.entry.award, replayed=False))
-        for waiting in unsent:
-            _refuse(waiting, Unavailable("award queue", why.detail if why else "not sent"))
+            provisional = waiting.entry.to_compute is not None
+            _answer(waiting, Accepted(waiting.entry.award, replayed=False, provisional=provisional))
+        for each in flown:
+            for waiting in each.unsent:
+                _refuse(waiting, Unavailable("award queue", each.why))
         # Neither the answers nor the next flight wait for these: until they are done, this process knows.
         if sent and entered:
             self._launch(self._note([waiting.entry.award_id for waiting in sent]))
@@ -234,6 +248,25 @@ class Door:
             log.warning("the register is away; awards are accepted without it", why=str(error) or "no answer in time")
             self._away_until = self._monotonic() + _ASK_AGAIN_AFTER_S
             raise Unavailable(DEPENDENCY, str(error)) from error
+
+
+async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Waiting, bytes]]) -> _Flown:
+    """In as few envelopes as they fit in; a failed envelope fails only those in it."""
+    if not items:
+        return _Flown([], [], "")
+    packed = list(pack_counting(name, (item for _, item in items)))
+    left: set[str] = set()
+    why = ""
+    try:
+        await queue.send([body for body, _ in packed])
+    except Unsent as error:
+        left, why = set(error.remaining), error.detail
+    flown = _Flown([], [], why)
+    rest = iter(items)
+    for body, count in packed:
+        aboard = [next(rest)[0] for _ in range(count)]
+        (flown.unsent if body in left else flown.sent).extend(aboard)
+    return flown
 
 
 def _answer(waiting: _Waiting, accepted: Accepted) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.clock import Clock
-from abacus.core.ids import award_id
 from abacus.ledger.award import Award, Kind
 from abacus.ledger.standing import asked_columns
+from abacus.partners.entry import Entry
 from abacus.postgres import Pool, passing_failures
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
@@ -54,18 +54,6 @@ left join lateral (
 ) q on true
 where p.award_id = any($1::uuid[])
 """
-
-
-class Entry(NamedTuple):
-    """An award as its partner asked for it."""
-
-    award_id: UUID
-    partner_id: str
-    award: Award
-
-    @classmethod
-    def of(cls, partner_id: str, award: Award) -> "Entry":
-        return cls(award_id(award.key), partner_id, award)
 
 
 class Reception(StrEnum):
@@ -118,7 +106,7 @@ class Register:
         """Enter what is new, and say for each what is to be done with it."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection:
-            rows = await connection.fetch(_TAKE, *asked_columns(entries), now, now + _TAKEN_FOR)
+            rows = await connection.fetch(_TAKE, *_columns(entries), now, now + _TAKEN_FOR)
             ours = {row["award_id"]: row["is_new"] for row in rows}
             found = {entry.award_id: Found(Reception.OURS, entry.award) for entry in entries}
             known = [id_ for id_ in found if not ours.get(id_)]
@@ -141,7 +129,7 @@ class Register:
     async def enter_queued(self, entries: Sequence[Entry]) -> None:
         """The queue has taken them, and they could not be entered before, or perhaps were."""
         async with passing_failures():
-            await self._pool.execute(_ENTER_QUEUED, *asked_columns(entries), self._clock.now())
+            await self._pool.execute(_ENTER_QUEUED, *_columns(entries), self._clock.now())
 
     async def release(self, ids: Iterable[UUID]) -> None:
         """The queue has not taken them: whoever asks again may send them at once."""
@@ -156,6 +144,10 @@ class Register:
             rows = await self._pool.fetch(_STATES, list(ids))
         states = (_state(row) for row in rows)
         return {state.award_id: state for state in states if state is not None}
+
+
+def _columns(entries: Sequence[Entry]) -> list[list[object]]:
+    return asked_columns((entry.award_id, entry.partner_id, entry.award) for entry in entries)
 
 
 def _award(row: Any) -> Award:

@@ -33,6 +33,9 @@ class CardBook:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def __contains__(self, scope_or_name: str) -> bool:
+        return scope_or_name in self._by_scope or scope_or_name in self._by_name
+
     def in_force(self, scope: str, at: datetime) -> PublishedCard:
         """The card with the latest `effective_from` not after `at`; of several, the one published last.
 

@@ -2,11 +2,14 @@
 
 import asyncio
 
+from abacus.core.clock import SystemClock
 from abacus.queues.sqs import SqsQueue, sqs_client
+from abacus.tiers.store import MembershipStore
 from tests.integration.house import House, until
 from tests.integration.proxy import proxied
 from tests.integration.shop import GRANT, MEAL, award, register, shop
 from tests.integration.test_api import kind
+from tests.integration.test_cli import abacus
 
 
 async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
@@ -28,8 +31,8 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
             answer = await acme.get(path)
             assert (answer.status_code, kind(answer)) == (503, "unavailable")
             assert int(answer.headers["retry-after"]) > 0
-        computed = await award(acme, "c", {"member_id": "bob", "transaction": MEAL})
-        assert (computed.status_code, computed.json()["dependency"]) == (503, "database")
+        quoted = await acme.post("/v1/quotes", json={"member_id": "bob", "transaction": MEAL})
+        assert (quoted.status_code, kind(quoted)) == (503, "unavailable")
 
         async def missed() -> bool:
             ready = await acme.get("/readyz")
@@ -47,6 +50,70 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
         assert (state.status_code, state.json()["status"]) == (200, "queued")
     async with house.running("awarder"):
         await until(lambda: _transfers(house, 31))
+
+
+async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(house: House) -> None:
+    """Bob is platinum: three times the points. Without the database nobody knows, so nobody decides yet."""
+    key = await register(house)
+    await MembershipStore(house.pool, SystemClock()).set(("bob", "GRP"), "platinum", reason="test", actor="test")
+    body = {"member_id": "bob", "transaction": MEAL}
+    async with (
+        proxied(house.settings.required("database_url")) as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        known = (await award(acme, "known", {**body, "transaction": {**MEAL, "transaction_id": "A-0"}})).json()
+        assert "provisional" not in known
+        await proxy.cut()
+        first, again = await award(acme, "c", body), await award(acme, "c", body)
+        batch = await acme.post("/v1/awards/batch", json={"awards": [{"idempotency_key": "b", **body}]})
+        (item,) = batch.json()["results"]
+        assert (first.status_code, again.status_code, item["outcome"]) == (202, 202, "accepted")
+        answers = [first.json(), again.json(), item["award"]]
+        assert [(each["status"], each["provisional"]) for each in answers] == [("queued", True)] * 3
+        assert {each["points"] * 3 for each in answers} == {known["points"]}
+        await proxy.mend()
+        async with house.running("retrier", "awarder"):
+            await until(lambda: _transfers(house, 3))
+        state = (await acme.get(f"/v1/awards/{first.json()['award_id']}")).json()
+        assert (state["status"], state["points"]) == ("posted", known["points"])
+    rows = await house.pool.fetch("select key, explanation::text from transfer order by key")
+    assert [row["key"] for row in rows] == ["api:acme:b", "api:acme:c", "api:acme:known"]
+    assert all('"platinum"' in row["explanation"] for row in rows)
+
+
+async def test_what_turns_out_bad_when_it_is_computed_is_quarantined_and_replayed(house: House) -> None:
+    key = await register(house)
+    async with (
+        proxied(house.settings.required("database_url")) as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        assert (await acme.get("/v1/members/bob")).status_code == 404
+        await proxy.cut()
+        accepted = await award(acme, "c", {"member_id": "bob", "transaction": MEAL})
+        assert accepted.status_code == 202
+        tiers = MembershipStore(house.pool, SystemClock())
+        await tiers.set(("bob", "GRP"), "emerald", reason="test", actor="test")
+        await proxy.mend()
+        async with house.running("retrier", "awarder"):
+            await until(lambda: _quarantined(house))
+
+            async def is_told() -> bool:
+                state = await acme.get(f"/v1/awards/{accepted.json()['award_id']}")
+                return state.status_code == 200 and state.json().get("reason") == "unknown-tier"
+
+            await until(is_told)
+            await tiers.set(("bob", "GRP"), "gold", reason="test", actor="test")
+            replayed = await abacus("quarantine", "replay", "--all", env=house.environment())
+            assert replayed.code == 0
+            await until(lambda: _transfers(house, 1))
+        state = await acme.get(f"/v1/awards/{accepted.json()['award_id']}")
+        assert state.json()["status"] == "posted"
+
+
+async def _quarantined(house: House) -> bool:
+    return await house.reasons() == {"unknown-tier": 1}
 
 
 async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house: House) -> None:

@@ -8,9 +8,11 @@ import orjson
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.earning.message import Asked, Message, decode_retries
 from abacus.ledger.award import Award
 from abacus.partners.door import Accepted, Door, KeyInFlight, KeyReused
-from abacus.partners.register import Entry, Found, Reception
+from abacus.partners.entry import Entry
+from abacus.partners.register import Found, Reception
 from abacus.queues.port import Received, Unsent
 from tests.contracts.ledgers import award
 
@@ -92,24 +94,25 @@ def entry(key: str, **changes: object) -> Entry:
 
 async def test_a_hundred_callers_are_one_call() -> None:
     line, register = Line(), Register()
-    door = Door(line, register)
+    door = Door(line, Line(), register)
     accepted = await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
     assert accepted == [Accepted(entry(str(number)).award, replayed=False) for number in range(100)]
     (call,) = line.calls
     assert sum(len(orjson.loads(body)["awards"]) for body in call) == 100
+    await door.close()
     assert register.asked == 2
 
 
 async def test_more_than_fit_together_go_one_after_the_other() -> None:
     line = Line()
-    door = Door(line, Register(), most_together=30)
+    door = Door(line, Line(), Register(), most_together=30)
     await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
     assert [sum(len(orjson.loads(body)["awards"]) for body in call) for call in line.calls] == [30, 30, 30, 10]
 
 
 async def test_a_failed_envelope_fails_just_those_in_it() -> None:
     line, register = Line(refused='"key":"api:acme:0"'), Register()
-    door = Door(line, register)
+    door = Door(line, Line(), register)
     answers = await asyncio.gather(*(door.enter(entry(str(n))) for n in range(250)), return_exceptions=True)
     (bodies,) = line.calls
     first = len(orjson.loads(bodies[0])["awards"])
@@ -121,10 +124,45 @@ async def test_a_failed_envelope_fails_just_those_in_it() -> None:
     assert await door.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
 
 
+async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
+    line, retries, register = Line(), Line(), Register()
+    door = Door(line, retries, register)
+    later = entry("later")._replace(to_compute=Message(b'{"type":"transaction.completed"}', "api:acme:later by SG@1"))
+    accepted = await asyncio.gather(door.enter(entry("now")), door.enter(later))
+    assert list(accepted) == [
+        Accepted(entry("now").award, replayed=False),
+        Accepted(later.award, replayed=False, provisional=True),
+    ]
+    ((awards,),), ((waiting,),) = line.calls, retries.calls
+    assert [each["key"] for each in orjson.loads(awards)["awards"]] == ["api:acme:now"]
+    (message,) = decode_retries(waiting)
+    assert message.asked == Asked("api:acme:later", "SG@1")
+
+
+async def test_without_the_retry_queue_only_what_needs_it_is_refused() -> None:
+    line, retries = Line(), Line(refused="api:acme:later")
+    door = Door(line, retries, Register())
+    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    now, refused = await asyncio.gather(door.enter(entry("now")), door.enter(later), return_exceptions=True)
+    assert isinstance(now, Accepted)
+    assert isinstance(refused, Unavailable)
+
+
+async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answer() -> None:
+    register = Register()
+    register.away = True
+    door = Door(Line(), Line(), register)
+    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    assert [await door.enter(later), await door.enter(later)] == [
+        Accepted(later.award, replayed=False, provisional=True),
+        Accepted(later.award, replayed=True, provisional=True),
+    ]
+
+
 async def test_a_key_in_flight_is_told_so() -> None:
     line = Line()
     line.may_send.clear()
-    door = Door(line, Register())
+    door = Door(line, Line(), Register())
     first = asyncio.create_task(door.enter(entry("k")))
     await asyncio.sleep(0)
     with pytest.raises(KeyInFlight):
@@ -140,18 +178,18 @@ async def test_a_key_that_another_process_sends_is_told_so() -> None:
     register = Register()
     await register.take([entry("k")])
     with pytest.raises(KeyInFlight):
-        await Door(Line(), register).enter(entry("k"))
+        await Door(Line(), Line(), register).enter(entry("k"))
 
 
 async def test_the_first_answer_is_given_again_whatever_the_rates_are_now() -> None:
-    door = Door(Line(), Register())
+    door = Door(Line(), Line(), Register())
     await door.enter(entry("k", points=5))
     assert (await door.enter(entry("k", points=7))).award.points == 5
 
 
 async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -> None:
     line, register, now = Line(), Register(), [0.0]
-    door = Door(line, register, monotonic=lambda: now[0])
+    door = Door(line, Line(), register, monotonic=lambda: now[0])
     register.away = True
     assert not (await door.enter(entry("a"))).replayed
     asked = register.asked
@@ -173,7 +211,7 @@ async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -
 
 async def test_a_caller_who_leaves_does_not_take_the_others_along() -> None:
     line = Line()
-    door = Door(line, Register())
+    door = Door(line, Line(), Register())
     leaving = asyncio.create_task(door.enter(entry("a")))
     staying = asyncio.create_task(door.enter(entry("b")))
     await asyncio.sleep(0)
