@@ -12,6 +12,7 @@ from abacus.earning.transaction import Transaction
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
+from abacus.tiers.events import TierChanged
 
 FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -22,6 +23,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
+    "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }
 
 

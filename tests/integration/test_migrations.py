@@ -90,6 +90,8 @@ REFERENCE_TABLES = {
     "allowance",
     "webhook",
     "webhook_cursor",
+    "tier_calendar",
+    "tier_roll",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}
