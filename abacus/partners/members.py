@@ -6,14 +6,14 @@ from typing import Final, NamedTuple
 
 from abacus.ledger.transfer import Account
 from abacus.postgres import Pool, passing_failures
-from abacus.tiers.store import TIER, TIER_JOINS
+from abacus.tiers.store import TIER
 
 _GATHER_S: Final = 0.001
 _MOST_TOGETHER: Final = 500
 
 _HOLDINGS: Final = f"""
 select {", ".join(f"u.{name}" for name in Account._fields)}, {TIER}
-from account u {TIER_JOINS}
+from account u
 where u.member_id = any($1::text[])
 order by u.member_id, u.program
 """

@@ -52,7 +52,9 @@ _FINISH: Final = "update tier_roll set finished_at = $3 where country = $1 and t
 
 
 class Run(NamedTuple):
-    """The record of a run. `kept` counts those who had earned the same tier anew."""
+    """The record of a run. `kept` counts those who have the same tier by what they earned since, at a lower threshold:
+    who earned it at the same one is not found, for that tier lasts longer.
+    """
 
     country: str
     through: date

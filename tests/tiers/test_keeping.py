@@ -83,6 +83,15 @@ def test_at_the_end_a_tier_steps_down_to_what_was_earned_since() -> None:
 
 def test_a_tier_earned_anew_is_kept_without_a_word() -> None:
     known, _ = after([heard(1, 300), heard(2, 300, "2026-07-01")])
+    assert (known.account.tier, known.account.until) == ("silver", date(2027, 6, 30))
+    assert roll(known, END_OF_H2, NOW) == (known, [])
+
+    cheaper = card(
+        since=datetime(2026, 7, 1, tzinfo=UTC), tier_policy={"period_months": 6, "thresholds": {"silver": 100}}
+    )
+    calendars = Calendars(book(card(), cheaper), {})
+    known, _ = after([heard(1, 300), heard(2, 100, "2026-07-05")], calendars=calendars)
+    assert known.account.until == END_OF_H2
     kept, changes = roll(known, END_OF_H2, NOW)
     assert (kept.account.tier, kept.account.until, changes) == ("silver", date(2027, 6, 30), [])
 
