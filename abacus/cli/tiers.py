@@ -1,5 +1,6 @@
 """`abacus tiers`: what tiers members have and why, the operator's word on them, and the end of a period."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.core.ids import ID_PATTERN
 from abacus.postgres import Pool
 from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
@@ -43,7 +45,7 @@ def set_tier(
         async with pool() as opened:
             await _refuse_unpriced(opened, program, tier)
             membership = await MembershipStore(opened, SystemClock()).set(
-                (member, program), tier, reason=reason, actor=by or who()
+                (_checked(member), program), tier, reason=reason, actor=by or who()
             )
         if as_json:
             print_json(_set(membership))
@@ -61,7 +63,7 @@ def clear(member: Member, program: Program, reason: Why, by: By = "", as_json: A
         _needs(reason)
         async with pool() as opened:
             tier = await MembershipStore(opened, SystemClock()).clear(
-                (member, program), reason=reason, actor=by or who()
+                (_checked(member), program), reason=reason, actor=by or who()
             )
         if as_json:
             print_json({"member_id": member, "program": program, "tier": tier})
@@ -77,7 +79,7 @@ def show(member: Member, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         async with pool() as opened:
-            found = await MembershipStore(opened, SystemClock()).show(member)
+            found = await MembershipStore(opened, SystemClock()).show(_checked(member))
         if as_json:
             print_json([_shown(each) for each in found])
         else:
@@ -156,6 +158,12 @@ def _print_runs(country: str, runs: list[RollRun]) -> None:
         )
     if not runs:
         console.print(f"{country}: nothing is due", highlight=False)
+
+
+def _checked(member: str) -> str:
+    if re.fullmatch(ID_PATTERN, member) is None:
+        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
+    return member
 
 
 def _needs(reason: str) -> None:

@@ -82,9 +82,12 @@ class Keeper:
         countries = {each.country for group in heard.values() for each in group}
         countries |= {account.country for account in locked.values() if account.country is not None}
         calendars = Calendars(book, await hold_calendars(connection, countries))
-        # Points of a day make a tier that lasts beyond that day.
-        floor = min(each.occurred_at.date() for group in heard.values() for each in group) - 2 * ONE_DAY
-        known = await know(connection, heard, locked, lasting_beyond=min(floor, *calendars.rolled_through.values()))
+        # No tally that could still matter ends before: points of a day make a tier that lasts beyond that day.
+        floor = min(
+            min(each.occurred_at.date() for group in heard.values() for each in group) - 2 * ONE_DAY,
+            *(calendars.through(country) for country in countries),
+        )
+        known = await know(connection, heard, locked, lasting_beyond=floor)
         now = self._clock.now()
         pairs: list[tuple[Known, Known]] = []
         changes: list[Change] = []

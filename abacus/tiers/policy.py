@@ -65,7 +65,8 @@ def counted(tally: Tally, points: int, policy: TierPolicy) -> Tally:
     A tier that was reached stays reached when thresholds are raised afterwards, as long as the points are there that it
     took.
     """
-    earned = min(tally.earned + points, MAX_BALANCE)  # more than a balance can hold comes to no higher tier
+    # What is more than a balance can hold comes to no other tier.
+    earned = max(-MAX_BALANCE, min(tally.earned + points, MAX_BALANCE))
     now = reached_with(earned, policy)
     kept = tally.reached if earned >= tally.reached.threshold else NO_TIER
     return Tally(tally.period, earned, kept if kept.threshold > now.threshold else now)

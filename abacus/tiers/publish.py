@@ -16,7 +16,7 @@ from abacus.tiers.events import encode_tier_changed
 from abacus.tiers.keeping import Change
 
 _BATCH: Final = 1000
-_IDLE_S: Final = 0.1
+_IDLE_S: Final = 0.2
 _DRAIN_S: Final = 5.0  # what is cut off while it is published is published again
 
 _START: Final = ("", "", 0)

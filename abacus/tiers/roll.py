@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
+from abacus.ledger.post import POSTING_PLANS
 from abacus.ledger.transfer import AccountId
 from abacus.postgres import Connection, Pool, passing_failures
 from abacus.rates.book import CardBook
@@ -99,6 +100,8 @@ class Roll:
     @asynccontextmanager
     async def _alone(self, country: str) -> AsyncIterator[Connection]:
         async with self._pool.acquire() as connection:
+            for setting in POSTING_PLANS.items():  # everything is looked up by key, as in posting
+                await connection.execute("select set_config($1, $2, false)", *setting)
             if not await connection.fetchval("select pg_try_advisory_lock(hashtext($1))", _ONLY_ONE + country):
                 raise Refused(f"the tiers of {country} are being rolled already; let that run end")
             try:

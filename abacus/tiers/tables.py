@@ -71,7 +71,7 @@ TIER_CHANGE: Final = Table(
     Index(None, "member_id", "program", "n", postgresql_where=text("published_at is null")),
 )
 
-# Through which day the tiers of a country have been rolled. Whoever counts points holds a share of the row.
+# Through which day the tiers of a country have been rolled.
 TIER_CALENDAR: Final = Table(
     "tier_calendar",
     METADATA,

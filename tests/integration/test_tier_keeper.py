@@ -11,9 +11,9 @@ import pytest
 from abacus.core.clock import FixedClock, SystemClock
 from abacus.metrics import TIER_EVENTS, total
 from abacus.partners.members import MemberReader
-from abacus.postgres import Pool
+from abacus.postgres import Connection, Pool
 from abacus.streams.reader import Record
-from abacus.tiers.calendar import move_calendar
+from abacus.tiers.calendar import hold_calendars, move_calendar
 from abacus.tiers.roll import Roll
 from abacus.tiers.store import _TIERS_OF, MembershipStore
 from tests.integration.house import until
@@ -155,23 +155,33 @@ async def test_points_of_an_ended_period_are_kept_but_carry_nothing(pool: Pool) 
     assert await pool.fetchval("select earned from tier_tally where member_id = 'bob'") == 5000
 
 
-async def test_ending_a_period_waits_for_who_counts_by_the_day_before(pool: Pool) -> None:
-    """Or a tier that has ended could be written behind the back of the run."""
+async def test_ending_a_period_waits_for_who_counts_by_the_day_before_and_the_next_wait_for_it(pool: Pool) -> None:
+    """Or a tier that has ended could be written behind the back of the run; and the run might never get its turn."""
     async with pool.acquire() as counting, pool.acquire() as ending:
         transaction = counting.transaction()
         await transaction.start()
-        await counting.execute("insert into tier_calendar values ('SG', '2025-12-31')")
-        await counting.fetch("select 1 from tier_calendar where country = 'SG' for share")
-        moving = asyncio.create_task(move_calendar(ending, "SG", END_OF_H2))
-        await until(lambda: _waits(pool))
+        assert await hold_calendars(counting, ["SG", "TH"]) == {}
+        moving = asyncio.create_task(_move(ending))
+        await until(lambda: _wait(pool, 1))
+        next_one = asyncio.create_task(keeper(pool).handle([earned("bob", 1, 300)]))
+        await until(lambda: _wait(pool, 2))
         assert not moving.done()
         await transaction.commit()
-        await moving
-    assert await pool.fetchval("select rolled_through from tier_calendar") == END_OF_H2
+        await asyncio.gather(moving, next_one)
+    assert await tiers(pool) == {"bob": ("member", None)}
 
 
-async def _waits(pool: Pool) -> bool:
-    return bool(await pool.fetchval("select count(*) from pg_locks where not granted"))
+async def _move(connection: Connection) -> None:
+    async with connection.transaction():
+        await move_calendar(connection, "SG", END_OF_H2)
+
+
+async def _wait(pool: Pool, count: int) -> bool:
+    waiting = await pool.fetchval(
+        "select count(*) from pg_locks where not granted and database ="
+        " (select oid from pg_database where datname = current_database())"
+    )
+    return bool(waiting == count)
 
 
 async def test_more_points_than_any_balance_holds(pool: Pool) -> None:

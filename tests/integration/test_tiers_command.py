@@ -57,8 +57,8 @@ async def test_both_tiers_are_shown_and_which_counts(pool: Pool, env: dict[str, 
             "actor": "jane",
         },
     }
-    table = (await abacus("tiers", "show", "bob", env={**env, "COLUMNS": "200"})).out
-    for text in ("gold", "silver", "2026-12-31", "2026-01-01 to 2026-06-30: 310", "by jane: a wedding"):
+    table = (await abacus("tiers", "show", "bob", env=env)).out  # as narrow as the terminal that there is not
+    for text in ("GRP", "gold", "silver", "310", "jane"):
         assert text in table
 
     cleared = await abacus("tiers", "clear", "bob", *SET, "--json", env=env)
@@ -71,8 +71,9 @@ async def test_both_tiers_are_shown_and_which_counts(pool: Pool, env: dict[str, 
         (2, "silver", "gold", "override", "jane"),
         (1, "member", "silver", "upgrade", None),
     ]
-    table = (await abacus("tiers", "history", "bob", env={**env, "COLUMNS": "200"})).out
-    assert "override cleared by jane: a wedding" in table
+    table = (await abacus("tiers", "history", "bob", env=env)).out
+    for text in ("GRP", "silver", "310", "jane"):
+        assert text in table
     assert (await abacus("tiers", "show", "nobody", "--json", env=env)).json == []
 
 
@@ -102,6 +103,10 @@ async def test_what_is_over_is_rolled(pool: Pool, env: dict[str, str]) -> None:
         (
             ["clear", "bob", *SET],
             "abacus: no tier is set for 'bob' in GRP; `abacus tiers show` says what counts",
+        ),
+        (
+            ["set", "b\x1fob", "gold", *SET],
+            "abacus: 'b\\x1fob' is not a member's id: 1 to 128 printable characters, no space at either end",
         ),
         (
             ["set", "bob", "emperor", *SET],
