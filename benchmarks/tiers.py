@@ -22,12 +22,14 @@ from abacus.rates.cache import CardReader
 from abacus.rates.store import CardStore
 from abacus.streams.reader import Record
 from abacus.tiers.keeper import Keeper
+from abacus.tiers.roll import Roll
 from benchmarks.report import Figure, rate
 
 WANTED: Final = 5_000
 BATCH: Final = 2_000  # what the reader hands over at most
 WARM_UP: Final = 5
 ROUNDS: Final = 25
+ENDED: Final = 50_000
 
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 _EXPLANATION: Final = (
@@ -42,6 +44,12 @@ select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', 'member', 1 from generate_seri
 _TALLIES: Final = """
 insert into tier_tally (member_id, program, starts_on, ends_on, until, earned, tier, threshold)
 select member_id, program, '2026-01-01', '2026-06-30', '2026-12-31', 90, 'member', 0 from account_tier
+"""
+
+
+_LASTED: Final = """
+insert into account_tier (member_id, program, country, tier, until, last_seq, changes)
+select 'v' || lpad(n::text, 8, '0'), 'GRP', 'VN', 'silver', '2025-12-31', 1, 1 from generate_series(1, $1::int) as n
 """
 
 
@@ -69,6 +77,10 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
         opening = await _seconds(keeper, new)
         again = await _seconds(keeper, known[WARM_UP:])
         changes = await owner.fetchval("select count(*) from tier_change")
+        await owner.execute(_LASTED, ENDED, timeout=600)
+        began = time.perf_counter()
+        await Roll(pool, cards.book(), SystemClock()).due("VN")
+        rolling = time.perf_counter() - began
         await pool.close()
         await owner.close()
     per_second = ROUNDS * BATCH / counting
@@ -82,6 +94,7 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
         ),
         Figure("… accounts heard of for the first time", rate(WARM_UP * BATCH / opening, "events")),
         Figure("… events heard before", rate(ROUNDS * BATCH / again, "events")),
+        Figure(f"the end of a period, {ENDED:,} tiers that lasted to it", rate(ENDED / rolling, "members")),
     ]
 
 
@@ -95,8 +108,8 @@ async def _seconds(keeper: Keeper, batches: Sequence[Sequence[Record]]) -> float
 def _batch(rng: random.Random, accounts: int, seq: int, prefix: str = "m") -> list[Record]:
     """Each takes most of its members to 270 points, and some over the threshold of 300 when they are met again."""
     return [
-        Record(_event(f"{prefix}{rng.randrange(accounts):08}", seq, offset), "points", 0, offset)
-        for offset in range(BATCH)
+        Record(_event(f"{prefix}{member:08}", seq, offset), "points", 0, offset)
+        for offset, member in enumerate(rng.sample(range(accounts), BATCH))
     ]
 
 

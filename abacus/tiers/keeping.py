@@ -104,14 +104,15 @@ def count(known: Known, heard: Heard, calendars: Calendars, now: datetime) -> tu
         return known, []
     card = calendars.card(heard, account.country or heard.country)
     home = account.country or (heard.country if card is not None else None)
-    known = known._replace(account=account._replace(last_seq=heard.seq, country=home))
+    read = AccountTier(*account.id, home, account.tier, account.until, heard.seq, account.changes)
+    known = Known(read, known.tallies, known.override)  # thrice as quick as `_replace`, for millions of events
     if card is None or card.tier_policy is None:
         return known, []
     through = calendars.through(home)
     known, rolled = roll(known, through, now)  # the job may be under way and not have come to this account
     period = period_of(heard.occurred_at, card.zone, card.tier_policy.period_months)
     tally = counted(known.tallies.get(period, Tally(period, 0, NO_TIER)), heard.points, card.tier_policy)
-    known = known._replace(tallies={**known.tallies, period: tally})
+    known = Known(known.account, {**known.tallies, period: tally}, known.override)
     reason = Reason.UPGRADE if heard.points > 0 else Reason.REVERSAL
     known, changed = _settled(known, through, reason, tally, now)
     return known, [*rolled, *changed]
@@ -142,6 +143,8 @@ def _settled(
 ) -> tuple[Known, list[Change]]:
     carrier = carrying(known.tallies.values(), through)
     tier, until = (carrier.reached.tier, carrier.period.until) if carrier else (BASE_TIER, None)
+    if tier == known.account.tier and until == known.account.until:
+        return known, []
     after = known._replace(account=known.account._replace(tier=tier, until=until))
     return _changed(known, after, reason, decisive, now)
 
