@@ -83,6 +83,19 @@ WEBHOOKS: Final = Counter("abacus_webhook_deliveries", "Webhook tries, by type a
 WEBHOOKS_WAITING: Final = Gauge("abacus_webhooks_waiting", "Webhook messages not yet delivered")
 WEBHOOKS_OLDEST: Final = Gauge("abacus_webhooks_oldest_seconds", "Age of the oldest webhook message not yet delivered")
 
+# Events of the points stream, by what the tier keeper made of them: counted, seen (counted before), ignored (they
+# change nothing of what was earned), unreadable.
+TIER_EVENTS: Final = Counter("abacus_tier_events", "Point events heard by the tier keeper, by outcome", ["outcome"])
+
+# Tiers that the keeper changed, by program, why (the closed list of tiers.keeping.Reason), and from which to which.
+TIER_CHANGES: Final = Counter(
+    "abacus_tier_changes", "Changes of tier by points", ["program", "reason", "from_tier", "to_tier"]
+)
+
+# Events published on the tiers stream; and how long the oldest of those had waited that were published last.
+TIERS_PUBLISHED: Final = Counter("abacus_tiers_published", "Tier events published")
+TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event that is published now")
+
 
 def total(counter: Counter, **labels: str) -> int:
     """What a counter has counted in this process, over all series that have these labels."""

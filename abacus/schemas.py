@@ -13,6 +13,7 @@ from abacus.expiry.envelope import ExpiryMessage
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
+from abacus.tiers.events import TierChanged
 
 FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -24,6 +25,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
+    "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }
 
 

@@ -3,36 +3,37 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, pipeline, posting
+from benchmarks import api, calculation, expiry, pipeline, posting, tiers
 from benchmarks.report import Figure, machine, markdown
+
+_PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
+    "calculation": lambda _, __: list(calculation.measure()),
+    "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
+    "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
+    "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
+    "api": lambda directory, _: uvloop.run(api.measure(directory)),
+    "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
+    "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "--only", choices=["calculation", "posting", "demo", "memory", "api", "expiry"], action="append"
-    )
+    parser.add_argument("--only", choices=list(_PARTS), action="append")
     parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
     chosen = parser.parse_args()
-    parts: dict[str, Callable[[Path], Sequence[Figure]]] = {
-        "calculation": lambda _: list(calculation.measure()),
-        "posting": lambda directory: uvloop.run(posting.measure(directory, chosen.accounts)),
-        "demo": lambda _: pipeline.measure_demo(chosen.transactions),
-        "memory": lambda directory: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
-        "api": lambda directory: uvloop.run(api.measure(directory)),
-        "expiry": lambda directory: uvloop.run(expiry.measure(directory, chosen.accounts)),
-    }
     figures: list[Figure] = []
-    for name in chosen.only or parts:
+    for name in chosen.only or _PARTS:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-            figures += parts[name](Path(directory))
+            figures += _PARTS[name](Path(directory), chosen)
     print(markdown(figures))
     print(f"\nOn: {machine()}.")
     return 0 if all(figure.reached is not False for figure in figures) else 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from abacus.bootstrap import Wire
-from workers import api, awarder, calculator, expirer, relay, retrier, webhooks
+from workers import api, awarder, calculator, expirer, relay, retrier, tierkeeper, webhooks
 
 # From the stream to the ledger and back to the stream.
 PIPELINE: Final[Mapping[str, Wire]] = {
@@ -14,4 +14,9 @@ PIPELINE: Final[Mapping[str, Wire]] = {
     "expirer": expirer.wire,
     "relay": relay.wire,
 }
-WORKERS: Final[Mapping[str, Wire]] = {**PIPELINE, "api": api.wire, "webhooks": webhooks.wire}
+WORKERS: Final[Mapping[str, Wire]] = {
+    **PIPELINE,
+    "api": api.wire,
+    "webhooks": webhooks.wire,
+    "tierkeeper": tierkeeper.wire,
+}

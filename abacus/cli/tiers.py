@@ -1,69 +1,229 @@
-"""`abacus tiers`: the operator's word on a member's tier."""
+"""`abacus tiers`: what tiers members have and why, the operator's word on them, and the end of a period."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
+from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.core.ids import ID_PATTERN
+from abacus.postgres import Pool
+from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
-from abacus.tiers.store import Membership, MembershipStore
+from abacus.tiers.keeping import Change
+from abacus.tiers.policy import Tally
+from abacus.tiers.roll import Roll
+from abacus.tiers.roll import Run as RollRun
+from abacus.tiers.store import Membership, MembershipStore, Shown
 
 app = typer.Typer(help="Members' tiers.", no_args_is_help=True)
+
+Member = Annotated[str, typer.Argument(help="The member's id.")]
+Program = Annotated[str, typer.Option(help="Which points, for example GRP.")]
+Why = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")]
+By = Annotated[str, typer.Option(help="Who decided; the login name where it is not given.")]
 
 
 @app.command("set")
 def set_tier(
-    member: Annotated[str, typer.Argument(help="The member's id.")],
+    member: Member,
     tier: Annotated[str, typer.Argument(help="A tier that the program's cards price.")],
-    program: Annotated[str, typer.Option(help="Which points, for example GRP.")],
-    reason: Annotated[str, typer.Option(help="Why; kept with the tier.")],
-    by: Annotated[str, typer.Option(help="Who decided; the login name where it is not given.")] = "",
+    program: Program,
+    reason: Why,
+    by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Give a member a tier in a program; the next transaction earns by it."""
+    """Give a member a tier in a program, whatever the points say, until it is cleared. The next transaction earns by
+    it.
+    """
 
     async def main() -> None:
-        if not reason.strip():
-            raise Refused("--reason: say why, it is kept with the tier")
+        _needs(reason)
         async with pool() as opened:
-            priced = {
-                name
-                for published in await CardStore(opened).all()
-                if published.card.program == program
-                for name in published.card.tiers
-            }
-            if not priced:
-                raise Refused(f"--program: no rate card issues {program!r}")
-            if tier not in priced:
-                raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
+            await _refuse_unpriced(opened, program, tier)
             membership = await MembershipStore(opened, SystemClock()).set(
-                (member, program), tier, reason=reason, actor=by or who()
+                (_checked(member), program), tier, reason=reason, actor=by or who()
             )
         if as_json:
-            print_json(_document(membership))
+            print_json(_set(membership))
         else:
             console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
 
     run(main())
 
 
-@app.command("show")
-def show(member: Annotated[str, typer.Argument(help="The member's id.")], as_json: AsJson = False) -> None:
-    """The tiers that were set for a member, with who and why. Nobody listed is `member`."""
+@app.command("clear")
+def clear(member: Member, program: Program, reason: Why, by: By = "", as_json: AsJson = False) -> None:
+    """Take back what was set: the tier goes by the points again."""
 
     async def main() -> None:
+        _needs(reason)
         async with pool() as opened:
-            memberships = await MembershipStore(opened, SystemClock()).show(member)
+            tier = await MembershipStore(opened, SystemClock()).clear(
+                (_checked(member), program), reason=reason, actor=by or who()
+            )
         if as_json:
-            print_json([_document(membership) for membership in memberships])
+            print_json({"member_id": member, "program": program, "tier": tier})
         else:
-            rows = [[m.program, m.tier, m.reason, m.actor, m.set_at.isoformat()] for m in memberships]
-            table(f"Tiers of {member}", ["program", "tier", "reason", "by", "set at"], rows)
+            console.print(f"{member} is {tier} in {program}, by points", highlight=False, markup=False)
 
     run(main())
 
 
-def _document(membership: Membership) -> dict[str, str]:
+@app.command("show")
+def show(member: Member, as_json: AsJson = False) -> None:
+    """A member's tiers: the one that counts, the one by points, the one that was set. Nobody listed is `member`."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = await MembershipStore(opened, SystemClock()).show(_checked(member))
+        if as_json:
+            print_json([_shown(each) for each in found])
+        else:
+            columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
+            table(f"Tiers of {member}", columns, [_row(each) for each in found])
+
+    run(main())
+
+
+@app.command("history")
+def history(
+    member: Member,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Every change of a member's tiers, the newest first: from what to what, why, and since when."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            changes = await MembershipStore(opened, SystemClock()).history(member, limit)
+        if as_json:
+            print_json([change._asdict() for change in changes])
+        else:
+            columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
+            table(f"Changes of {member}", columns, [_change(change) for change in changes])
+
+    run(main())
+
+
+@app.command("roll")
+def roll(
+    due: Annotated[bool, typer.Option("--due", help="Every period that is over and not rolled yet.")] = False,
+    country: Annotated[str | None, typer.Option(help="Only this country, for example SG.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the periods that are over: tiers that lasted to their end step down to what was earned since. For cron.
+
+    A run that was broken off goes on where it stopped; doing it again changes nothing.
+    """
+
+    async def main() -> None:
+        if not due:
+            raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
+        async with pool() as opened:
+            book = CardBook(await CardStore(opened).all())
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+                task = progress.add_task("", total=None)
+
+                def moved(each: RollRun) -> None:
+                    done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
+                    progress.update(task, completed=done, total=each.found, description=name)
+
+                job = Roll(opened, book, SystemClock(), progress=moved)
+                if country is not None and country not in job.countries():
+                    known = ", ".join(job.countries())
+                    raise Refused(f"--country: no rate card has the scope {country!r}; there are {known}")
+                for each in [country] if country is not None else job.countries():
+                    runs = await job.due(each)
+                    if not as_json:
+                        _print_runs(each, runs)
+                    done.extend(runs)
+        if as_json:
+            print_json([each._asdict() for each in done])
+
+    done: list[RollRun] = []
+    run(main())
+
+
+def _print_runs(country: str, runs: list[RollRun]) -> None:
+    for each in runs:
+        console.print(
+            f"{country} through {each.through}: {counted(each.found, 'tier')} ended,"
+            f" {each.stepped_down:,} stepped down, {each.kept:,} kept",
+            highlight=False,
+        )
+    if not runs:
+        console.print(f"{country}: nothing is due", highlight=False)
+
+
+def _checked(member: str) -> str:
+    if re.fullmatch(ID_PATTERN, member) is None:
+        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
+    return member
+
+
+def _needs(reason: str) -> None:
+    if not reason.strip():
+        raise Refused("--reason: say why, it is kept with the change")
+
+
+async def _refuse_unpriced(opened: Pool, program: str, tier: str) -> None:
+    priced = {
+        name
+        for published in await CardStore(opened).all()
+        if published.card.program == program
+        for name in published.card.tiers
+    }
+    if not priced:
+        raise Refused(f"--program: no rate card issues {program!r}")
+    if tier not in priced:
+        raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
+
+
+def _set(membership: Membership) -> dict[str, str]:
     return {**membership._asdict(), "set_at": membership.set_at.isoformat()}
+
+
+def _shown(shown: Shown) -> dict[str, Any]:
+    account = shown.known.account
+    return {
+        "member_id": account.member_id,
+        "program": account.program,
+        "country": account.country,
+        "tier": shown.known.tier,
+        "computed": {"tier": account.tier, "until": account.until, "periods": [_tally(each) for each in shown.tallies]},
+        "override": _set(shown.membership) if shown.membership is not None else None,
+    }
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    return {
+        "starts_on": tally.period.starts_on,
+        "ends_on": tally.period.ends_on,
+        "earned": tally.earned,
+        "tier": tally.reached.tier,
+    }
+
+
+def _row(shown: Shown) -> list[str]:
+    account, set_ = shown.known.account, shown.membership
+    earned = [f"{tally.period.starts_on} to {tally.period.ends_on}: {tally.earned:,}" for tally in shown.tallies]
+    by_hand = f"{set_.tier}, {set_.set_at:%Y-%m-%d} by {set_.actor}: {set_.reason}" if set_ is not None else ""
+    return [account.program, shown.known.tier, account.tier, str(account.until or ""), "\n".join(earned), by_hand]
+
+
+def _change(change: Change) -> list[str]:
+    why = f"{change.reason} by {change.actor}: {change.note}" if change.actor is not None else str(change.reason)
+    return [
+        f"{change.changed_at:%Y-%m-%d %H:%M}",
+        change.program,
+        change.from_tier,
+        change.to_tier,
+        why,
+        "" if change.earned is None else f"{change.earned:,}",
+        str(change.until or ""),
+    ]

@@ -27,7 +27,7 @@ def worker(
             raise Refused(f"no worker is called {unknown[0]!r}; there are {', '.join(WORKERS)}")
         found = settings()
         found.required("database_url")
-        if {"calculator", "relay", "webhooks"} & set(names):
+        if {"calculator", "relay", "tierkeeper", "webhooks"} & set(names):
             found.required("kafka_bootstrap")
         stop = asyncio.Event()
         wires = {name: WORKERS[name] for name in dict.fromkeys(names)}

@@ -18,7 +18,7 @@ from abacus.ledger.transfer import Transfer
 from abacus.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Connection, Pool, passing_failures
-from abacus.streams.publisher import Message
+from abacus.streams.publisher import CLOUD_EVENT, Message
 
 _BATCH: Final = 2000
 _IDLE_S: Final = 0.1
@@ -62,9 +62,6 @@ class Position(NamedTuple):
     program: str
     seq: int
 
-
-# What the CloudEvents binding for Kafka asks of an event in structured form.
-_HEADERS: Final = (("content-type", b"application/cloudevents+json; charset=utf-8"),)
 
 START: Final = Position("0", "", "", 0)
 
@@ -192,7 +189,7 @@ async def _position(connection: Connection, topic: str, now: datetime) -> Positi
 
 
 def _message(transfer: Transfer) -> Message:
-    return Message(transfer.member_id.encode(), encode_event(transfer), _HEADERS)
+    return Message(transfer.member_id.encode(), encode_event(transfer), CLOUD_EVENT)
 
 
 async def _sleep(seconds: float, stop: asyncio.Event) -> None:

@@ -6,16 +6,16 @@ from typing import Final, NamedTuple
 
 from abacus.ledger.transfer import Account
 from abacus.postgres import Pool, passing_failures
-from abacus.rates.card import BASE_TIER
+from abacus.tiers.store import TIER
 
 _GATHER_S: Final = 0.001
 _MOST_TOGETHER: Final = 500
 
 _HOLDINGS: Final = f"""
-select {", ".join(f"a.{name}" for name in Account._fields)}, m.tier
-from account a left join membership m on m.member_id = a.member_id and m.program = a.program
-where a.member_id = any($1::text[])
-order by a.member_id, a.program
+select {", ".join(f"u.{name}" for name in Account._fields)}, {TIER}
+from account u
+where u.member_id = any($1::text[])
+order by u.member_id, u.program
 """
 
 
@@ -63,7 +63,7 @@ class MemberReader:
             rows = await self._pool.fetch(_HOLDINGS, members)
         for *values, tier in rows:
             account = Account(*values)
-            found[account.member_id].append(Holding(account, tier or BASE_TIER))
+            found[account.member_id].append(Holding(account, tier))
         for member_id, holdings in found.items():
             if not together[member_id].done():
                 together[member_id].set_result(holdings)

@@ -14,6 +14,9 @@ from abacus.core.errors import Unavailable
 
 DEPENDENCY: Final = "Kafka"
 
+# What the CloudEvents binding for Kafka asks of an event in structured form.
+CLOUD_EVENT: Final = (("content-type", b"application/cloudevents+json; charset=utf-8"),)
+
 _CONNECT_WITHIN_S: Final = 10.0
 _PUBLISH_WITHIN_S: Final = 20.0
 _CLOSE_WITHIN_S: Final = 2.0

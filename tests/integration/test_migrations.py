@@ -92,6 +92,8 @@ REFERENCE_TABLES = {
     "webhook_cursor",
     "expiry_run",
     "expiry_batch",
+    "tier_calendar",
+    "tier_roll",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

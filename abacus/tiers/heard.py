@@ -1,0 +1,58 @@
+"""What the keeper hears from the points stream: points earned, and points reversed. Pure."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, NamedTuple
+
+import orjson
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from abacus.core.errors import AbacusError
+from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.core.points import MAX_POINTS
+from abacus.ledger.transfer import MAX_BALANCE
+from abacus.validation import Moment, first_fault
+
+# Whatever else happens to points does not change what was earned.
+COUNTED: Final = frozenset({"abacus.points.earned.v1", "abacus.points.reversed.v1"})
+
+
+class UnreadableEvent(AbacusError):
+    """The event does not say whose points it counts, or when."""
+
+
+class Heard(NamedTuple):
+    """Points that count. The fields stand in the order of the message's."""
+
+    member_id: str
+    program: str
+    seq: int
+    points: int
+    country: str
+    occurred_at: datetime
+
+
+class _Data(TypedDict):
+    member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+    program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
+    seq: Annotated[int, Field(strict=True, ge=1, le=MAX_BALANCE)]
+    points: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+    occurred_at: Moment
+
+
+_DATA: Final[TypeAdapter[_Data]] = TypeAdapter(_Data)
+
+
+def heard_in(event: bytes) -> Heard | None:
+    """The points that an event counts; nothing for one that counts none. Raises `UnreadableEvent`."""
+    try:
+        document: dict[str, Any] = orjson.loads(event)
+        if document["type"] not in COUNTED:
+            return None
+        data = _DATA.validate_python(document["data"])
+    except ValidationError as error:
+        raise UnreadableEvent(first_fault(error)) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise UnreadableEvent(f"not a point event: {error!r}") from None
+    return Heard(**data) if data["points"] else None

@@ -1,0 +1,77 @@
+"""Which events of the points stream count, and what is said of one that cannot be read."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from abacus.ledger.award import Award
+from abacus.ledger.events import encode_event
+from abacus.ledger.transfer import Account, apply
+from abacus.tiers.heard import Heard, UnreadableEvent, heard_in
+from tests.ledger.awards import AWARD, NOW, awards
+
+
+def encoded(each: Award = AWARD) -> bytes:
+    return encode_event(apply(Account.opened((each.member_id, each.program), each.country), each, NOW)[1])
+
+
+def changed(type_: str = "abacus.points.earned.v1", **data: Any) -> bytes:
+    event = json.loads(encoded())
+    return json.dumps({**event, "type": type_, "data": {**event["data"], **data}}).encode()
+
+
+BOB = Heard("bob", "GRP", 1, 180, "SG", datetime(2026, 1, 10, 4, 30, tzinfo=UTC))
+
+
+@given(awards)
+def test_whatever_is_earned_is_heard(each: Award) -> None:
+    heard = heard_in(encoded(each))
+    if each.points == 0:
+        assert heard is None
+    else:
+        assert heard is not None
+        assert heard[:5] == (each.member_id, each.program, 1, each.points, each.country)
+        assert heard.occurred_at == each.occurred_at
+
+
+@pytest.mark.parametrize(
+    ("event", "heard"),
+    [
+        (changed(), BOB),
+        (changed("abacus.points.reversed.v1", points=-180, kind="reverse"), BOB._replace(points=-180)),
+        (changed("abacus.points.expired.v1", points=-180, kind="expire"), None),
+        (changed("abacus.points.spent.v1", points=-180), None),
+        (changed("abacus.points.invented.v9", member_id=7), None),
+        (changed(points=0), None),
+        (changed(later="field"), BOB),
+    ],
+)
+def test_what_counts(event: bytes, heard: Heard | None) -> None:
+    assert heard_in(event) == heard
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (b"{", "not a point event"),
+        (b"[]", "not a point event"),
+        (b"{}", "not a point event: KeyError('type')"),
+        (b'{"type": []}', "not a point event"),
+        (b'{"type": "abacus.points.earned.v1", "data": 7}', "valid dictionary"),
+        (changed(points=1.5), "points"),
+        (changed(points=10**15 + 1), "points"),
+        (changed(seq=0), "seq"),
+        (changed(member_id="b\x1fob"), "member_id"),
+        (changed(program="grp"), "program"),
+        (changed(country="Singapore"), "country"),
+        (changed(occurred_at="2026-01-10T12:30:00"), "occurred_at"),
+        (changed(occurred_at="1026-01-10T12:30:00Z"), "occurred_at"),
+    ],
+)
+def test_what_cannot_be_read_says_why(event: bytes, why: str) -> None:
+    with pytest.raises(UnreadableEvent) as refused:
+        heard_in(event)
+    assert why in str(refused.value)

@@ -1,0 +1,34 @@
+"""Keeps members' tiers by the points that they earn, and tells of every change on the tiers stream."""
+
+import asyncio
+from typing import Final
+
+from abacus.bootstrap import Run, Wiring
+from abacus.health import parts_of
+from abacus.ledger.rows import POSTING_PLANS
+from abacus.patience import until_available
+from abacus.streams.reader import StreamReader
+from abacus.tiers.keeper import Keeper
+from abacus.tiers.publish import ChangePublisher
+
+_CONNECTIONS: Final = 3
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings, clock = wiring.settings, wiring.clock
+    bootstrap = settings.required("kafka_bootstrap")
+    # Everything is looked up by key, as in posting.
+    pool = await wiring.pool(size=_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True)
+    cards = wiring.cards(pool)
+    await until_available(cards.refresh, wiring.health)
+    reading, publishing = parts_of(wiring.health, 2)
+    reader = StreamReader(bootstrap, settings.points_topic, f"{settings.queue_prefix}tierkeeper", reading)
+    keeper = Keeper(pool, cards, clock, reading)
+    publisher = ChangePublisher(pool, wiring.publisher(), settings.tiers_topic, clock, publishing)
+
+    async def run(stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(reader.run(keeper.handle, stop))
+            group.create_task(publisher.run(stop))
+
+    return run
