@@ -77,6 +77,20 @@ WEBHOOKS: Final = Counter("abacus_webhook_deliveries", "Webhook tries, by type a
 WEBHOOKS_WAITING: Final = Gauge("abacus_webhooks_waiting", "Webhook messages not yet delivered")
 WEBHOOKS_OLDEST: Final = Gauge("abacus_webhooks_oldest_seconds", "Age of the oldest webhook message not yet delivered")
 
+# Events that members might be told of: entered, known (read before), too_old (not told any more), unreadable.
+NOTICES: Final = Counter("abacus_notices", "Events for members, by outcome", ["outcome"])
+
+# Tries to tell members, by channel and outcome: sent, retried (failed, to come again), parked (for a person).
+NOTIFICATIONS: Final = Counter(
+    "abacus_notifications", "Notification tries, by channel and outcome", ["channel", "outcome"]
+)
+
+# Messages that are still to be sent over a channel, and the seconds since the oldest of them was made.
+NOTIFICATIONS_WAITING: Final = Gauge("abacus_notifications_waiting", "Notifications not yet sent", ["channel"])
+NOTIFICATIONS_OLDEST: Final = Gauge(
+    "abacus_notifications_oldest_seconds", "Age of the oldest not yet sent", ["channel"]
+)
+
 
 def total(counter: Counter, **labels: str) -> int:
     """What a counter has counted in this process, over all series that have these labels."""

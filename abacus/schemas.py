@@ -11,6 +11,7 @@ from abacus.earning.message import RetryEnvelope
 from abacus.earning.transaction import Transaction
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
+from abacus.notify.message import MemberNotification
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 
 FOLDER: Final = Path("docs/schemas")
@@ -21,6 +22,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
+    "notification.v1": ("What the channels sns and webhook carry", TypeAdapter(MemberNotification)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
 }
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.ledger.tables
+import abacus.notify.tables
 import abacus.partners.tables
 import abacus.quarantine.tables
 import abacus.rates.tables
@@ -17,6 +18,7 @@ from abacus.metadata import METADATA
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
     abacus.ledger.tables,
+    abacus.notify.tables,
     abacus.partners.tables,
     abacus.quarantine.tables,
     abacus.rates.tables,

@@ -3,7 +3,7 @@
 import typer
 
 from abacus import __version__
-from abacus.cli import demo, ledger, partners, quarantine, queues, rates, relay, tiers, up, webhooks, worker
+from abacus.cli import demo, ledger, notify, partners, quarantine, queues, rates, relay, tiers, up, webhooks, worker
 from abacus.cli.shell import fail
 from abacus.core.errors import AbacusError
 
@@ -25,6 +25,7 @@ app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
+app.add_typer(notify.app, name="notify")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(queues.app, name="queues")
 app.add_typer(queues.dead, name="dlq")

@@ -32,7 +32,7 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
         yield settings
         return
     # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
-    topics = dict.fromkeys((settings.transactions_topic, settings.points_topic), _PARTITIONS)
+    topics = dict.fromkeys((settings.transactions_topic, settings.points_topic, settings.tiers_topic), _PARTITIONS)
     from abacus.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
 
     async with EmbeddedStack(data_dir, postgres=postgres, kafka=kafka, sqs=sqs, kafka_topics=topics) as stack:

@@ -85,6 +85,7 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
         queue_prefix=f"t{mark}-",
         transactions_topic=f"transactions.{mark}",
         points_topic=f"points.{mark}",
+        tiers_topic=f"tiers.{mark}",
         database_url=database_url,
         sqs_endpoint_url=sqs_endpoint_url,
         kafka_bootstrap=kafka_bootstrap,
