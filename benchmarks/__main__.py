@@ -8,13 +8,17 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks import api, calculation, pipeline, posting
+from benchmarks import api, calculation, notify, pipeline, posting
 from benchmarks.report import Figure, machine, markdown
+
+_PARTS = ["calculation", "posting", "demo", "memory", "api", "notify"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=["calculation", "posting", "demo", "memory", "api"], action="append")
+    parser.add_argument(
+        "--only", choices=["calculation", "posting", "demo", "memory", "api", "notify"], action="append"
+    )
     parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present while posting")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
     chosen = parser.parse_args()
@@ -24,6 +28,7 @@ def main() -> int:
         "demo": lambda _: pipeline.measure_demo(chosen.transactions),
         "memory": lambda directory: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
         "api": lambda directory: uvloop.run(api.measure(directory)),
+        "notify": lambda directory: uvloop.run(notify.measure(directory)),
     }
     figures: list[Figure] = []
     for name in chosen.only or parts:

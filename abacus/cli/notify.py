@@ -1,6 +1,6 @@
 """`abacus notify`: what members are told, what did not reach them, and the daily job for points that will expire."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -59,6 +59,7 @@ def expiring(
 
     async def main() -> None:
         clock = SystemClock()
+        gathered_for = timedelta(seconds=settings().notify_gather_seconds)
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         async with pool() as opened:
             book = CardBook(await CardStore(opened).all())
@@ -70,7 +71,7 @@ def expiring(
                         task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
                     )
 
-                job = ExpiringJob(opened, Notices(opened, clock), clock)
+                job = ExpiringJob(opened, Notices(opened, clock), clock, gathered_for=gathered_for)
                 done = await job.run(book, country, on_progress=show)
         if as_json:
             print_json([each._asdict() for each in done])

@@ -15,7 +15,6 @@ from abacus.postgres import Pool, passing_failures
 from abacus.rates.book import CardBook
 
 _BATCH: Final = 1000
-_AT_ONCE: Final = timedelta(0)  # nothing else is waited for: one run enters all that there is of a member
 
 # What is held is kept until it is released.
 NEXT: Final = f"""
@@ -39,10 +38,11 @@ class Progress(NamedTuple):
 class ExpiringJob:
     """Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, pool: Pool, notices: Notices, clock: Clock) -> None:
+    def __init__(self, pool: Pool, notices: Notices, clock: Clock, *, gathered_for: timedelta) -> None:
         self._pool = pool
         self._notices = notices
         self._clock = clock
+        self._gathered_for = gathered_for
 
     async def run(
         self, book: CardBook, country: str | None, *, on_progress: Callable[[Progress], None] = lambda _: None
@@ -65,7 +65,7 @@ class ExpiringJob:
         done = Progress(country, today, 0, 0)
         async for batch in self._batches(country, window(today)):
             found = [expiring(expiry, today, now) for expiry in batch]
-            entered = await self._notices.enter(found, gathered_for=_AT_ONCE)
+            entered = await self._notices.enter(found, gathered_for=self._gathered_for)
             done = done._replace(accounts=done.accounts + len(batch), entered=done.entered + entered)
             on_progress(done)
         return done

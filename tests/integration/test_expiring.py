@@ -33,7 +33,7 @@ async def account(pool: Pool, member: str, **changes: Any) -> None:
 
 async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[Progress]:
     clock = FixedClock(at)
-    return await ExpiringJob(pool, Notices(pool, clock), clock).run(BOOK, country)
+    return await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, country)
 
 
 async def notices(pool: Pool) -> dict[str, list[str]]:
@@ -120,7 +120,7 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
 
     clock = FixedClock(noon(1))
     with pytest.raises(KeyboardInterrupt):
-        await ExpiringJob(pool, Notices(pool, clock), clock).run(BOOK, "SG", on_progress=cut)
+        await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
     assert [each.entered for each in seen] == [1000, 2000]
     assert await run(pool, noon(1)) == [Progress("SG", date(2026, 7, 1), 2500, 500)]
     assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).messages == 1000
