@@ -9,6 +9,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
+import structlog
+from pydantic import ValidationError
+
 from abacus.core.clock import Clock
 from abacus.notify.message import ChannelName, Message, message_of
 from abacus.notify.notice import Notice
@@ -17,6 +20,8 @@ from abacus.notify.templates import DEFAULT_LOCALE
 from abacus.postgres import Connection, Pool, passing_failures
 
 _MEMBERS: Final = 1000
+_AT_ONCE: Final = 20_000  # notices, however many a member has after an outage
+_LATER: Final = timedelta(minutes=5)
 
 _ENTER: Final = """
 insert into notice (member_id, event_id, happened_at, seq, part, due_at)
@@ -40,7 +45,8 @@ with due as materialized (
 select n.member_id, n.event_id, n.happened_at, n.seq, n.part, p.locale, p.channels
 from due join notice n on n.member_id = due.member_id and n.told_at is null
 left join notification_preference p on p.member_id = due.member_id
-order by n.member_id
+order by n.member_id, n.happened_at, n.seq
+limit {_AT_ONCE}
 """
 
 _TELL: Final = """
@@ -56,6 +62,15 @@ update notice n set told_at = $3
 from unnest($1::text[], $2::text[]) as u (member_id, event_id)
 where n.member_id = u.member_id and n.event_id = u.event_id
 """
+
+
+_POSTPONE: Final = """
+update notice n set due_at = $3
+from unnest($1::text[], $2::text[]) as u (member_id, event_id)
+where n.member_id = u.member_id and n.event_id = u.event_id
+"""
+
+log = structlog.get_logger(__name__)
 
 
 class Gathered(NamedTuple):
@@ -101,16 +116,28 @@ async def _tell(
     connection: Connection, rows: Sequence[Any], channels: Collection[ChannelName], now: datetime
 ) -> Gathered:
     told: list[tuple[str, str, str, str, bytes]] = []
+    notices: list[Notice] = []
     for _, group in groupby(rows, key=lambda row: row["member_id"]):
         of_member = list(group)
-        wanted = of_member[0]["channels"]
-        message = message_of(_notice(row) for row in of_member)
-        locale = of_member[0]["locale"] or DEFAULT_LOCALE
-        told += _rows_of(message, locale, [each for each in channels if wanted is None or each in wanted])
+        readable = [notice for row in of_member if (notice := _notice(row)) is not None]
+        if readable:
+            wanted = of_member[0]["channels"]
+            locale = of_member[0]["locale"] or DEFAULT_LOCALE
+            chosen = [each for each in channels if wanted is None or each in wanted]
+            told += _rows_of(message_of(readable), locale, chosen)
+            notices += readable
     if told:
         await connection.execute(_TELL, *map(list, zip(*told, strict=True)), now)
-    await connection.execute(_TOLD, [row["member_id"] for row in rows], [row["event_id"] for row in rows], now)
-    return Gathered(len(rows), len(told))
+    await connection.execute(_TOLD, *_keys([(each.member_id, each.event_id) for each in notices]), now)
+    if len(notices) < len(rows):
+        left = {(row["member_id"], row["event_id"]) for row in rows} - {(n.member_id, n.event_id) for n in notices}
+        log.warning("notices of a newer version are left to it", notices=len(left))
+        await connection.execute(_POSTPONE, *_keys(sorted(left)), now + _LATER)
+    return Gathered(len(notices), len(told))
+
+
+def _keys(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [member_id for member_id, _ in keys], [event_id for _, event_id in keys]
 
 
 def _rows_of(message: Message, locale: str, channels: Sequence[ChannelName]) -> list[tuple[str, str, str, str, bytes]]:
@@ -118,5 +145,10 @@ def _rows_of(message: Message, locale: str, channels: Sequence[ChannelName]) -> 
     return [(message.member_id, message.message_id, channel, locale, parts) for channel in channels]
 
 
-def _notice(row: Any) -> Notice:
-    return Notice(row["member_id"], row["event_id"], row["happened_at"], row["seq"], PART.validate_json(row["part"]))
+def _notice(row: Any) -> Notice | None:
+    """Nothing for one that this version cannot read: while versions change, it must not hold up the others."""
+    try:
+        part = PART.validate_json(row["part"])
+    except ValidationError:
+        return None
+    return Notice(row["member_id"], row["event_id"], row["happened_at"], row["seq"], part)

@@ -164,6 +164,28 @@ async def _waits_for_a_lock(pool: Pool) -> bool:
     return bool(await pool.fetchval("select count(*) from pg_locks where not granted"))
 
 
+async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool) -> None:
+    notices = Notices(pool, CLOCK)
+    await notices.enter([earned("bob", 1), earned("bob", 2), earned("eve", 1)], gathered_for=AT_ONCE)
+    await pool.execute("update notice set part = '{\"kind\":\"lottery\"}' where event_id in ('bob:GRP:1', 'eve:GRP:1')")
+    assert await notices.gather(LOG) == (1, 1)
+    assert await notices.gather(LOG) == (0, 0)
+    left = await pool.fetch("select event_id from notice where told_at is null and due_at > now() order by 1")
+    assert [row[0] for row in left] == ["bob:GRP:1", "eve:GRP:1"]
+
+
+async def test_told_to_stop_it_finishes_what_is_under_way(house: House) -> None:
+    async with receiving() as receiver:
+        telling = told_by_webhook(house, receiver)
+        receiver.goes_on.clear()
+        await enter_and_gather(house.pool, earned("bob", 1), channels=(ChannelName.WEBHOOK,))
+        async with telling.running("notifier"):
+            await until(lambda: _seen(receiver, 1))
+            asyncio.get_running_loop().call_later(0.3, receiver.goes_on.set)
+        assert await count(house.pool, "sent_at") == 1
+        assert len(receiver.requests) == 1
+
+
 async def test_members_are_told_as_they_like(pool: Pool) -> None:
     store = PreferenceStore(pool, CLOCK)
     await store.set("ani", locale="id", channels=[ChannelName.SNS], by="acme")
