@@ -14,6 +14,9 @@ from abacus.core.errors import Refused
 from abacus.notify.message import ChannelName
 
 LOOK_AHEAD: Final = timedelta(seconds=1)
+# So far ahead no turn is given out, and clocks differ by less: the channel was slower an hour ago. It need not wait for
+# that, but a worker whose clock is a little behind must not take the turns of the others for such a thing.
+_FAR: Final = timedelta(minutes=1)
 _HOURS_A_DAY: Final = 24
 _MOST: Final = 100_000
 _UNITS: Final = {"s": timedelta(seconds=1), "m": timedelta(minutes=1), "h": timedelta(hours=1)}
@@ -88,14 +91,14 @@ def read_rates(text: str) -> Rates:
 
 
 def slots(step: timedelta | None, free_at: datetime, now: datetime, most: int) -> Slots:
-    """How many may start within the next moment. `free_at` is when the channel is free, by what was given out so far;
-    a channel that was slower an hour ago is free after a step of today's.
-    """
+    """How many may start within the next moment. `free_at` is when the channel is free, by what was given out."""
     if step is None:
-        return Slots(0, now, timedelta(0))
-    first_at = max(now, min(free_at, now + LOOK_AHEAD + step))
-    count = (now + LOOK_AHEAD - first_at) // step + 1
-    return Slots(max(0, min(count, most)), first_at, step)
+        return Slots(0, free_at, timedelta(0))
+    if free_at > now + step + _FAR:
+        free_at = now + step
+    first_at = max(now, free_at)
+    turns = (now + LOOK_AHEAD - first_at) // step + 1
+    return Slots(max(0, min(turns, most)), first_at, step)
 
 
 def _rate(entry: str, match: re.Match[str]) -> Rate:

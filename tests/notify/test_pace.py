@@ -80,13 +80,18 @@ def test_turns_go_on_where_the_last_one_ended() -> None:
 
 
 def test_a_channel_that_was_slower_an_hour_ago_is_not_held_back_by_that() -> None:
-    held = slots(20 * MS, NOON + timedelta(minutes=30), NOON, 5)
-    assert (held.turns, held.first_at) == (0, NOON + LOOK_AHEAD + 20 * MS)
-    assert slots(20 * MS, held.first_at, NOON + timedelta(seconds=1), 5).turns > 0
+    assert slots(20 * MS, NOON + timedelta(minutes=30), NOON, 5) == (5, NOON + 20 * MS, 20 * MS)
+    slow = timedelta(minutes=30)
+    assert slots(slow, NOON + slow, NOON, 5).turns == 0
 
 
-def test_at_rate_nought_nothing_starts() -> None:
-    assert slots(None, NOON, NOON, 5).turns == 0
+def test_a_clock_that_is_behind_takes_no_turns_of_the_others() -> None:
+    free_at = NOON + timedelta(seconds=30)
+    assert slots(20 * MS, free_at, NOON, 5)[:2] == (0, free_at)
+
+
+def test_at_rate_nought_nothing_starts_and_no_turn_is_given_back() -> None:
+    assert slots(None, NOON + MS, NOON, 5)[:2] == (0, NOON + MS)
 
 
 @given(
