@@ -6,7 +6,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
@@ -26,6 +26,8 @@ from abacus.streams.publisher import StreamPublisher
 from abacus.tiers.store import MembershipStore
 
 _COUNT_EVERY_S: Final = 10.0
+
+Entered = TypeVar("Entered")
 
 Run = Callable[[asyncio.Event], Awaitable[None]]
 Wire = Callable[["Wiring"], Awaitable[Run]]
@@ -67,7 +69,11 @@ class Wiring:
         return pool
 
     async def sqs(self) -> Client:
-        return await self._stack.enter_async_context(sqs_client(self.settings.sqs_endpoint_url))
+        return await self.entered(sqs_client(self.settings.sqs_endpoint_url))
+
+    async def entered(self, opening: AbstractAsyncContextManager[Entered]) -> Entered:
+        """Open it, and close it when the worker ends."""
+        return await self._stack.enter_async_context(opening)
 
     async def queue(self, client: Client, name: str) -> SqsQueue:
         full_name = self.settings.queue_prefix + name

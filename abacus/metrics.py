@@ -96,6 +96,20 @@ TIER_CHANGES: Final = Counter(
 TIERS_PUBLISHED: Final = Counter("abacus_tiers_published", "Tier events published")
 TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event that is published now")
 
+# Events that members might be told of: entered, known (read before), too_old (not told any more), unreadable.
+NOTICES: Final = Counter("abacus_notices", "Events for members, by outcome", ["outcome"])
+
+# Tries to tell members, by channel and outcome: sent, retried (failed, to come again), parked (for a person).
+NOTIFICATIONS: Final = Counter(
+    "abacus_notifications", "Notification tries, by channel and outcome", ["channel", "outcome"]
+)
+
+# Messages that are still to be sent over a channel, and the seconds since the oldest of them was made.
+NOTIFICATIONS_WAITING: Final = Gauge("abacus_notifications_waiting", "Notifications not yet sent", ["channel"])
+NOTIFICATIONS_OLDEST: Final = Gauge(
+    "abacus_notifications_oldest_seconds", "Age of the oldest not yet sent", ["channel"]
+)
+
 
 def total(counter: Counter, **labels: str) -> int:
     """What a counter has counted in this process, over all series that have these labels."""

@@ -12,6 +12,7 @@ from abacus.earning.transaction import Transaction
 from abacus.expiry.envelope import ExpiryMessage
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
+from abacus.notify.message import MemberNotification
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 from abacus.tiers.events import TierChanged
 
@@ -24,6 +25,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
+    "notification.v1": ("What the channels sns and webhook carry", TypeAdapter(MemberNotification)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
     "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }

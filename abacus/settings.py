@@ -1,7 +1,10 @@
 """Settings, from the environment, read once. `bootstrap`, the command line and the workers are the only readers."""
 
-from typing import Annotated, Literal
+import base64
+from pathlib import Path
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -13,6 +16,10 @@ PREFIX = "ABACUS_"
 
 
 _LAST_PORT = 65535
+_SECRET_BYTES: Final = range(24, 65)
+_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret"})  # the first may hold a password
+
+Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
 
 
 def _has_good_port(url: str) -> bool:
@@ -43,6 +50,22 @@ def _bootstrap(servers: str) -> str:
     return servers
 
 
+def _time_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError("a time zone such as Asia/Singapore is needed")
+    return name
+
+
+def _webhook_secret(secret: str) -> str:
+    try:
+        length = len(base64.b64decode(secret.removeprefix("whsec_"), validate=True))
+    except ValueError:
+        length = 0
+    if not secret.startswith("whsec_") or length not in _SECRET_BYTES:
+        raise ValueError("whsec_ and 24 to 64 bytes in base64 are needed")
+    return secret
+
+
 class Settings(BaseSettings):
     """One field a setting; its name in the environment is the field's in capitals with the prefix."""
 
@@ -65,13 +88,30 @@ class Settings(BaseSettings):
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
     # Whether webhooks may lead into private networks, and go without TLS.
     webhooks_to_private: bool = False
+    # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.
+    notify_channels: Annotated[str, Field(pattern=r"^(log|sns|webhook)(\s*,\s*(log|sns|webhook))*$")] = "log"
+    notify_rates: str = ""
+    notify_timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
+    # Notices of a member that come within so many seconds become one message.
+    notify_gather_seconds: Annotated[float, Field(ge=0, le=3600)] = 3
+    # How long a message is tried before it is parked, and how long what was told is kept.
+    notify_park_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    notify_keep_days: Annotated[int, Field(ge=31, le=3650)] = 60
+    notify_webhook_url: str | None = None
+    notify_webhook_secret: Annotated[str, AfterValidator(_webhook_secret)] | None = None
+    # Templates that replace the shipped ones by name.
+    templates_dir: Path | None = None
+    sns_topic_arn: (
+        Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$")] | None
+    ) = None
+    sns_endpoint_url: Annotated[str, AfterValidator(_http_url)] | None = None
 
     @field_validator("*", mode="before")
     @classmethod
     def _stripped(cls, value: object) -> object:
         return value.strip() if isinstance(value, str) else value
 
-    def required(self, name: Literal["database_url", "kafka_bootstrap"]) -> str:
+    def required(self, name: Required) -> str:
         """A setting that what is about to run cannot do without. Raises `Refused` with its name."""
         value: str | None = getattr(self, name)
         if value is None:
@@ -85,6 +125,5 @@ def read_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][0])
-        # A database's address may hold a password, so what was given is not repeated.
-        what = first_fault(error, shown=field != "database_url").partition(": ")[2]
+        what = first_fault(error, shown=field not in _SECRETS).partition(": ")[2]
         raise Refused(f"{PREFIX}{field.upper()}: {what}") from None

@@ -13,6 +13,7 @@ from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Wiring
 from abacus.core.errors import Unavailable
 from abacus.ledger.read import LedgerReader
+from abacus.notify.preferences import PreferenceStore
 from abacus.partners.directory import Directory
 from abacus.partners.door import Door
 from abacus.partners.members import MemberReader
@@ -95,6 +96,7 @@ async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) ->
         watch=Watch(register),
         members=MemberReader(pool),
         ledger=LedgerReader(pool),
+        preferences=PreferenceStore(pool, wiring.clock),
         health=wiring.process_health,
     )
 

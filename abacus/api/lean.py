@@ -34,13 +34,13 @@ class LeanRoute(APIRoute):
         reader: TypeAdapter[Any] = TypeAdapter(inspect.signature(endpoint).parameters[body].annotation)
 
         async def handle(request: Request) -> Response:
-            answer: Response = await endpoint(request=request, **{body: await _read(request, reader)})
+            answer: Response = await endpoint(request=request, **{body: await read_body(request, reader)})
             return answer
 
         return handle
 
 
-async def _read(request: Request, reader: TypeAdapter[Any]) -> Any:
+async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:
     """The body. Raises `ApiProblem`."""
     content = await request.body()
     if content and not _is_json(request.headers.get("content-type", "")):

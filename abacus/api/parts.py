@@ -7,6 +7,7 @@ from abacus.earning.calculate import Calculator
 from abacus.earning.issuing import Cards, Tiers
 from abacus.health import Health
 from abacus.ledger.read import LedgerReader
+from abacus.notify.preferences import PreferenceStore
 from abacus.partners.directory import Directory
 from abacus.partners.door import Door
 from abacus.partners.limiter import RateLimiter
@@ -29,6 +30,7 @@ class Parts:
     watch: Watch
     members: MemberReader
     ledger: LedgerReader
+    preferences: PreferenceStore
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _calculator: Calculator | None = None
 

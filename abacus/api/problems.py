@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from abacus.core.errors import Unavailable
 from abacus.partners.ask import Objection
@@ -177,7 +178,10 @@ def install(app: FastAPI) -> None:
     """Every way in which a request can fail ends in a problem document."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        return _response(request, _problem(error))
+        problem = _problem(error)
+        if "allow" in map(str.lower, problem.headers):
+            problem.headers = {"Allow": ", ".join(_methods_of(request))}
+        return _response(request, problem)
 
     for kind_of_error in (Exception, ApiProblem, Objection, Unavailable, RequestValidationError, HTTPException):
         app.add_exception_handler(kind_of_error, answer)
@@ -230,6 +234,13 @@ def _pointer(start: str, path: Sequence[Any]) -> str:
 
 def _words(fault: Any) -> str:
     return str(fault["msg"]).removeprefix("Value error, ")
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Of every route with this path: the one that refused the method knows only its own."""
+    routes = [route for route in request.app.router.routes if isinstance(route, Route)]
+    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in fitting for method in route.methods or ()})
 
 
 def _response(request: Request, problem: ApiProblem) -> Response:

@@ -3,7 +3,21 @@
 import typer
 
 from abacus import __version__
-from abacus.cli import demo, expiry, ledger, partners, quarantine, queues, rates, relay, tiers, up, webhooks, worker
+from abacus.cli import (
+    demo,
+    expiry,
+    ledger,
+    notify,
+    partners,
+    quarantine,
+    queues,
+    rates,
+    relay,
+    tiers,
+    up,
+    webhooks,
+    worker,
+)
 from abacus.cli.shell import fail
 from abacus.core.errors import AbacusError
 
@@ -26,6 +40,7 @@ app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
+app.add_typer(notify.app, name="notify")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(queues.app, name="queues")
 app.add_typer(queues.dead, name="dlq")

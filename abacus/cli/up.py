@@ -11,7 +11,7 @@ from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
 from abacus.process import stopped_by_signals
 from abacus.settings import Settings
-from workers import WORKERS
+from workers import WORKERS, check
 
 DEFAULT_DATA_DIR: Final = Path(".abacus")
 
@@ -26,6 +26,7 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         found = settings()
+        check(WORKERS, found)
         stop = asyncio.Event()
         with stopped_by_signals(stop):
             async with services(found, data_dir) as complete:

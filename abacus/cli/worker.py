@@ -9,7 +9,7 @@ from abacus.cli.shell import run, settings
 from abacus.core.errors import Refused
 from abacus.health import Health
 from abacus.process import run_workers, stopped_by_signals
-from workers import WORKERS
+from workers import WORKERS, check
 
 
 def worker(
@@ -27,8 +27,9 @@ def worker(
             raise Refused(f"no worker is called {unknown[0]!r}; there are {', '.join(WORKERS)}")
         found = settings()
         found.required("database_url")
-        if {"calculator", "relay", "tierkeeper", "webhooks"} & set(names):
+        if {"calculator", "notifier", "relay", "tierkeeper", "webhooks"} & set(names):
             found.required("kafka_bootstrap")
+        check(names, found)
         stop = asyncio.Event()
         wires = {name: WORKERS[name] for name in dict.fromkeys(names)}
         with stopped_by_signals(stop):

@@ -31,4 +31,4 @@ async def test_the_api_is_as_its_document_says(house: House, tmp_path: Path) -> 
         assert process.stdout is not None
         said = (await process.stdout.read()).decode()
         assert await process.wait() == 0, said
-        assert "Tested: 6" in said
+        assert "Tested: 8" in said

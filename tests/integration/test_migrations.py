@@ -21,6 +21,7 @@ from tests.conftest import Services, database_address
 async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
     """What `alembic check` does."""
     import abacus.ledger.tables  # noqa: PLC0415
+    import abacus.notify.tables  # noqa: PLC0415
     import abacus.partners.tables  # noqa: PLC0415
     import abacus.quarantine.tables  # noqa: PLC0415
     import abacus.rates.tables  # noqa: PLC0415
@@ -94,6 +95,7 @@ REFERENCE_TABLES = {
     "expiry_batch",
     "tier_calendar",
     "tier_roll",
+    "notification_pace",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

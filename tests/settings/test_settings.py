@@ -1,6 +1,7 @@
 """Settings: what the environment says, or one line that names the setting that is wrong."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,9 +33,22 @@ def test_what_holds_when_nothing_is_set() -> None:
         "quarantine_share": 0.5,
         "retry_hours": 24,
         "webhooks_to_private": False,
+        "notify_channels": "log",
+        "notify_rates": "",
+        "notify_timezone": "UTC",
+        "notify_gather_seconds": 3,
+        "notify_park_hours": 24,
+        "notify_keep_days": 60,
+        "notify_webhook_url": None,
+        "notify_webhook_secret": None,
+        "templates_dir": None,
+        "sns_topic_arn": None,
+        "sns_endpoint_url": None,
     }
 
 
+SECRET = "whsec_" + "QUJD" * 8
+ARN = "arn:aws:sns:ap-southeast-1:123456789012:members"
 RIGHT = [
     ("ABACUS_DATABASE_URL", "postgresql://abacus@db:5432/abacus", "postgresql://abacus@db:5432/abacus"),
     ("ABACUS_DATABASE_URL", "postgres://abacus@db/abacus", "postgresql://abacus@db/abacus"),
@@ -57,6 +71,14 @@ RIGHT = [
     ("ABACUS_RETRY_HOURS", "0.5", 0.5),
     ("ABACUS_WEBHOOKS_TO_PRIVATE", "true", True),
     ("ABACUS_WEBHOOKS_TO_PRIVATE", "0", False),
+    ("ABACUS_NOTIFY_CHANNELS", "log, sns,webhook", "log, sns,webhook"),
+    ("ABACUS_NOTIFY_TIMEZONE", "Asia/Singapore", "Asia/Singapore"),
+    ("ABACUS_NOTIFY_GATHER_SECONDS", "0", 0),
+    ("ABACUS_NOTIFY_KEEP_DAYS", "31", 31),
+    ("ABACUS_NOTIFY_WEBHOOK_SECRET", SECRET, SECRET),
+    ("ABACUS_TEMPLATES_DIR", "/etc/abacus/templates", Path("/etc/abacus/templates")),
+    ("ABACUS_SNS_TOPIC_ARN", "arn:aws:sns:ap-southeast-1:123456789012:members", ARN),
+    ("ABACUS_SNS_ENDPOINT_URL", "http://localhost:4566/", "http://localhost:4566"),
 ]
 
 
@@ -103,6 +125,16 @@ WRONG = [
     ("ABACUS_RETRY_HOURS", "0", "Input should be greater than 0, not '0'"),
     ("ABACUS_RETRY_HOURS", "inf", "not 'inf'"),
     ("ABACUS_RETRY_HOURS", "a day", "Input should be a valid number"),
+    ("ABACUS_NOTIFY_CHANNELS", "log;sns", "String should match pattern"),
+    ("ABACUS_NOTIFY_TIMEZONE", "Singapore time", "a time zone such as Asia/Singapore is needed"),
+    ("ABACUS_NOTIFY_GATHER_SECONDS", "-1", "Input should be greater than or equal to 0, not '-1'"),
+    ("ABACUS_NOTIFY_PARK_HOURS", "0", "Input should be greater than 0, not '0'"),
+    ("ABACUS_NOTIFY_KEEP_DAYS", "30", "Input should be greater than or equal to 31, not '30'"),
+    ("ABACUS_NOTIFY_WEBHOOK_SECRET", "whsec_c2hvcnQ=", "whsec_ and 24 to 64 bytes in base64 are needed"),
+    ("ABACUS_NOTIFY_WEBHOOK_SECRET", SECRET.removeprefix("whsec_"), "whsec_ and 24 to 64 bytes in base64 are needed"),
+    ("ABACUS_NOTIFY_WEBHOOK_SECRET", "whsec_not base64", "whsec_ and 24 to 64 bytes in base64 are needed"),
+    ("ABACUS_SNS_TOPIC_ARN", "members", "String should match pattern"),
+    ("ABACUS_SNS_TOPIC_ARN", ARN + ".fifo", "String should match pattern"),
 ]
 
 
@@ -150,3 +182,10 @@ def test_what_is_about_to_run_names_what_it_misses(set_: dict[str, str], outcome
         assert str(refused) == outcome  # noqa: PT017  # the other rows raise nothing
     else:
         assert (found, outcome) == (tuple(set_.values()), None)
+
+
+def test_a_secret_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ABACUS_NOTIFY_WEBHOOK_SECRET", "s3cret")
+    with pytest.raises(Refused) as refused:
+        read_settings()
+    assert "s3cret" not in str(refused.value)

@@ -1,0 +1,92 @@
+"""How a member wants to be told: the language and the channels."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from starlette.responses import Response
+
+from abacus.api.answers import json_answer
+from abacus.api.auth import Call, call_of
+from abacus.api.lean import read_body
+from abacus.api.problems import ApiProblem, documented
+from abacus.core.ids import ID_PATTERN
+from abacus.notify.message import ChannelName
+from abacus.notify.templates import LOCALE_PATTERN
+
+router = APIRouter(prefix="/v1/members", tags=["members"])
+
+MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
+Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN)]
+
+
+class PreferencesAsk(BaseModel):
+    """Replaces what was said before; what is left out or null is the default: English, and every channel there is."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"locale": "id", "channels": ["sns"]}, {"channels": []}]}
+    )
+
+    locale: Locale | None = None
+    channels: Annotated[
+        list[ChannelName] | None,
+        Field(max_length=len(ChannelName), description="None at all, `[]`, means that the member is told nothing."),
+    ] = None
+
+
+class PreferencesAnswer(BaseModel):
+    """What holds for messages that are made from now on. `set_by` is the partner that said so."""
+
+    member_id: str
+    locale: str | None
+    channels: list[ChannelName] | None
+    set_by: str | None
+    set_at: datetime | None
+
+
+# The answer brings the channels' names into the document.
+_SCHEMA: Final = PreferencesAsk.model_json_schema(ref_template="#/components/schemas/{model}")
+_SCHEMA.pop("$defs")
+_BODY: Final[TypeAdapter[PreferencesAsk]] = TypeAdapter(PreferencesAsk)
+
+
+@router.get(
+    "/{member_id:path}/preferences",
+    summary="How a member wants to be told",
+    response_class=Response,
+    responses={200: {"model": PreferencesAnswer, "description": "The preferences"}, **documented(404, 422)},
+)
+async def preferences(member_id: MemberId, request: Request) -> Response:
+    """Of a member that is open to you. Null means the default."""
+    call = call_of(request)
+    await _check_open(member_id, call)
+    return json_answer((await call.parts.preferences.get(member_id))._asdict())
+
+
+@router.put(
+    "/{member_id:path}/preferences",
+    summary="Say how a member wants to be told",
+    response_class=Response,
+    responses={200: {"model": PreferencesAnswer, "description": "What holds now"}, **documented(400, 404, 415, 422)},
+    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}},
+)
+async def set_preferences(member_id: MemberId, request: Request) -> Response:
+    """Replaces what was said before. It holds for messages that are made from now on."""
+    call = call_of(request)
+    ask = await read_body(request, _BODY)
+    await _check_open(member_id, call)
+    found = await call.parts.preferences.set(
+        member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
+    )
+    return json_answer(found._asdict())
+
+
+async def _check_open(member_id: str, call: Call) -> None:
+    """A member is open to a partner that may award in one of the member's countries; one without any points yet, to a
+    partner that may award everywhere. Raises `ApiProblem`.
+    """
+    holdings = await call.parts.members.holdings(member_id)
+    is_open = any(call.partner.may_award_in(holding.account.country) for holding in holdings)
+    if not is_open and (holdings or call.partner.countries):
+        raise ApiProblem("not-found", "no account of this member is open to you")

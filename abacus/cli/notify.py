@@ -1,0 +1,129 @@
+"""`abacus notify`: what members are told, what did not reach them, and the daily job for points that will expire."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.notify.expiring import ExpiringJob
+from abacus.notify.expiring import Progress as Done
+from abacus.notify.message import ChannelName, Outgoing, preview
+from abacus.notify.notices import Notices
+from abacus.notify.parked import ParkedMessage, ParkedMessages
+from abacus.notify.part import SAMPLES, Kind
+from abacus.notify.templates import DEFAULT_LOCALE, words_of
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from workers.notifier import templates_of
+
+app = typer.Typer(help="What members are told.", no_args_is_help=True)
+
+_WHEN = datetime(2026, 7, 1, tzinfo=UTC)
+
+ChannelOption = Annotated[ChannelName | None, typer.Option(help="Only this channel's.")]
+
+
+@app.command("preview")
+def preview_event(
+    event: Annotated[Kind, typer.Argument(help="What happened.")],
+    locale: Annotated[str, typer.Option(help="In which language, for example id.")] = DEFAULT_LOCALE,
+    channel: Annotated[ChannelName, typer.Option(help="As this channel carries it.")] = ChannelName.LOG,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a member would be told, with made-up figures; a locale without templates is told in English."""
+
+    async def main() -> None:
+        sample = SAMPLES[event][0]
+        words = words_of(templates_of(settings()), [sample], locale)
+        outgoing = Outgoing("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
+        if as_json:
+            shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
+            print_json({**shown, "carried": preview(channel, outgoing)})
+        else:
+            console.print(preview(channel, outgoing), highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("expiring")
+def expiring(
+    country: Annotated[str | None, typer.Option(help="Only there, for example SG.")] = None, as_json: AsJson = False
+) -> None:
+    """Tell members of points that will expire, 30 and 7 days ahead. Run it once a day; running it again tells nobody
+    twice, and a run that was cut off goes on.
+    """
+
+    async def main() -> None:
+        clock = SystemClock()
+        gathered_for = timedelta(seconds=settings().notify_gather_seconds)
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        async with pool() as opened:
+            book = CardBook(await CardStore(opened).all())
+            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+                task = progress.add_task("points that will expire")
+
+                def show(done: Done) -> None:
+                    progress.update(
+                        task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
+                    )
+
+                job = ExpiringJob(opened, Notices(opened, clock), clock, gathered_for=gathered_for)
+                done = await job.run(book, country, on_progress=show)
+        if as_json:
+            print_json([each._asdict() for each in done])
+        else:
+            rows = [[each.country, str(each.today), f"{each.accounts:,}", f"{each.entered:,}"] for each in done]
+            table("Points that will expire", ["country", "today", "accounts", "new notices"], rows)
+
+    run(main())
+
+
+@app.command("parked")
+def parked(
+    channel: ChannelOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000)] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """The messages that did not reach their channel in time, the oldest first, with the reason."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = await ParkedMessages(opened, SystemClock()).list(channel, limit)
+        if as_json:
+            print_json([each._asdict() for each in found])
+        else:
+            columns = ["message", "channel", "member", "since", "tries", "reason"]
+            table("Parked", columns, [_row(each) for each in found])
+
+    run(main())
+
+
+@app.command("resend")
+def resend(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These messages.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every parked message, or every one of --channel.")] = False,
+    channel: ChannelOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Send parked messages now, under their ids, with all their time again."""
+
+    async def main() -> None:
+        if bool(ids) == every:
+            raise Refused("say which: ids of parked messages, or --all")
+        async with pool() as opened:
+            due = await ParkedMessages(opened, SystemClock()).resend(ids or [], channel)
+        if as_json:
+            print_json({"due": due})
+        else:
+            console.print(f"{counted(due, 'message')} due now", highlight=False)
+
+    run(main())
+
+
+def _row(each: ParkedMessage) -> list[Any]:
+    since = f"{each.parked_at:%Y-%m-%d %H:%M}"
+    return [each.message_id, each.channel, each.member_id, since, str(each.attempts), each.reason]

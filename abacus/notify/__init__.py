@@ -1,0 +1,1 @@
+"""Notifications: members are told what became of their points and their tier."""

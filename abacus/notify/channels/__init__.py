@@ -1,0 +1,1 @@
+"""The ways to a member, behind one port."""

@@ -1,0 +1,129 @@
+"""What a member can be told: the parts of a message, with the fields that templates may use. Pure.
+
+Parts of one kind and program that come together are merged into one, which counts them.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class Kind(StrEnum):
+    """The list is closed: templates are named by it, and metrics count by it."""
+
+    EARNED = "earned"
+    EXPIRED = "expired"
+    EXPIRING = "expiring"
+    TIER_CHANGED = "tier_changed"
+
+
+class _About(BaseModel):
+    """Of which account."""
+
+    model_config = ConfigDict(frozen=True)
+
+    program: str
+    country: str
+
+
+class Earned(_About):
+    """Points came in. `balance` and `expires_on` are the account's after the last of them."""
+
+    kind: Literal[Kind.EARNED] = Kind.EARNED
+    points: int
+    count: int
+    balance: int
+    expires_on: date | None
+
+
+class Expired(_About):
+    """Points are gone because nothing moved on the account."""
+
+    kind: Literal[Kind.EXPIRED] = Kind.EXPIRED
+    points: int
+    count: int
+    balance: int
+
+
+class Expiring(_About):
+    """Points will expire at the end of a day, so many days ahead, unless there is a transaction."""
+
+    kind: Literal[Kind.EXPIRING] = Kind.EXPIRING
+    points: int
+    expires_on: date
+    days: int
+
+
+class TierChanged(_About):
+    """The tier is another one. `until` is the last day that it is sure to last to."""
+
+    kind: Literal[Kind.TIER_CHANGED] = Kind.TIER_CHANGED
+    from_tier: str
+    to_tier: str
+    reason: str
+    earned: int | None
+    until: date | None
+
+
+Part = Earned | Expired | Expiring | TierChanged
+TaggedPart = Annotated[Part, Field(discriminator="kind")]
+PARTS: Final[TypeAdapter[list[Part]]] = TypeAdapter(list[TaggedPart])
+PART: Final[TypeAdapter[Part]] = TypeAdapter(TaggedPart)
+
+# What matters most comes first in a message, and gives it its title.
+_ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
+
+_DAY: Final = date(2026, 7, 31)
+
+# Each template is rendered with all of its kind before it is used: one and many, with and without what may be missing.
+SAMPLES: Final[dict[Kind, Sequence[Part]]] = {
+    Kind.EARNED: (
+        Earned(program="GRP", country="SG", points=1250, count=3, balance=4500, expires_on=_DAY),
+        Earned(program="GRP", country="SG", points=1, count=1, balance=1, expires_on=None),
+    ),
+    Kind.EXPIRED: (
+        Expired(program="GRP", country="SG", points=1250, count=1, balance=0),
+        Expired(program="GRP", country="SG", points=1, count=2, balance=30),
+    ),
+    Kind.EXPIRING: (
+        Expiring(program="GRP", country="SG", points=1250, expires_on=_DAY, days=30),
+        Expiring(program="GRP", country="SG", points=1, expires_on=_DAY, days=1),
+        Expiring(program="GRP", country="SG", points=2, expires_on=_DAY, days=0),
+    ),
+    Kind.TIER_CHANGED: (
+        TierChanged(
+            program="GRP", country="SG", from_tier="member", to_tier="silver", reason="upgrade", earned=300, until=_DAY
+        ),
+        TierChanged(
+            program="GRP", country="SG", from_tier="gold", to_tier="member", reason="period end", earned=0, until=None
+        ),
+        TierChanged(
+            program="GRP", country="SG", from_tier="member", to_tier="gold", reason="override", earned=None, until=None
+        ),
+    ),
+}
+
+
+def fields_of(kind: Kind) -> frozenset[str]:
+    """What a template of this kind may use."""
+    return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
+
+
+def merged(parts: Iterable[Part]) -> list[Part]:
+    """One part for each kind and program; the parts come in the order in which they happened."""
+    found: dict[tuple[Kind, str], Part] = {}
+    for part in parts:
+        about = (part.kind, part.program)
+        found[about] = _merge(found[about], part) if about in found else part
+    return sorted(found.values(), key=lambda part: (_ORDER.index(part.kind), part.program))
+
+
+def _merge(first: Part, then: Part) -> Part:
+    if isinstance(first, Earned | Expired) and isinstance(then, Earned | Expired):
+        return then.model_copy(update={"points": first.points + then.points, "count": first.count + then.count})
+    if isinstance(first, TierChanged):
+        return then.model_copy(update={"from_tier": first.from_tier})
+    return then  # the later word on when points will expire

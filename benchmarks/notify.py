@@ -1,0 +1,167 @@
+"""From events to messages: how quickly notices are entered, gathered and sent, and found for points that will expire.
+
+Events come in batches as the reader gives them; the channel answers at once and has no pace to keep but the highest.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from abacus.core.clock import SystemClock
+from abacus.embedded import EmbeddedStack
+from abacus.examples import example_cards
+from abacus.health import WorkerHealth
+from abacus.migrations import migrate
+from abacus.notify.expiring import ExpiringJob
+from abacus.notify.listener import Listener
+from abacus.notify.message import ChannelName, Outgoing
+from abacus.notify.notices import Notices
+from abacus.notify.outbox import Outbox
+from abacus.notify.outcome import Answer, Said
+from abacus.notify.pace import Pace, read_rates
+from abacus.notify.sender import Sender
+from abacus.notify.templates import load_templates
+from abacus.postgres import Pool, open_pool
+from abacus.rates.book import CardBook
+from abacus.rates.card import PublishedCard
+from abacus.streams.reader import Record
+from benchmarks.report import Figure, rate
+
+EVENTS: Final = 60_000
+MEMBERS: Final = 12_000
+BATCH: Final = 2000
+ACCOUNTS: Final = 100_000
+CLOCK: Final = SystemClock()
+
+# What the ledger has beside this; here it stands for it, and does no harm where it is there already.
+_INDEX: Final = """
+create index if not exists account_country_expires_on_member_id_program_idx
+on account (country, expires_on, member_id, program)
+"""
+_EXPIRING: Final = """
+insert into account (member_id, program, country, balance, expires_on)
+select 'e' || n, 'GRP', 'SG', 100, current_date + 20 from generate_series(1, $1::int) n
+"""
+
+
+class _Silent:
+    """A channel that takes everything."""
+
+    name = ChannelName.LOG
+
+    async def send(self, _: Outgoing) -> Answer:
+        return Answer(Said.SENT)
+
+
+async def measure(directory: Path) -> list[Figure]:
+    async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
+        url = stack.database_url or ""
+        await migrate(url)
+        owner = await open_pool(url, size=1, role=None)
+        await owner.execute(_INDEX)
+        await owner.execute(_EXPIRING, ACCOUNTS)
+        await owner.execute("vacuum analyze account")
+        await owner.close()
+        pool = await open_pool(url, size=6)
+        figures = await _measure(pool)
+        await pool.close()
+    return figures
+
+
+async def _measure(pool: Pool) -> list[Figure]:
+    notices = Notices(pool, CLOCK)
+    listener = Listener(notices, CLOCK, WorkerHealth("notifier"), gathered_for=timedelta(0))
+    records = _records()
+    batches = [records[start : start + BATCH] for start in range(0, len(records), BATCH)]
+    entering = await _timed([listener.handle(batch) for batch in batches])
+    again = await _timed([listener.handle(batch) for batch in batches])
+    began, messages = time.perf_counter(), 0
+    while (gathered := await notices.gather((ChannelName.LOG,))).notices:
+        messages += gathered.messages
+    gathering = time.perf_counter() - began
+    sending = await _send_all(pool)
+    job = ExpiringJob(pool, notices, CLOCK, gathered_for=timedelta(0))
+    book = CardBook(PublishedCard(card, 1) for card in example_cards())
+    began = time.perf_counter()
+    (done,) = await job.run(book, "SG")
+    expiring = time.perf_counter() - began
+    began = time.perf_counter()
+    await job.run(book, "SG")
+    expiring_again = time.perf_counter() - began
+    return [
+        Figure("notifier, events entered as notices, one process", rate(EVENTS / entering, "events")),
+        Figure("… the same events again", rate(EVENTS / again, "events"), f"{entering / again:.1f} times new ones"),
+        Figure("… gathered into messages, five to one", rate(EVENTS / gathering, "events"), f"{messages:,} messages"),
+        Figure("… sent over a channel that answers at once", rate(messages / sending, "messages")),
+        Figure(
+            f"notices of points that will expire, {done.entered:,} accounts",
+            rate(done.entered / expiring, "members"),
+            f"{expiring / expiring_again:.1f} times as long as running it again",
+        ),
+    ]
+
+
+async def _timed(work: Sequence[Awaitable[None]]) -> float:
+    began = time.perf_counter()
+    for each in work:
+        await each
+    return time.perf_counter() - began
+
+
+async def _send_all(pool: Pool) -> float:
+    stop = asyncio.Event()
+    sender = Sender(
+        _Silent(),
+        load_templates(None),
+        Outbox(pool, CLOCK),
+        Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC")),
+        clock=CLOCK,
+        health=WorkerHealth("notifier"),
+        park_after=timedelta(hours=1),
+        rng=random.Random(1),
+    )
+    began = time.perf_counter()
+    running = asyncio.create_task(sender.run(stop))
+    while await pool.fetchval("select exists (select from notification where sent_at is null)"):  # noqa: ASYNC110  # the sender is asked nothing
+        await asyncio.sleep(0.05)
+    took = time.perf_counter() - began
+    stop.set()
+    await running
+    return took
+
+
+def _records() -> list[Record]:
+    """Five events of each member, one after the other of all members."""
+    now = CLOCK.now()
+    return [
+        Record(
+            orjson.dumps(
+                {
+                    "id": f"m{number % MEMBERS}:GRP:{number // MEMBERS + 1}",
+                    "type": "abacus.points.earned.v1",
+                    "time": now,
+                    "data": {
+                        "member_id": f"m{number % MEMBERS}",
+                        "program": "GRP",
+                        "country": "SG",
+                        "seq": number // MEMBERS + 1,
+                        "points": 10,
+                        "balance": 100,
+                        "expires_on": "2026-12-31",
+                        "explanation": {"amount": "15.00"},
+                    },
+                }
+            ),
+            "points",
+            0,
+            number,
+        )
+        for number in range(EVENTS)
+    ]

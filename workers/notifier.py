@@ -1,0 +1,132 @@
+"""Tells members what became of their points and their tier: from the points and tiers streams to the channels."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from abacus.bootstrap import Run, Wiring
+from abacus.core.errors import Refused
+from abacus.health import parts_of
+from abacus.notify.channels.log import LogChannel
+from abacus.notify.channels.port import Channel
+from abacus.notify.channels.sns import SnsChannel, sns_client
+from abacus.notify.channels.webhook import WebhookChannel
+from abacus.notify.gatherer import Gatherer
+from abacus.notify.listener import Listener
+from abacus.notify.message import ChannelName
+from abacus.notify.notices import Notices
+from abacus.notify.outbox import Outbox
+from abacus.notify.pace import Pace, Rates, read_rates
+from abacus.notify.sender import BATCH, HANDS, Sender
+from abacus.notify.templates import Templates, load_templates
+from abacus.partners.webhooks.addresses import checked_url
+from abacus.partners.webhooks.post import Poster
+from abacus.settings import PREFIX, Required, Settings
+from abacus.streams.reader import StreamReader
+
+_CONNECTIONS: Final = 6
+_NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {
+    ChannelName.LOG: (),
+    ChannelName.SNS: ("sns_topic_arn",),
+    ChannelName.WEBHOOK: ("notify_webhook_url", "notify_webhook_secret"),
+}
+
+
+class Plan(NamedTuple):
+    """How members are told, checked."""
+
+    channels: tuple[ChannelName, ...]
+    rates: Rates
+    templates: Templates
+
+
+def plan_of(settings: Settings) -> Plan:
+    """Raises `Refused` with one line that names the setting, or the template."""
+    channels = tuple(dict.fromkeys(ChannelName(name.strip()) for name in settings.notify_channels.split(",")))
+    for channel in channels:
+        for needed in _NEEDED[channel]:
+            if getattr(settings, needed) is None:
+                raise Refused(f"{PREFIX}{needed.upper()} is not set, and {PREFIX}NOTIFY_CHANNELS names {channel}")
+    if ChannelName.WEBHOOK in channels:
+        with _naming("notify_webhook_url"):
+            checked_url(settings.required("notify_webhook_url"), to_private=settings.webhooks_to_private)
+    with _naming("notify_rates"):
+        rates = read_rates(settings.notify_rates)
+    return Plan(channels, rates, templates_of(settings))
+
+
+def templates_of(settings: Settings) -> Templates:
+    """Raises `Refused` with one line that names the template."""
+    with _naming("templates_dir"):
+        return load_templates(settings.templates_dir)
+
+
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    try:
+        yield
+    except Refused as error:
+        raise Refused(f"{PREFIX}{setting.upper()}: {error}") from None
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings, clock = wiring.settings, wiring.clock
+    plan = plan_of(settings)
+    bootstrap = settings.required("kafka_bootstrap")
+    pool = await wiring.pool(size=_CONNECTIONS)
+    of_points, of_tiers, gathering, *sending = parts_of(wiring.health, 3 + len(plan.channels))
+    notices, outbox = Notices(pool, clock), Outbox(pool, clock)
+    gathered_for = timedelta(seconds=settings.notify_gather_seconds)
+    # Two groups: readers of one group would share out both topics, and stop each other at each change.
+    readings = [
+        (
+            StreamReader(bootstrap, topic, f"{settings.queue_prefix}{group}", health),
+            Listener(notices, clock, health, gathered_for=gathered_for),
+        )
+        for topic, group, health in (
+            (settings.points_topic, "notifier", of_points),
+            (settings.tiers_topic, "notifier-tiers", of_tiers),
+        )
+    ]
+    keep = timedelta(days=settings.notify_keep_days)
+    gatherer = Gatherer(notices, outbox, plan.channels, clock, gathering, keep=keep)
+    senders = [
+        Sender(
+            await _channel(name, wiring),
+            plan.templates,
+            outbox,
+            Pace(plan.rates[name], ZoneInfo(settings.notify_timezone)),
+            clock=clock,
+            health=health,
+            park_after=timedelta(hours=settings.notify_park_hours),
+            rng=random.Random(),
+        )
+        for name, health in zip(plan.channels, sending, strict=True)
+    ]
+
+    async def run(stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            for reader, listener in readings:
+                group.create_task(reader.run(listener.handle, stop))
+            group.create_task(gatherer.run(stop))
+            for sender in senders:
+                group.create_task(sender.run(stop))
+
+    return run
+
+
+async def _channel(name: ChannelName, wiring: Wiring) -> Channel:
+    settings = wiring.settings
+    if name is ChannelName.SNS:
+        arn = settings.required("sns_topic_arn")
+        return SnsChannel(await wiring.entered(sns_client(settings.sns_endpoint_url, arn)), arn)
+    if name is ChannelName.WEBHOOK:
+        poster = Poster(to_private=settings.webhooks_to_private, at_once=HANDS * BATCH)
+        wiring.at_the_end(poster.close)
+        url, secret = settings.required("notify_webhook_url"), settings.required("notify_webhook_secret")
+        return WebhookChannel(poster, url, secret, wiring.clock)
+    return LogChannel()
