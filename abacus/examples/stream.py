@@ -58,6 +58,14 @@ JANE: Final[dict[str, Any]] = {
     "currency": "IDR",
     "occurred_at": "2026-05-10T12:15:00+07:00",
 }
+# Eve earns enough to rise to silver, and is paid by it the next time.
+EVE: Final[dict[str, Any]] = {**BOB, "transaction_id": "T-EVE-1", "member_id": "eve", "amount": "80.00"}
+EVE_AGAIN: Final[dict[str, Any]] = {
+    **EVE,
+    "transaction_id": "T-EVE-2",
+    "amount": "10.00",
+    "occurred_at": "2026-05-11T12:30:00+08:00",
+}
 # member, program, tier: what the stream's members are before it starts.
 TIERS: Final = (
     ("bob", "GRP", "platinum"),
@@ -67,25 +75,24 @@ TIERS: Final = (
 )
 
 
-NAMED: Final = 2
+NAMED: Final = 3
 
 
 def stream(transactions: int) -> Iterator[Sent]:
-    """So many messages, and Bob's and Jane's among them."""
+    """So many messages, and before them one of Bob, Jane and Eve each."""
     rng = random.Random(_SEED)
-    yield _sent(BOB)
-    yield _sent(JANE)
+    yield from map(sent, (BOB, JANE, EVE))
     recent: list[dict[str, Any]] = []
     for number in range(transactions):
         chance = rng.random()
         if recent and chance < _DUPLICATES:
-            yield _sent(rng.choice(recent))
+            yield sent(rng.choice(recent))
         elif chance < _DUPLICATES + _BAD:
             yield _bad(number, rng, recent)
         else:
             transaction = _transaction(number, rng, late=chance > 1 - _LATE)
             recent = [*recent[-199:], transaction]
-            yield _sent(transaction)
+            yield sent(transaction)
 
 
 def _transaction(number: int, rng: random.Random, *, late: bool) -> dict[str, Any]:
@@ -127,10 +134,11 @@ def _bad(number: int, rng: random.Random, recent: list[dict[str, Any]]) -> Sent:
     fault = rng.choice(faults)
     if fault is None:
         return Sent(good["member_id"].encode(), b'{"type": "transaction.completed", "sour', None)
-    return _sent(fault)._replace(award=None)
+    return sent(fault)._replace(award=None)
 
 
-def _sent(transaction: dict[str, Any]) -> Sent:
+def sent(transaction: dict[str, Any]) -> Sent:
+    """The message that a transaction is sent as."""
     return Sent(
         transaction.get("member_id", "").encode(),
         json.dumps(transaction).encode(),

@@ -35,10 +35,13 @@ class Unreadable(AbacusError):
 class _Data(BaseModel):
     member_id: _Word
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
-    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+
+
+_Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 
 
 class _PointsData(_Data):
+    country: _Country
     seq: Annotated[int, Field(strict=True, ge=1, le=_LARGEST)]
     points: _Points
     balance: _Points
@@ -46,6 +49,7 @@ class _PointsData(_Data):
 
 
 class _TierData(_Data):
+    country: _Country | None = None
     from_tier: Annotated[_Word, Field(alias="from")]
     to_tier: Annotated[_Word, Field(alias="to")]
     reason: _Word = "unknown"

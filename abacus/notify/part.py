@@ -26,7 +26,7 @@ class _About(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     program: str
-    country: str
+    country: str | None  # none where a tier was set before the member earned anything
 
 
 class Earned(_About):
@@ -101,7 +101,7 @@ SAMPLES: Final[dict[Kind, Sequence[Part]]] = {
             program="GRP", country="SG", from_tier="gold", to_tier="member", reason="period end", earned=0, until=None
         ),
         TierChanged(
-            program="GRP", country="SG", from_tier="member", to_tier="gold", reason="override", earned=None, until=None
+            program="GRP", country=None, from_tier="member", to_tier="gold", reason="override", earned=None, until=None
         ),
     ),
 }

@@ -70,7 +70,11 @@ def test_a_shorter_stream_is_the_beginning_of_a_longer_one(messages: list[Sent],
 
 async def test_bob_and_jane_earn_what_the_golden_cases_say(messages: list[Sent], ledger: MemoryLedger) -> None:
     await fates(messages[:NAMED], ledger)
-    assert [(transfer.member_id, transfer.points) for transfer in ledger.transfers] == [("bob", 180), ("jane", 60)]
+    assert [(transfer.member_id, transfer.points) for transfer in ledger.transfers] == [
+        ("bob", 180),
+        ("jane", 60),
+        ("eve", 320),
+    ]
 
 
 async def test_every_message_comes_to_what_it_says(messages: list[Sent], ledger: MemoryLedger) -> None:

@@ -30,6 +30,10 @@ DEMO_KEYS = {
     "transactions_per_s",
     "p50_ms",
     "p99_ms",
+    "expired_members",
+    "expired_points",
+    "tier_changes",
+    "notifications",
     "ledger_verified",
 }
 
@@ -105,8 +109,10 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert set(first) == DEMO_KEYS
         assert first["ledger_verified"] is True
         assert first["transactions"] == 502 == first["awarded"] + first["duplicates"] + first["quarantined"]
+        assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
+        assert first["expired_points"] >= first["expired_members"]
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
-        assert (again["awarded"], again["points"]) == (0, 0)
+        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
         assert again["duplicates"] == first["awarded"] + first["duplicates"]
         assert again["ledger_verified"] is True
 
@@ -116,7 +122,9 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert ran.code == 0
     assert "txn:meals:T-BOB: 180 points (GRP) for bob" in ran.out
     assert "txn:meals:T-JANE: 60 points (OVO) for jane" in ran.out
-    assert ran.out.count("recomputed now: same") == 2
+    assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
+    assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
+    assert ran.out.count("recomputed now: same") == 4
 
 
 async def _transfers(database_url: str, count: int) -> bool:

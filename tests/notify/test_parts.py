@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from abacus.ledger.award import Kind as LedgerKind
 from abacus.ledger.events import encode_event
-from abacus.ledger.transfer import Transfer
+from abacus.ledger.transfer import Account, MonthEnd, Transfer, lapse
 from abacus.notify.message import ChannelName, Outgoing, Words, document, message_of, preview
 from abacus.notify.notice import Notice, Unreadable, heard
 from abacus.notify.part import PARTS, SAMPLES, Earned, Expired, Expiring, Kind, TierChanged, fields_of
+from abacus.tiers.events import encode_tier_changed
+from abacus.tiers.keeping import Change, Reason
 
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = date(2026, 12, 31)
@@ -71,6 +73,25 @@ def test_what_the_relay_publishes_is_heard() -> None:
     fields |= {"balance_after": 240, "key": "txn:rides:T-1", "country": "SG", "expires_on": DAY}
     fields |= {"occurred_at": AT - timedelta(days=40), "posted_at": AT, "explanation": b"{}"}
     assert heard(encode_event(Transfer(**fields))) == Notice("bob", "bob:GRP:3", AT, 3, EARNED)
+
+
+def test_what_the_expirer_posts_is_heard() -> None:
+    account = Account("bob", "GRP", "SG", 60, 0, 60, date(2026, 5, 31), 2, b"")
+    lapsed = lapse(account, MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
+    assert lapsed is not None
+    part = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
+    assert heard(encode_event(lapsed[1])) == Notice("bob", "bob:GRP:3", AT, 3, part)
+
+
+@pytest.mark.parametrize("country", ["SG", None])
+def test_what_the_tier_keeper_publishes_is_heard(country: str | None) -> None:
+    """An operator may set a tier before the member has earned anything anywhere."""
+    change = Change(
+        *("bob", "GRP", 7, country, "member", "silver", Reason.OVERRIDE, "ops", "a friend"),
+        *(None, None, None, None, AT),
+    )
+    part = SILVER.model_copy(update={"country": country, "reason": "override", "earned": None, "until": None})
+    assert heard(encode_tier_changed(change)) == Notice("bob", "bob:GRP:tier:7", AT, 7, part)
 
 
 @pytest.mark.parametrize(

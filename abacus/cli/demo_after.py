@@ -1,0 +1,98 @@
+"""What follows the stream in the demo: a member rises a tier, a month ends, members are told."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final
+
+from abacus.bootstrap import sqs
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
+from abacus.examples.stream import EVE
+from abacus.expiry.month import Month
+from abacus.expiry.runs import ExpiryRuns
+from abacus.expiry.sweep import MonthEndJob, of_month
+from abacus.metrics import EXPIRED, EXPIRED_POINTS, NOTIFICATIONS, TIER_CHANGES, total
+from abacus.postgres import Pool, passing_failures
+from abacus.queues.definition import EXPIRY
+from abacus.queues.sqs import SqsQueue
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from abacus.settings import Settings
+from abacus.tiers.store import MembershipStore
+
+RISES_TO: Final = "silver"
+_MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members have been active since
+_STALLED_S: Final = 60.0
+
+# What was posted since the demo began and nobody was told of, messages that wait, and notices that no message has yet.
+_UNTOLD: Final = """
+select (select count(*) from transfer t where t.posted_at >= $1 and t.points <> 0 and not exists (
+            select from notice n where n.member_id = t.member_id
+            and n.event_id = t.member_id || ':' || t.program || ':' || t.seq))
+    + (select count(*) from tier_change c where c.changed_at >= $1 and not exists (
+            select from notice n where n.member_id = c.member_id
+            and n.event_id = c.member_id || ':' || c.program || ':tier:' || c.n))
+    + (select count(*) from notice where told_at is null)
+    + (select count(*) from notification where sent_at is null and parked_at is null)
+"""
+
+
+class After:
+    """The followers' own counters, from where they stood when the demo began."""
+
+    def __init__(self) -> None:
+        self._start = self._read()
+
+    def __getitem__(self, name: str) -> int:
+        return self._read()[name] - self._start[name]
+
+    @staticmethod
+    def _read() -> dict[str, int]:
+        return {
+            "expired_members": total(EXPIRED, outcome="expired"),
+            "expired_points": total(EXPIRED_POINTS),
+            "tier_changes": total(TIER_CHANGES),
+            "notifications": total(NOTIFICATIONS, outcome="sent"),
+        }
+
+
+async def until_eve_has_risen(pool: Pool) -> None:
+    """Until the tier keeper has counted what Eve earned."""
+    tiers, eve = MembershipStore(pool, SystemClock()), (EVE["member_id"], "GRP")
+
+    async def has_risen() -> bool:
+        return (await tiers.tiers_of([eve])).get(eve) == RISES_TO
+
+    await _until(has_risen, "the tier keeper")
+
+
+async def end_the_month(complete: Settings, pool: Pool) -> None:
+    """What `abacus expiry run` does, for every country, until the expirer is through."""
+    book, clock, runs = CardBook(await CardStore(pool).all()), SystemClock(), ExpiryRuns(pool)
+    async with sqs(complete) as client:
+        queue = await SqsQueue.find(client, complete.queue_prefix + EXPIRY)
+        for task in of_month(book, _MONTH, None, clock.now()):
+            await MonthEndJob(pool, queue, clock).run(task, lambda _: None, again=True)
+
+    async def is_finished() -> bool:
+        return all(run.finished_at is not None for run in await runs.all(month=_MONTH))
+
+    await _until(is_finished, "the expirer")
+
+
+async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
+    async def nothing_is_left() -> bool:
+        async with passing_failures():
+            return not await pool.fetchval(_UNTOLD, since)
+
+    await _until(nothing_is_left, "the notifier")
+
+
+async def _until(condition: Callable[[], Awaitable[bool]], whose: str) -> None:
+    began = time.monotonic()
+    while not await condition():
+        if time.monotonic() - began > _STALLED_S:
+            raise Unavailable(whose, f"not done after {_STALLED_S:.0f} s")
+        await asyncio.sleep(0.05)
