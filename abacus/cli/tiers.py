@@ -1,6 +1,7 @@
 """`abacus tiers`: what tiers members have and why, the operator's word on them, and the end of a period."""
 
 import re
+from datetime import date
 from typing import Annotated, Any
 
 import typer
@@ -48,7 +49,7 @@ def set_tier(
                 (_checked(member), program), tier, reason=reason, actor=by or who()
             )
         if as_json:
-            print_json(_set(membership))
+            print_json(_fields(membership))
         else:
             console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
 
@@ -101,7 +102,7 @@ def history(
         async with pool() as opened:
             changes = await MembershipStore(opened, SystemClock()).history(member, limit)
         if as_json:
-            print_json([change._asdict() for change in changes])
+            print_json([_fields(change) for change in changes])
         else:
             columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
             table(f"Changes of {member}", columns, [_change(change) for change in changes])
@@ -143,7 +144,7 @@ def roll(
                         _print_runs(each, runs)
                     done.extend(runs)
         if as_json:
-            print_json([each._asdict() for each in done])
+            print_json([_fields(each) for each in done])
 
     done: list[RollRun] = []
     run(main())
@@ -184,8 +185,8 @@ async def _refuse_unpriced(opened: Pool, program: str, tier: str) -> None:
         raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
 
 
-def _set(membership: Membership) -> dict[str, str]:
-    return {**membership._asdict(), "set_at": membership.set_at.isoformat()}
+def _fields(row: Change | RollRun | Membership) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in row._asdict().items()}
 
 
 def _shown(shown: Shown) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def _shown(shown: Shown) -> dict[str, Any]:
         "country": account.country,
         "tier": shown.known.tier,
         "computed": {"tier": account.tier, "until": account.until, "periods": [_tally(each) for each in shown.tallies]},
-        "override": _set(shown.membership) if shown.membership is not None else None,
+        "override": _fields(shown.membership) if shown.membership is not None else None,
     }
 
 

@@ -56,6 +56,12 @@ async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop
     assert member["member_id"] == "bob"
     assert account.pop("expires_on") > datetime.now(UTC).date().isoformat()
     assert account == {"program": "GRP", "balance": 100, "held": 0, "available": 100, "tier": "member"}
+    for statement, tier in (
+        ("insert into account_tier (member_id, program, tier) values ('bob', 'GRP', 'silver')", "silver"),
+        ("insert into membership values ('bob', 'GRP', 'gold', 'test', 'test', now())", "gold"),
+    ):
+        await house.pool.execute(statement)
+        assert (await acme.get("/v1/members/bob")).json()["accounts"][0]["tier"] == tier
     (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
     assert (transfer["key"], transfer["points"], transfer["kind"]) == ("api:acme:a-1", 100, "earn")
     assert transfer["explanation"] == first["explanation"]

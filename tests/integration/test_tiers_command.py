@@ -164,7 +164,7 @@ async def test_a_second_run_is_refused_and_kill_9_leaves_a_run_that_the_next_one
     out, _ = await second.communicate()
     (run,) = json.loads(out)
     assert (run["found"], run["stepped_down"], second.returncode) == (count, count, 0)
-    assert run["started_at"] > now.isoformat(sep=" ")
+    assert run["started_at"] > now.isoformat()
     assert len(await told(pool)) == count
     assert await pool.fetchval("select count(*) from account_tier where tier = 'member'") == count
 
