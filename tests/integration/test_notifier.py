@@ -351,17 +351,17 @@ async def tier_change(house: House, member: str, at: datetime) -> None:
 
 async def test_from_both_streams_to_one_signed_message_and_again_nothing_new(house: House) -> None:
     async with receiving() as receiver:
-        telling = told_by_webhook(house, receiver)
-        telling = House(telling.settings.model_copy(update={"notify_gather_seconds": 1.5}), house.pool)
-        async with telling.running("relay", "notifier") as health:
+        settings = told_by_webhook(house, receiver).settings.model_copy(update={"notify_gather_seconds": 3600})
+        async with house.running("relay", "notifier", settings=settings) as health:
             await until(lambda: _is_ready(health.worker("notifier")))
             await PostgresLedger(house.pool, CLOCK).post([award(f"txn:rides:{n}", 5) for n in range(4)])
             await tier_change(house, "bob", CLOCK.now())
-            await until(lambda: _seen(receiver, 1))
+            await _entered(house, 5)
             await settled(house.pool, "sent_at", 1)
-        again = telling.settings.model_copy(update={"queue_prefix": "again-" + telling.settings.queue_prefix[-12:]})
-        async with telling.running("relay", "notifier", settings=again):
+        again = settings.model_copy(update={"queue_prefix": "again-" + settings.queue_prefix[-12:]})
+        async with house.running("relay", "notifier", settings=again):
             await PostgresLedger(house.pool, CLOCK).post([award("txn:rides:last", 7)])
+            await _entered(house, 6)
             await settled(house.pool, "sent_at", 2)
     told = receiver.requests
     assert all(request.is_signed_with(SECRET) for request in told)
@@ -414,6 +414,16 @@ async def test_the_worker_waits_for_the_database_and_says_so(house: House) -> No
             await proxy.mend()
             await settled(house.pool, "sent_at", 1)
             await until(lambda: _is_ready(health.worker("notifier")))
+
+
+async def _entered(house: House, wanted: int) -> None:
+    """Wait until so many events are entered; then let the time to gather be over."""
+
+    async def reached() -> bool:
+        return bool(await house.pool.fetchval("select count(*) = $1 from notice", wanted))
+
+    await until(reached)
+    await house.pool.execute("update notice set due_at = now() where told_at is null")
 
 
 async def _is_ready(health: WorkerHealth) -> bool:
