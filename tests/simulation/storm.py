@@ -24,6 +24,9 @@ PLACES: Final = tuple(
 LASTING_S: Final = 200.0
 _AIMED_CRASHES: Final = 3
 
+# A worker keeps messages only while it works on them for long: what has to be away for that.
+_KEEPS_WITHOUT: Final = {"retrier": "award queue", "awarder": "ledger"}
+
 
 @dataclass(frozen=True)
 class Weather:
@@ -80,6 +83,9 @@ class Storm:
         self._aim = PLACES[seed % len(PLACES)]
         self._aimed_crashes = _AIMED_CRASHES
         self._outages = {name: self._drawn_outages() for name in DEPENDENCIES}
+        if self._aim.endswith(".keep"):
+            begins = self.chance.uniform(0, LASTING_S / 2)
+            self._outages[_KEEPS_WITHOUT[self._aim.partition(" ")[0]]].append((begins, begins + LASTING_S / 2))
 
     def strikes(self, misfortune: str, who: str = "") -> bool:
         odds: float = getattr(self.weather, misfortune)
