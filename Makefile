@@ -38,7 +38,7 @@ up: env ## the same house, left running
 	@.venv/bin/abacus up $(ARGS)
 
 test: env ## all tests
-	@$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 1 + os.cpu_count()))') --dist loadfile $(ARGS)
 
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
