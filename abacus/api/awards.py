@@ -232,7 +232,7 @@ async def _check_limits(entry: Entry, parts: Parts) -> None:
     """
     today = parts.clock.now().date()
     try:
-        parts.directory.allowance(entry.partner_id).on(today).after(entry.award.points, 0)
+        parts.directory.allowance(entry.partner_id).on(today).check(entry.award.points, 0)
     except OverLimit:
         try:
             known = await parts.register.states([entry.award_id])

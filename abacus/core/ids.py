@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Sequence
 from typing import Final
-from uuid import UUID, uuid5
+from uuid import UUID
 
-_AWARDS: Final = UUID("6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11")
+_NAMESPACE: Final = UUID("6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11").bytes
 
 # What ids may look like wherever they come in. A source and a type hold no colon, because the key joins them with one;
 # control characters and the two non-characters are refused because SQS and Postgres refuse them.
@@ -51,8 +51,10 @@ def expiry_claim(month: str, member_id: str, program: str) -> str:
 
 
 def award_id(key: str) -> UUID:
-    """The public id of an award, known before the award is posted because it depends on the key alone."""
-    return uuid5(_AWARDS, key)
+    """The public id of an award, known before the award is posted because it depends on the key alone: a UUIDv5."""
+    # As `uuid.uuid5` makes it, in half the time.
+    digest = hashlib.sha1(_NAMESPACE + key.encode(), usedforsecurity=False).digest()
+    return UUID(bytes=digest[:16], version=5)
 
 
 def fingerprint(facts: Sequence[str]) -> str:

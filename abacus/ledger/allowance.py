@@ -51,6 +51,11 @@ class Allowance(NamedTuple):
 
     def after(self, points: int, member_used: int) -> "Allowance":
         """With an award more, for a member who got `member_used` from this partner today. Raises `OverLimit`."""
+        self.check(points, member_used)
+        return self._replace(used=self.used + points, used_that_day=self.used_that_day + points)
+
+    def check(self, points: int, member_used: int) -> None:
+        """Whether there may be an award more. Raises `OverLimit`."""
         limits = self.limits
         if limits.per_award is not None and points > limits.per_award:
             raise OverLimit(RejectionReason.AWARD_CAP, f"{points} points; one award may carry {limits.per_award}")
@@ -70,7 +75,6 @@ class Allowance(NamedTuple):
                 RejectionReason.BUDGET_EXHAUSTED,
                 f"{points} points; {max(0, limits.in_total - self.used)} of the budget of {limits.in_total} are left",
             )
-        return self._replace(used=self.used + points, used_that_day=self.used_that_day + points)
 
 
 class MemberDay(NamedTuple):

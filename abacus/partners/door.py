@@ -118,7 +118,7 @@ class Door:
             self._waiting.append(waiting)
             if len(self._waiting) == 1:
                 self._launch(self._fly())
-            return await asyncio.shield(waiting.answer)
+            return await waiting.answer
         finally:
             self._inside.discard(id_)
 
