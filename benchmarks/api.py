@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ WANTED_P99_MS: Final = 50
 WANTED_BATCHED: Final = 6_000
 WANTED_READS: Final = 1_500
 MOST_MEMORY: Final = 250 * 1024 * 1024
+HOURS_WORTH: Final = 360_000  # requests: a hundred a second
 _FINE: Final = (200, 202)
 
 
@@ -50,32 +52,74 @@ class Load(NamedTuple):
         return statistics.quantiles(self.latencies_s, n=100)[98] * 1000
 
 
+class Service(NamedTuple):
+    """An API that is up, with what stands behind it."""
+
+    settings: Settings
+    pool: Pool
+    pid: int
+    port: int
+    key: str
+
+    @property
+    def memory(self) -> int:
+        return int(psutil.Process(self.pid).memory_info().rss)
+
+
 async def measure(directory: Path) -> list[Figure]:
     async with AsyncExitStack() as stack:
-        embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
-        settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
-        await make_ready(settings)
-        pool = await open_pool(settings.required("database_url"), size=2)
-        stack.push_async_callback(pool.close)
-        key = await _partner(pool)
-        await stack.enter_async_context(worker("awarder", settings))
-        api, alone = _free_ports()
-        process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": api})))
+        api = await _service(stack, directory)
+        alone = _free_port()
         await stack.enter_async_context(
-            worker("", settings.model_copy(update={"api_port": alone}), module=("benchmarks.lonely",))
+            worker("", api.settings.model_copy(update={"api_port": alone}), module=("benchmarks.lonely",))
         )
-        for port in (api, alone):
-            await _is_up(port)
-        return await _measure(pool, process.pid, api, alone, key)
+        await _is_up(alone)
+        return await _measure(api, alone)
 
 
-async def _measure(pool: Pool, pid: int, port: int, lonely_port: int, key: str) -> list[Figure]:
-    grants = _grants(key)
-    batches = _batches(key)
-    reads = _reads(key)
+async def measure_hour(directory: Path) -> list[Figure]:
+    """What an hour at a hundred requests a second leaves behind, sent as fast as they are answered."""
+    async with AsyncExitStack() as stack:
+        api = await _service(stack, directory)
+        grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
+        sent = len((await _load(api.port, grants, CALLERS, SECONDS)).latencies_s)
+        first = most = api.memory
+        while sent < HOURS_WORTH:
+            for requests in (grants, reads, batches):
+                sent += len((await _load(api.port, requests, CALLERS, SECONDS)).latencies_s)
+                most = max(most, api.memory)
+            await _drained(api.pool)
+    return [
+        Figure(
+            f"memory of the API, the most over {sent:,} requests",
+            f"{most / 1024 / 1024:.0f} MiB",
+            f"{most / first:.2f} of that after the first round",
+            "< 250 MiB",
+            most < MOST_MEMORY,
+        )
+    ]
+
+
+async def _service(stack: AsyncExitStack, directory: Path) -> Service:
+    embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
+    settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
+    await make_ready(settings)
+    pool = await open_pool(settings.required("database_url"), size=2)
+    stack.push_async_callback(pool.close)
+    key = await _partner(pool)
+    await stack.enter_async_context(worker("awarder", settings))
+    port = _free_port()
+    process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": port})))
+    await _is_up(port)
+    return Service(settings, pool, process.pid, port, key)
+
+
+async def _measure(api: Service, lonely_port: int) -> list[Figure]:
+    pool, port = api.pool, api.port
+    grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
     rounds: dict[str, list[Load]] = {"together": [], "alone": [], "batches": [], "reads": []}
     await _load(port, grants, CALLERS, SECONDS / 2)
-    first = psutil.Process(pid).memory_info().rss
+    first = api.memory
     for _ in range(ROUNDS):
         rounds["together"].append(await _load(port, grants, CALLERS, SECONDS))
         await _drained(pool)
@@ -84,7 +128,7 @@ async def _measure(pool: Pool, pid: int, port: int, lonely_port: int, key: str) 
         rounds["batches"].append(await _load(port, batches, BATCH_CALLERS, SECONDS))
         await _drained(pool)
         rounds["reads"].append(await _load(port, reads, CALLERS, SECONDS))
-    memory = psutil.Process(pid).memory_info().rss
+    memory = api.memory
     single, lonely, batched, read = (statistics.mean(each.per_s for each in loads) for loads in rounds.values())
     requests = sum(len(each.latencies_s) for name, loads in rounds.items() for each in loads if name != "alone")
     p99 = {name: statistics.mean(each.p99_ms for each in loads) for name, loads in rounds.items()}
@@ -140,11 +184,9 @@ async def _partner(pool: Pool) -> str:
     return key.text
 
 
-def _free_ports() -> tuple[int, int]:
-    import socket  # noqa: PLC0415  # here only
-
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return int(one.getsockname()[1]), int(other.getsockname()[1])
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 async def _is_up(port: int) -> None:

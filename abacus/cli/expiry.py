@@ -18,7 +18,7 @@ from abacus.expiry.month import Month
 from abacus.expiry.preview import Expected
 from abacus.expiry.preview import preview as look_ahead
 from abacus.expiry.runs import ExpiryRuns, Run
-from abacus.expiry.sweep import MonthEndJob, Task, countries, of_all_due, of_month, zone_of
+from abacus.expiry.sweep import MonthEndJob, Task, of_all_due, of_month, zones_of
 from abacus.queues.definition import EXPIRY
 from abacus.queues.sqs import SqsQueue
 from abacus.rates.book import CardBook
@@ -58,10 +58,13 @@ def run_month(
             now = clock.now()
             tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
             queue = await SqsQueue.find(client, found.queue_prefix + EXPIRY)
-            done = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
+            done, refused = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
             if wait:
                 done = await _watch(runs, done)
-        _show(done, as_json=as_json)
+        if done or not refused:
+            _show(done, as_json=as_json)
+        if refused:
+            raise SeveralRefused(refused)
 
     run(main())
 
@@ -82,8 +85,8 @@ def preview(
         async with pool() as opened:
             book, now = CardBook(await CardStore(opened).all()), SystemClock().now()
             expected: list[Expected] = []
-            for name in [country] if country else countries(book):
-                with_earlier = wanted.before.is_over(now, zone_of(book, name, now))
+            for name, zone in zones_of(book, country, now):
+                with_earlier = wanted.before.is_over(now, zone)
                 expected += await look_ahead(opened, name, wanted, with_earlier=with_earlier)
         rows = [each._asdict() for each in expected]
         if as_json:
@@ -111,14 +114,27 @@ def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJ
     run(main())
 
 
-async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> list[Run]:
+class SeveralRefused(Refused):
+    """Each is told in a line of its own; what could be done was done."""
+
+    def __init__(self, faults: Sequence[Refused]) -> None:
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = faults
+
+
+async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> tuple[list[Run], list[Refused]]:
+    """The runs, and what was under way already: that holds up no other country."""
     done: list[Run] = []
+    refused: list[Refused] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} on the queue"), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         for task in tasks:
             bar = progress.add_task(f"{task.country} {task.month}", total=None)
-            done.append(await job.run(task, partial(_advance, progress, bar), again=again))
-    return done
+            try:
+                done.append(await job.run(task, partial(_advance, progress, bar), again=again))
+            except Refused as error:
+                refused.append(error)
+    return done, refused
 
 
 def _advance(progress: Progress, bar: TaskID, accounts: int) -> None:

@@ -100,7 +100,7 @@ class ExpiryRuns:
     async def is_done(self, country: str, month: Month) -> bool:
         return any(run.finished_at is not None for run in await self.all(country, month))
 
-    async def days_due(self, country: str, until: Month) -> list[Month]:
+    async def months_due(self, country: str, until: Month) -> list[Month]:
         """The months up to this one in which points of accounts of the country lapse."""
         found: list[Month] = []
         day = date.min

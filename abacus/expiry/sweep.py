@@ -5,6 +5,7 @@ found is sent, and none is found twice. An envelope that is sent twice is expire
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
@@ -31,16 +32,22 @@ class Task(NamedTuple):
     zone: tzinfo
 
 
-def zone_of(book: CardBook, country: str, now: datetime) -> tzinfo:
-    """By whose clock the country's months end. Raises `Refused` for a country without a card."""
-    try:
-        return book.in_force(country, now).card.zone
-    except SetAside as fault:
-        raise Refused(f"--country: {fault.detail}") from None
+def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[str, tzinfo]]:
+    """The country, or every one that has a card in force, and by whose clock its months end.
 
-
-def countries(book: CardBook) -> list[str]:
-    return [scope for scope in book.scopes() if ":" not in scope]
+    Raises `Refused` for a country that has none.
+    """
+    if country is not None:
+        try:
+            return [(country, book.in_force(country, now).card.zone)]
+        except SetAside as fault:
+            raise Refused(f"--country: {fault.detail}") from None
+    found: list[tuple[str, tzinfo]] = []
+    for scope in book.scopes():
+        with suppress(SetAside):  # its first card is still to come
+            if ":" not in scope:
+                found.append((scope, book.in_force(scope, now).card.zone))
+    return found
 
 
 def of_month(book: CardBook, month: Month | None, country: str | None, now: datetime) -> list[Task]:
@@ -48,11 +55,7 @@ def of_month(book: CardBook, month: Month | None, country: str | None, now: date
 
     Raises `Refused` when it is over in none of them.
     """
-    tasks = [
-        Task(name, month or Month.last_over(now, zone), zone)
-        for name in ([country] if country else countries(book))
-        for zone in [zone_of(book, name, now)]
-    ]
+    tasks = [Task(name, month or Month.last_over(now, zone), zone) for name, zone in zones_of(book, country, now)]
     over = [task for task in tasks if task.month.is_over(now, task.zone)]
     if not tasks:
         raise Refused("no country has a rate card; publish one with `abacus rates publish`")
@@ -67,10 +70,9 @@ def of_month(book: CardBook, month: Month | None, country: str | None, now: date
 async def of_all_due(runs: ExpiryRuns, book: CardBook, country: str | None, now: datetime) -> list[Task]:
     """Every month's end that is due and not done, the oldest first."""
     tasks: set[Task] = set()
-    for name in [country] if country else countries(book):
-        zone = zone_of(book, name, now)
+    for name, zone in zones_of(book, country, now):
         last = Month.last_over(now, zone)
-        for month in {last, *await runs.days_due(name, last), *await runs.unfinished(name)}:
+        for month in {last, *await runs.months_due(name, last), *await runs.unfinished(name)}:
             if not await runs.is_done(name, month):
                 tasks.add(Task(name, month, zone))
     return sorted(tasks, key=lambda task: (task.month, task.country))

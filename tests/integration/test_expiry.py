@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -259,6 +260,19 @@ async def test_what_is_due(office: Office) -> None:
 def test_what_cannot_be_run(month: Month, country: str | None, words: str) -> None:
     with pytest.raises(Refused, match=words):
         of_month(_book(), month, country, AUGUST)
+
+
+def test_a_country_whose_first_card_is_still_to_come_is_left_out() -> None:
+    cards = [PublishedCard(card, 1) for card in example_cards() if card.scope in {"SG", "MY"}]
+    later = [
+        PublishedCard(replace(each.card, effective_from=datetime(2027, 1, 1, tzinfo=UTC)), 1)
+        if each.card.scope == "MY"
+        else each
+        for each in cards
+    ]
+    assert [task.country for task in of_month(CardBook(later), Month(2026, 7), None, AUGUST)] == ["SG"]
+    with pytest.raises(Refused, match="before the first rate card of MY"):
+        of_month(CardBook(later), Month(2026, 7), "MY", AUGUST)
 
 
 async def test_a_preview_changes_nothing(office: Office) -> None:

@@ -117,6 +117,16 @@ async def test_what_is_due_is_done_once(house: House) -> None:
     assert (await abacus("expiry", "run", "--due", "--json", env=env)).json == {"runs": []}
 
 
+async def test_what_is_under_way_holds_up_no_other_country(house: House) -> None:
+    await post(house, 5)
+    env = house.environment()
+    assert (await abacus("expiry", "run", "--month", "2026-07", "--country", "SG", env=env)).code == 0
+    due = await abacus("expiry", "run", "--month", "2026-07", "--json", env=env)
+    assert (due.code, len(due.err.splitlines())) == (2, 1)
+    assert due.err.startswith("abacus: SG 2026-07 is under way")
+    assert [run["country"] for run in due.json["runs"]] == ["ID", "MY", "PH", "TH", "VN"]
+
+
 async def test_kill_9_of_job_and_expirer_in_mid_run(house: House) -> None:
     """However often they are killed: run again, the run ends complete and the ledger is clean."""
     await post(house, 8000)
