@@ -1,5 +1,7 @@
 """The house fixture."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from abacus.core.clock import SystemClock
@@ -10,6 +12,7 @@ from abacus.queues.sqs import SqsQueue, sqs_client
 from abacus.rates.store import CardStore
 from tests.conftest import Services
 from tests.integration.house import House, unique_settings
+from tests.integration.receiver import Receiver, receiving
 
 
 @pytest.fixture
@@ -29,3 +32,9 @@ async def house(services: Services, database_url: str, pool: Pool) -> House:
     for card in example_cards():
         await store.publish(card, by="tests", now=SystemClock().now())
     return House(settings, pool)
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as opened:
+        yield opened

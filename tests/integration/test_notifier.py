@@ -32,10 +32,10 @@ from abacus.notify.templates import load_templates
 from abacus.postgres import Pool
 from abacus.streams.publisher import Message, StreamPublisher
 from abacus.streams.reader import Record
+from tests.integration.hooks import award
 from tests.integration.house import House, until
 from tests.integration.proxy import proxied
 from tests.integration.receiver import Receiver, receiving
-from tests.integration.test_webhooks import award
 
 CLOCK = SystemClock()
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)

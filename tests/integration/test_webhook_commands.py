@@ -6,8 +6,8 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.postgres import Pool
+from tests.integration.hooks import award, partner, post_and_enter
 from tests.integration.test_cli import abacus
-from tests.integration.test_webhooks import award, partner, post_and_enter
 
 WEBHOOK = ("partners", "webhook")
 URL = "https://hooks.example/abacus"

@@ -2,7 +2,7 @@
 
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,6 @@ from abacus.partners.webhooks.schedule import Answer
 from tests.integration.receiver import Receiver, receiving
 
 PEM = Path(__file__).with_name("hooks.example.pem")  # made for these tests, for the name hooks.example
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as opened:
-        yield opened
 
 
 def standing_for(*addresses: str) -> Resolve:
