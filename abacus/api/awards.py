@@ -163,10 +163,15 @@ async def award_batch(batch: BatchAsk, request: Request) -> Response:
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """Queued, posted, rejected or quarantined, with the explanation of its points."""
     partner, parts = call_of(request)
+    remembered = parts.door.remembered(award_id)
     found = (await parts.register.states([award_id])).get(award_id)
-    if found is None or found.partner_id != partner.partner_id:
-        raise ApiProblem("not-found", "you asked for no award of this id")
-    return answers.json_answer(answers.state(found))
+    if found is not None and found.partner_id == partner.partner_id:
+        return answers.json_answer(answers.state(found))
+    if remembered is not None and remembered.partner_id == partner.partner_id:
+        provisional = remembered.to_compute is not None
+        accepted = Accepted(remembered.award, replayed=False, provisional=provisional)
+        return answers.json_answer(answers.queued(award_id, accepted))
+    raise ApiProblem("not-found", "you asked for no award of this id")
 
 
 @router.post(

@@ -167,7 +167,7 @@ def _show(found: Sequence[Run], *, as_json: bool) -> None:
 
 def _state(each: Run) -> str:
     if each.finished_at is not None:
-        return f"done {each.finished_at:%Y-%m-%d %H:%M} UTC"
+        return f"done {each.finished_at.date()}"
     if each.swept_at is not None:
         return f"{counted(each.left, 'account')} with the expirer"
     return f"left off; `abacus expiry run --month {each.month} --country {each.country}` goes on"

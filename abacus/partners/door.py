@@ -127,6 +127,10 @@ class Door:
         """Entries that the register does not know of yet, or not that the queue has them."""
         return len(self._owed)
 
+    def remembered(self, award_id: UUID) -> Entry | None:
+        """What the queue has and the register does not know of yet."""
+        return self._owed.get(award_id)
+
     async def keep_books(self) -> None:
         """Until cancelled: make up for the entries that could not be made."""
         while True:

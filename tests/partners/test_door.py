@@ -159,6 +159,24 @@ async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answ
     ]
 
 
+async def test_what_the_register_does_not_know_yet_is_remembered() -> None:
+    register = Register()
+    register.away = True
+    now = [0.0]
+    door = Door(Line(), Line(), register, monotonic=lambda: now[0])
+    one = entry("k")
+    await door.enter(one)
+    assert door.remembered(one.award_id) == one
+    register.away = False
+    now[0] = 10.0
+    paying = asyncio.create_task(door.keep_books())
+    async with asyncio.timeout(5):
+        while door.owed:  # noqa: ASYNC110  # the books are kept on their own time
+            await asyncio.sleep(0.05)
+    paying.cancel()
+    assert door.remembered(one.award_id) is None
+
+
 async def test_a_key_in_flight_is_told_so() -> None:
     line = Line()
     line.may_send.clear()
