@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from abacus.bootstrap import database
-from abacus.cli.demo_after import After, end_the_month, until_eve_has_risen, until_everybody_is_told
+from abacus.cli.demo_after import end_the_month, until_eve_has_risen, until_everybody_is_told
 from abacus.cli.demo_stream import Counts, play
 from abacus.cli.ledger import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, print_json, run, settings, table
@@ -58,7 +58,9 @@ class Summary:
 
 
 def demo(
-    transactions: Annotated[int, typer.Option(min=2, max=10_000_000, help="How many to send.")] = 2000,
+    transactions: Annotated[
+        int, typer.Option(min=2, max=10_000_000, help="How many to send, beside Bob's and Jane's.")
+    ] = 2000,
     data_dir: Annotated[
         Path | None, typer.Option(help="Keep the ledger here; else it is thrown away at the end.")
     ] = None,
@@ -98,7 +100,7 @@ async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None
     await make_ready(complete)
     clock = SystemClock()
     async with database(complete) as pool, running(PIPELINE, complete) as workers:
-        began, counts, after = clock.now(), Counts(), After()
+        began, counts = clock.now(), Counts()
         memberships = MembershipStore(pool, clock)
         for member, program, tier in TIERS:
             await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
@@ -123,10 +125,10 @@ async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None
             transactions_per_s=round((messages + NAMED) / played.seconds, 1),
             p50_ms=played.percentile_ms(0.50),
             p99_ms=played.percentile_ms(0.99),
-            expired_members=after["expired_members"],
-            expired_points=after["expired_points"],
-            tier_changes=after["tier_changes"],
-            notifications=after["notifications"],
+            expired_members=counts["expired_members"],
+            expired_points=counts["expired_points"],
+            tier_changes=counts["tier_changes"],
+            notifications=counts["notifications"],
             ledger_verified=report.clean,
         )
         reasons = {str(reason): counts[str(reason)] for reason in Reason if counts[str(reason)]}

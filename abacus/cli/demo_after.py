@@ -13,7 +13,6 @@ from abacus.examples.stream import EVE
 from abacus.expiry.month import Month
 from abacus.expiry.runs import ExpiryRuns
 from abacus.expiry.sweep import MonthEndJob, of_month
-from abacus.metrics import EXPIRED, EXPIRED_POINTS, NOTIFICATIONS, TIER_CHANGES, total
 from abacus.postgres import Pool, passing_failures
 from abacus.queues.definition import EXPIRY
 from abacus.queues.sqs import SqsQueue
@@ -37,25 +36,6 @@ select (select count(*) from transfer t where t.posted_at >= $1 and t.points <> 
     + (select count(*) from notice where told_at is null)
     + (select count(*) from notification where sent_at is null and parked_at is null)
 """
-
-
-class After:
-    """The followers' own counters, from where they stood when the demo began."""
-
-    def __init__(self) -> None:
-        self._start = self._read()
-
-    def __getitem__(self, name: str) -> int:
-        return self._read()[name] - self._start[name]
-
-    @staticmethod
-    def _read() -> dict[str, int]:
-        return {
-            "expired_members": total(EXPIRED, outcome="expired"),
-            "expired_points": total(EXPIRED_POINTS),
-            "tier_changes": total(TIER_CHANGES),
-            "notifications": total(NOTIFICATIONS, outcome="sent"),
-        }
 
 
 async def until_eve_has_risen(pool: Pool) -> None:

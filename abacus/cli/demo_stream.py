@@ -13,7 +13,18 @@ from abacus.cli.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
 from abacus.examples.stream import Sent
-from abacus.metrics import AWARDS, POINTS, PUBLISHED, QUARANTINED, TRANSACTIONS, total
+from abacus.metrics import (
+    AWARDS,
+    EXPIRED,
+    EXPIRED_POINTS,
+    NOTIFICATIONS,
+    POINTS,
+    PUBLISHED,
+    QUARANTINED,
+    TIER_CHANGES,
+    TRANSACTIONS,
+    total,
+)
 from abacus.postgres import Pool, passing_failures
 from abacus.settings import Settings
 from abacus.streams.publisher import Message, StreamPublisher
@@ -45,6 +56,10 @@ class Counts:
             "quarantined": total(QUARANTINED),
             "points": total(POINTS),
             "published": total(PUBLISHED),
+            "expired_members": total(EXPIRED, outcome="expired"),
+            "expired_points": total(EXPIRED_POINTS),
+            "tier_changes": total(TIER_CHANGES),
+            "notifications": total(NOTIFICATIONS, outcome="sent"),
         }
 
     @property

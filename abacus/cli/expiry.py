@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.expiry.month import Month
@@ -112,14 +112,6 @@ def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJ
         _show(found, as_json=as_json)
 
     run(main())
-
-
-class SeveralRefused(Refused):
-    """Each is told in a line of its own; what could be done was done."""
-
-    def __init__(self, faults: Sequence[Refused]) -> None:
-        super().__init__("; ".join(map(str, faults)))
-        self.faults = faults
 
 
 async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> tuple[list[Run], list[Refused]]:

@@ -27,6 +27,14 @@ errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
 
+class SeveralRefused(Refused):
+    """Each is told in a line of its own; what could be done was done."""
+
+    def __init__(self, faults: Sequence[Refused]) -> None:
+        super().__init__("; ".join(map(str, faults)))
+        self.faults = faults
+
+
 def run(main: Coroutine[Any, Any, None]) -> None:
     """Run a command. An expected failure ends it with one line (or one per fault) and an exit code."""
     try:

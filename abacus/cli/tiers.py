@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, table, who
+from abacus.cli.shell import AsJson, SeveralRefused, console, counted, errors, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
@@ -135,18 +135,25 @@ def roll(
                     progress.update(task, completed=done, total=each.found, description=name)
 
                 job = Roll(opened, book, SystemClock(), progress=moved)
-                if country is not None and country not in job.countries():
-                    known = ", ".join(job.countries())
+                if country is not None and country not in book.countries():
+                    known = ", ".join(book.countries())
                     raise Refused(f"--country: no rate card has the scope {country!r}; there are {known}")
-                for each in [country] if country is not None else job.countries():
-                    runs = await job.due(each)
+                for each in [country] if country is not None else book.countries():
+                    try:
+                        runs = await job.due(each)
+                    except Refused as error:  # it is being rolled already, which holds up no other country
+                        refused.append(error)
+                        continue
                     if not as_json:
                         _print_runs(each, runs)
                     done.extend(runs)
-        if as_json:
+        if as_json and (done or not refused):
             print_json([_fields(each) for each in done])
+        if refused:
+            raise SeveralRefused(refused)
 
     done: list[RollRun] = []
+    refused: list[Refused] = []
     run(main())
 
 

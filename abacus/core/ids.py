@@ -36,8 +36,11 @@ def event_key(source: str, type_: str, transaction_id: str) -> str:
     return f"event:{source}:{type_}:{transaction_id}"
 
 
+PARTNERS: Final = "api:"  # how the keys of partners' awards begin
+
+
 def partner_key(partner_id: str, idempotency_key: str) -> str:
-    return f"api:{partner_id}:{idempotency_key}"
+    return f"{PARTNERS}{partner_id}:{idempotency_key}"
 
 
 def expiry_key(month: str) -> str:

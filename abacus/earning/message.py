@@ -14,10 +14,8 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
-from abacus.core.ids import partner_key
+from abacus.core.ids import PARTNERS
 from abacus.validation import first_fault
-
-_PARTNERS: Final = partner_key("", "").partition(":")[0] + ":"
 
 
 class Asked(NamedTuple):
@@ -33,7 +31,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, origin: str) -> "Asked | None":
-        if not origin.startswith(_PARTNERS):
+        if not origin.startswith(PARTNERS):
             return None
         key, by, card = origin.partition(" by ")
         return cls(key, card) if by else None

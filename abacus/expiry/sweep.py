@@ -43,10 +43,9 @@ def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[s
         except SetAside as fault:
             raise Refused(f"--country: {fault.detail}") from None
     found: list[tuple[str, tzinfo]] = []
-    for scope in book.scopes():
+    for each in book.countries():
         with suppress(SetAside):  # its first card is still to come
-            if ":" not in scope:
-                found.append((scope, book.in_force(scope, now).card.zone))
+            found.append((each, book.in_force(each, now).card.zone))
     return found
 
 

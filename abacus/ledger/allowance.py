@@ -6,9 +6,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.core.errors import AbacusError
+from abacus.core.ids import PARTNERS
 from abacus.ledger.award import Award
-
-_PARTNERS: Final = "api:"  # the keys of awards that partners ask for begin with this and the partner's id
 
 
 class RejectionReason(StrEnum):
@@ -155,13 +154,13 @@ class Spending:
 
 def partner_of(key: str) -> str | None:
     """The partner who asked for the award of that key, or nobody."""
-    return key.split(":", 2)[1] if key.startswith(_PARTNERS) else None
+    return key.split(":", 2)[1] if key.startswith(PARTNERS) else None
 
 
 def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:
     """The awards that partners asked for, by partner, in the order in which their allowances are locked."""
     found: dict[str, list[Award]] = {}
     for award in awards:
-        if award.key.startswith(_PARTNERS):
+        if award.key.startswith(PARTNERS):
             found.setdefault(award.key.split(":", 2)[1], []).append(award)
     return dict(sorted(found.items()))

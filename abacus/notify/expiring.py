@@ -83,7 +83,7 @@ class ExpiringJob:
 
 
 def _countries(book: CardBook, country: str | None) -> list[str]:
-    known = [scope for scope in book.scopes() if not scope.startswith("partner:")]
+    known = book.countries()
     if country is None:
         return known
     if country not in known:

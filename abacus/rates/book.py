@@ -67,6 +67,10 @@ class CardBook:
     def scopes(self) -> list[str]:
         return sorted(self._by_scope)
 
+    def countries(self) -> list[str]:
+        """The scopes that are not a partner's."""
+        return [scope for scope in self.scopes() if not scope.startswith("partner:")]
+
     def versions(self, scope: str) -> list[PublishedCard]:
         """Every version of the scope in the order of publishing; none for a scope without a card."""
         entry = self._by_scope.get(scope)

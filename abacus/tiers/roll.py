@@ -80,9 +80,6 @@ class Roll:
         self._clock = clock
         self._progress = progress
 
-    def countries(self) -> list[str]:
-        return [scope for scope in self._book.scopes() if not scope.startswith("partner:")]
-
     async def due(self, country: str) -> list[Run]:
         """Do what is due in the country: first a run that was broken off. Raises `Refused` when one is under way."""
         runs: list[Run] = []

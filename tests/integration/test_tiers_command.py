@@ -155,6 +155,9 @@ async def test_a_second_run_is_refused_and_kill_9_leaves_a_run_that_the_next_one
             refused = await abacus("tiers", "roll", "--due", "--country", "SG", env=house.environment())
             assert refused.code == 2
             assert refused.err == "abacus: the tiers of SG are being rolled already; let that run end\n"
+            others = await abacus("tiers", "roll", "--due", "--json", env=house.environment())
+            assert (others.code, others.err) == (2, refused.err)
+            assert {run["country"] for run in others.json} == {"ID", "MY", "PH", "TH", "VN"}
         finally:
             first.kill()
             await first.wait()
