@@ -13,6 +13,7 @@ from abacus.core.errors import Unavailable
 from abacus.earning.issuing import Issuing
 from abacus.earning.retry import RetryPolicy
 from abacus.health import Health
+from abacus.ledger.read import LedgerReader
 from abacus.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, open_pool
@@ -104,6 +105,7 @@ class Wiring:
         return Issuing(
             cards=self.cards(pool),
             tiers=MembershipStore(pool, self.clock),
+            postings=LedgerReader(pool),
             award_queue=await self.queue(client, AWARD),
             retry_queue=await self.queue(client, RETRY),
             quarantine=QuarantineStore(pool, self.clock),

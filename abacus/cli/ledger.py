@@ -69,11 +69,8 @@ def explained(transfer: Transfer, difference: str | None) -> list[str]:
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
         f"  as #{transfer.seq} of the account: balance {transfer.balance_after}, good until {transfer.expires_on}",
     ]
-    if transfer.kind == Kind.EXPIRE:
-        lines.append(
-            f"  good until {explanation['expired_on']}: of {explanation['balance']} points"
-            f" {explanation['held']} were held and stay"
-        )
+    if transfer.kind != Kind.EARN:
+        lines += _told(transfer, explanation)
     elif "fixed" in explanation:
         lines.append(f"  {explanation['fixed']}: {explanation['points']} points fixed by {explanation['card']}")
     elif "granted_by" in explanation:
@@ -89,6 +86,34 @@ def explained(transfer: Transfer, difference: str | None) -> list[str]:
     return lines
 
 
+def _told(transfer: Transfer, explanation: dict[str, Any]) -> list[str]:
+    """What is no award, in words."""
+    by = f" by {transfer.actor}" if transfer.actor else ""
+    reason = f": {explanation['reason']}" if "reason" in explanation else ""
+    match transfer.kind:
+        case Kind.EXPIRE:
+            were = f"of {explanation['balance']} points {explanation['held']} were held"
+            return [f"  good until {explanation['expired_on']}: {were}"]
+        case Kind.REVERSE:
+            share = f"{explanation['amount']} of {explanation['of_amount']} " if "amount" in explanation else ""
+            lines = [f"  takes back {share}of {explanation['of']} ({explanation['earned']} points){by}{reason}"]
+            lines.append(
+                f"  due {explanation['due']}: {explanation['own_lot']} from its own points,"
+                f" {explanation['expired']} had lapsed, {explanation['clipped']} were not there and are let go"
+            )
+            return lines
+        case Kind.HOLD:
+            return [f"  holds {explanation['held']} points{by} until {explanation['until']}{reason}"]
+        case Kind.RELEASE:
+            return [f"  {-explanation['held']} points are held no more{by}: {explanation['because']}"]
+        case Kind.SPEND:
+            capture = f", of {-explanation['held']} held" if "hold" in explanation else ""
+            return [f"  spent{by}{capture}{reason}"]
+        case _:
+            approved = f", approved by {explanation['approved_by']}" if "approved_by" in explanation else ""
+            return [f"  adjusted{by}{approved}{reason}"]
+
+
 def _document(transfer: Transfer, difference: str | None) -> dict[str, Any]:
     return {
         "award_id": str(award_id(transfer.key)),
@@ -102,6 +127,8 @@ def _document(transfer: Transfer, difference: str | None) -> dict[str, Any]:
         "occurred_at": transfer.occurred_at.isoformat(),
         "posted_at": transfer.posted_at.isoformat(),
         "expires_on": transfer.expires_on.isoformat() if transfer.expires_on else None,
+        "reverses": transfer.reverses,
+        "actor": transfer.actor,
         "explanation": json.loads(transfer.explanation),
         "recomputed": difference or "same",
     }

@@ -40,6 +40,10 @@ def create(
     name: Annotated[str, typer.Option(help="Who that is; the id where it is not given.")] = "",
     fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
     computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
+    spend: Annotated[bool, typer.Option(help="May it spend and hold members' points?")] = True,
+    adjust: Annotated[
+        bool, typer.Option(help="May it adjust members' points, and take back what others awarded?")
+    ] = True,
     country: Annotated[
         list[str] | None, typer.Option(help="Where it may award; repeat it for more. Every country where not given.")
     ] = None,
@@ -74,6 +78,8 @@ def create(
             clock.now(),
             by or who(),
             None,
+            may_spend=spend,
+            may_adjust=adjust,
         )
         limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
         async with pool() as opened:
@@ -154,7 +160,7 @@ def list_partners(as_json: AsJson = False) -> None:
         if as_json:
             print_json([_document(each) for each in registered])
         else:
-            columns = ["partner", "name", "may award", "countries", "limits", "awarded", "keys", "since"]
+            columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
             table("Partners", columns, [_row(each) for each in registered])
 
     run(main())
@@ -188,16 +194,19 @@ def _document(registered: Registered) -> dict[str, Any]:
 
 def _row(registered: Registered) -> list[str]:
     partner, allowance = registered.partner, registered.allowance
-    may = [
-        name for name, allowed in (("fixed", partner.fixed_points), ("computed", partner.computed_points)) if allowed
-    ]
+    allowed = {
+        "fixed": partner.fixed_points,
+        "computed": partner.computed_points,
+        "spend": partner.may_spend,
+        "adjust": partner.may_adjust,
+    }
     card = f" by {partner.card_scope}" if partner.card_scope else ""
     now = SystemClock().now()
     since = f"{partner.created_at:%Y-%m-%d} by {partner.created_by}"
     return [
         partner.partner_id,
         partner.name,
-        " and ".join(may) + card,
+        ", ".join(name for name, may in allowed.items() if may) + card,
         ", ".join(partner.countries) or "all",
         _limits(allowance.limits),
         f"{allowance.used:,}",

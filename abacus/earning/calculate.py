@@ -1,12 +1,15 @@
-"""A transaction becomes an award: the decision, without I/O."""
+"""A transaction becomes an award, and a refund what takes it back: the decision, without I/O."""
 
 from abacus.core.errors import Reason, SetAside
+from abacus.core.points import money
 from abacus.earning.formula import Rate, Worth, fixed_worth, rate_of, worth
-from abacus.earning.transaction import Completed, Event, Transaction
+from abacus.earning.transaction import Completed, Event, Refunded, Transaction
 from abacus.expiry.policy import last_good_day
 from abacus.ledger.award import Award, Kind
+from abacus.ledger.batch import Claim
+from abacus.ledger.movement import Refund, Reversal
 from abacus.rates.book import CardBook
-from abacus.rates.card import PublishedCard
+from abacus.rates.card import Expiry, PublishedCard
 
 
 class Calculator:
@@ -24,18 +27,18 @@ class Calculator:
         return self.book.in_force(transaction.country, transaction.occurred_at)
 
     def award(self, transaction: Transaction, published: PublishedCard, tier: str) -> Award | None:
-        """The award for a transaction, or nothing for an event that the card does not list.
+        """The award for a transaction; nothing for an event that the card does not list, and for a refund.
 
         Raises `SetAside` for a transaction that cannot be priced.
         """
         if isinstance(transaction, Completed):
             return self._award(transaction, published, self._worth(transaction, published, tier))
-        if isinstance(transaction, Event):
-            points = published.card.fixed_awards.get(transaction.type)
-            if points is None:
-                return None
-            return self._award(transaction, published, fixed_worth(published, transaction.type, points))
-        raise SetAside(Reason.UNSUPPORTED, f"{transaction.type} is not processed by this version; replay it later")
+        if isinstance(transaction, Refunded):
+            return None
+        points = published.card.fixed_awards.get(transaction.type)
+        if points is None:
+            return None
+        return self._award(transaction, published, fixed_worth(published, transaction.type, points))
 
     def _worth(self, transaction: Completed, published: PublishedCard, tier: str) -> Worth:
         card = published.card
@@ -64,4 +67,30 @@ class Calculator:
             activity,
             transaction.fingerprint,
             explanation,
+            card.expiry is Expiry.LIFETIME,
         )
+
+
+def reversal_of(refund: Refunded, original: Claim, published: PublishedCard) -> Reversal:
+    """What a refund takes back, by the policy of the card in force where and when it happened. How much that is, the
+    ledger knows. Raises `SetAside` for a refund that contradicts its transaction.
+    """
+    if refund.member_id != original.member_id:
+        raise SetAside(Reason.INVALID, f"{original.key} is another member's transaction")
+    card = published.card
+    return Reversal(
+        refund.key,
+        original.member_id,
+        original.program,
+        refund.country,
+        refund.fingerprint,
+        original.key,
+        Refund(money(refund.amount), refund.currency),
+        card.on_shortfall,
+        published.name,
+        None,
+        None,
+        refund.occurred_at,
+        last_good_day(refund.occurred_at, card.zone, card.expiry_months),
+        card.expiry is Expiry.LIFETIME,
+    )

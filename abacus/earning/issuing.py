@@ -10,12 +10,15 @@ from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, Refused, SetAside, Unavailable
-from abacus.earning.calculate import Calculator
+from abacus.earning.calculate import Calculator, reversal_of
 from abacus.earning.message import Message, encode_retry
 from abacus.earning.retry import RetryPolicy
 from abacus.earning.transaction import Completed, Refunded, Transaction, read_transaction
 from abacus.health import WorkerHealth
 from abacus.ledger.award import Award, encode_award
+from abacus.ledger.batch import Claim
+from abacus.ledger.movement import Reversal
+from abacus.ledger.reversal_message import encode_reversal
 from abacus.ledger.transfer import AccountId
 from abacus.metrics import RETRIES, TRANSACTIONS
 from abacus.patience import until_available
@@ -49,11 +52,20 @@ class Tiers(Protocol):
         ...
 
 
+class Postings(Protocol):
+    """What is posted already."""
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        """Of these keys those that are posted. Raises `Unavailable`."""
+        ...
+
+
 @dataclass(slots=True)
 class Decided:
     """What is to become of a batch of messages."""
 
     awards: list[Award] = field(default_factory=list)
+    reversals: list[Reversal] = field(default_factory=list)
     set_aside: list[Item] = field(default_factory=list)
     deferred: list[Message] = field(default_factory=list)
     ignored: int = 0
@@ -74,6 +86,7 @@ class Issuing:
         *,
         cards: Cards,
         tiers: Tiers,
+        postings: Postings,
         award_queue: Queue,
         retry_queue: Queue,
         quarantine: QuarantinePort,
@@ -84,6 +97,7 @@ class Issuing:
     ) -> None:
         self._cards = cards
         self._tiers = tiers
+        self._postings = postings
         self._award_queue = award_queue
         self._retry_queue = retry_queue
         self._quarantine = quarantine
@@ -105,13 +119,18 @@ class Issuing:
         try:
             priced = await self._find_cards(read, decided)
             tiers = await self._tiers_of(priced)
+            originals = await self._originals_of(priced)
         except Unavailable as error:
             self._defer([message for message, _ in read], error, decided)
+            decided.down = error
             return decided
         calculator = self._calculator_for(self._cards.book())
         for message, transaction, card in priced:
-            tier = tiers.get((transaction.member_id, card.card.program), _UNPRICED)
             try:
+                if isinstance(transaction, Refunded):
+                    self._take_back(message, transaction, card, originals, decided)
+                    continue
+                tier = tiers.get((transaction.member_id, card.card.program), _UNPRICED)
                 award = calculator.award(transaction, card, tier)
             except SetAside as fault:
                 decided.set_aside.append(_item(message, fault, transaction))
@@ -126,6 +145,7 @@ class Issuing:
     async def hand_over(self, decided: Decided) -> None:
         """Returns when everything decided is durable somewhere, however long that takes."""
         await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
+        await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
         for body in pack("retries", map(encode_retry, decided.deferred)):
             attempt = max(message.attempt for message in decided.deferred)
             await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
@@ -163,9 +183,27 @@ class Issuing:
         }
         return await self._tiers.tiers_of(accounts) if accounts else {}
 
+    async def _originals_of(self, priced: Sequence[_Priced]) -> Mapping[str, Claim]:
+        keys = {each.transaction.refunds for each in priced if isinstance(each.transaction, Refunded)}
+        return await self._postings.claims_of(keys) if keys else {}
+
+    def _take_back(
+        self,
+        message: Message,
+        refund: Refunded,
+        card: PublishedCard,
+        originals: Mapping[str, Claim],
+        decided: Decided,
+    ) -> None:
+        """What is refunded may still be on its way; then the refund waits for it. Raises `SetAside`."""
+        original = originals.get(refund.refunds)
+        if original is None:
+            self._defer([message], Unavailable("transaction", f"{refund.refunds} is not posted"), decided)
+        else:
+            decided.reversals.append(reversal_of(refund, original, card))
+
     def _defer(self, messages: Sequence[Message], error: Unavailable, decided: Decided) -> None:
         now = self._clock.now()
-        decided.down = error
         held = {item.origin for item in decided.set_aside}
         for message in messages:
             if message.origin in held:
@@ -201,6 +239,7 @@ class Issuing:
     def _count(self, decided: Decided) -> None:
         worker = self._health.name
         TRANSACTIONS.labels(worker, "awarded").inc(len(decided.awards))
+        TRANSACTIONS.labels(worker, "refunded").inc(len(decided.reversals))
         TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
         TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
         TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
@@ -226,6 +265,6 @@ def _item(message: Message, fault: SetAside, transaction: Transaction | None = N
     """What is set aside of a message; a partner that asked for it can find it by its key."""
     item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
     asked = message.asked
-    if asked is None or transaction is None or isinstance(transaction, Refunded):
+    if asked is None or transaction is None:
         return item
     return replace(item, key=asked.key, fingerprint=transaction.fingerprint)

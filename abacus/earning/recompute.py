@@ -30,8 +30,18 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
 
 
 def _faults(explanation: dict[str, Any], transfer: Transfer, book: CardBook) -> list[str]:
-    if transfer.kind == Kind.EXPIRE:
-        return _lapsed(explanation, transfer)
+    match transfer.kind:
+        case Kind.EXPIRE:
+            return _lapsed(explanation, transfer)
+        case Kind.REVERSE:
+            return _taken_back(explanation, transfer)
+        case Kind.HOLD | Kind.RELEASE | Kind.SPEND | Kind.ADJUST:
+            return _moved(explanation, transfer)
+        case _:
+            return _earned(explanation, book)
+
+
+def _earned(explanation: dict[str, Any], book: CardBook) -> list[str]:
     card = book.by_name(explanation["card"]).card
     if "granted_by" in explanation:
         return []  # a partner named the points; there is nothing to multiply
@@ -42,10 +52,45 @@ def _lapsed(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
     """What was available has to be gone, on a day after the last on which it was good."""
     faults: list[str] = []
     balance, held = explanation["balance"], explanation["held"]
-    if (balance, held) != (transfer.balance_after - transfer.points, transfer.balance_after):
+    lots = explanation.get("lots")  # of an account that goes by them, not all need lapse
+    gone = balance - held if lots is None else sum(points for _, points in lots)
+    if balance != transfer.balance_after - transfer.points or gone != -transfer.points or gone > balance - held:
         faults.append(f"of {balance} points {held} are held, so {-transfer.points} may not lapse")
     if date.fromisoformat(explanation["expired_on"]) >= transfer.posted_at.date() + _A_DAY:
         faults.append(f"good until {explanation['expired_on']}, but gone on {transfer.posted_at.date()}")
+    return faults
+
+
+def _taken_back(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+    """What was due is gone now, lapsed before, or let go; and the refund's share is not more than was earned."""
+    faults: list[str] = []
+    if explanation["of"] != transfer.reverses:
+        faults.append(f"explains the reversal of {explanation['of']}, the transfer is one of {transfer.reverses}")
+    due, earned = explanation["due"], explanation["earned"]
+    if earned < 0:  # a spend that is given back
+        if transfer.points != due:
+            faults.append(f"{due} points are due, {transfer.points} came back")
+    elif transfer.points != explanation["expired"] + explanation["clipped"] - due:
+        faults.append(f"{due} points are due, of which {explanation['expired']} had lapsed")
+    if not 0 <= due <= abs(earned):
+        faults.append(f"{due} points are due of {earned}")
+    return faults
+
+
+def _moved(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+    """A hold holds, a release lets go, and neither moves points; what is spent is there."""
+    faults: list[str] = []
+    held = explanation.get("held", 0)
+    if transfer.kind in {Kind.HOLD, Kind.RELEASE} and transfer.points:
+        faults.append(f"a {transfer.kind} moves no points, this one {transfer.points}")
+    if (transfer.kind == Kind.HOLD) != (held > 0):
+        faults.append(f"a {transfer.kind} may not hold {held} more")
+    if transfer.kind == Kind.SPEND and transfer.points > 0:
+        faults.append(f"a spend takes points, this one brings {transfer.points}")
+    if explanation.get("available", 0) < 0 and transfer.points < 0 and not held:
+        faults.append(f"{explanation['available']} points are left available after it")
+    if transfer.kind == Kind.ADJUST and explanation["by"] != transfer.actor:
+        faults.append(f"explains that {explanation['by']} adjusted, the transfer is by {transfer.actor}")
     return faults
 
 

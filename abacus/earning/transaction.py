@@ -90,6 +90,25 @@ class Refunded(_Message):
     def key(self) -> str:
         return refund_key(self.source, self.refund_id)
 
+    @property
+    def refunds(self) -> str:
+        """The key of what is refunded."""
+        return transaction_key(self.source, self.transaction_id)
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(
+            (
+                self.type,
+                self.transaction_id,
+                self.member_id,
+                self.country,
+                _same_amount(self.amount),
+                self.currency,
+                _same_instant(self.occurred_at),
+            )
+        )
+
 
 class Event(_Message):
     """Anything else that happened to a member; a card may give a fixed number of points for its type."""

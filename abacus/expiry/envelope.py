@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, expiry_key
 from abacus.expiry.month import Month
-from abacus.ledger.transfer import AccountId, MonthEnd
+from abacus.ledger.lapsing import MonthEnd
+from abacus.ledger.transfer import AccountId
 from abacus.validation import Moment, first_fault
 
 MAX_ACCOUNTS: Final = 500

@@ -1,6 +1,6 @@
 """The expirer: accounts of the expiry queue lose what lapsed, unless they were active again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -10,8 +10,12 @@ from abacus.core.ids import expiry_claim, fingerprint
 from abacus.expiry.envelope import Envelope, decode_envelope
 from abacus.expiry.runs import FINISH
 from abacus.ledger.batch import Claim
+from abacus.ledger.history import purses_of
+from abacus.ledger.lapsing import lapse
+from abacus.ledger.lots import Draw
+from abacus.ledger.purse import Purse
 from abacus.ledger.rows import claimed, in_a_transaction, lock_accounts, write
-from abacus.ledger.transfer import Account, AccountId, Transfer, lapse
+from abacus.ledger.transfer import Account, AccountId, Transfer
 from abacus.metrics import EXPIRED, EXPIRED_POINTS
 from abacus.postgres import Connection, Pool, passing_failures
 from abacus.quarantine.item import EXPIRY_QUEUE, Item, Stage
@@ -35,6 +39,7 @@ class Lapsed(NamedTuple):
     accounts: dict[AccountId, Account]
     claims: list[Claim]
     transfers: list[Transfer]
+    draws: list[Draw]
 
     @property
     def points(self) -> int:
@@ -83,30 +88,31 @@ class Expirer:
         keys = _keys(envelope)
         rows, accounts = await lock_accounts(connection, envelope.accounts)
         earlier = await claimed(connection, keys.values())
-        lapsing = [account for id_, account in accounts.items() if keys[id_] not in earlier]
+        lapsing = {id_: account for id_, account in accounts.items() if keys[id_] not in earlier}
         now = self._clock.now()
-        lapsed = lapse_all(lapsing, envelope, now)
-        await write(connection, rows, lapsed.accounts, lapsed.claims, lapsed.transfers)
+        lapsed = lapse_all((await purses_of(connection, lapsing)).values(), envelope, now)
+        await write(connection, rows, lapsed.accounts, lapsed.claims, lapsed.transfers, draws=lapsed.draws, whole=True)
         skipped = len(envelope.accounts) - len(lapsed.transfers)
         await connection.execute(_DONE, *batch, now, len(lapsed.transfers), skipped, lapsed.points)
         return lapsed
 
 
-def lapse_all(accounts: Sequence[Account], envelope: Envelope, now: datetime) -> Lapsed:
+def lapse_all(purses: Iterable[Purse], envelope: Envelope, now: datetime) -> Lapsed:
     """Pure: what to write for these accounts of the envelope, locked."""
-    after: dict[AccountId, Account] = {}
-    claims: list[Claim] = []
-    transfers: list[Transfer] = []
-    for account in accounts:
-        changed = lapse(account, envelope.end, now)
-        if changed is None:
+    lapsed = Lapsed({}, [], [], [])
+    for purse in purses:
+        change = lapse(purse, envelope.end, now)
+        if change is None:
             continue
-        after[account.member_id, account.program], transfer = changed
-        key = expiry_claim(str(envelope.month), account.member_id, account.program)
-        facts = fingerprint((str(envelope.month), account.member_id, account.program))
-        claims.append(Claim(key, account.member_id, account.program, transfer.seq, facts))
-        transfers.append(transfer)
-    return Lapsed(after, sorted(claims), transfers)
+        id_ = (member_id, program) = purse.account.id
+        lapsed.accounts[id_] = change.purse.account
+        key = expiry_claim(str(envelope.month), member_id, program)
+        facts = fingerprint((str(envelope.month), member_id, program))
+        lapsed.claims.append(Claim(key, member_id, program, change.transfer.seq, facts))
+        lapsed.transfers.append(change.transfer)
+        lapsed.draws.extend(change.draws)
+    lapsed.claims.sort()
+    return lapsed
 
 
 def _keys(envelope: Envelope) -> dict[AccountId, str]:

@@ -3,7 +3,7 @@
 import json
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 import orjson
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
@@ -22,13 +22,18 @@ class Kind(StrEnum):
 
     EARN = "earn"
     EXPIRE = "expire"
+    SPEND = "spend"
+    REVERSE = "reverse"
+    ADJUST = "adjust"
+    HOLD = "hold"
+    RELEASE = "release"
 
 
 class Award(NamedTuple):
     """Points for a member, under a key that can be posted once.
 
     A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
-    carried as it was first written.
+    carried as it was first written. With `lifetime` the points lapse after `expires_on`, whatever the member does.
     """
 
     key: str
@@ -42,6 +47,7 @@ class Award(NamedTuple):
     activity: bool
     fingerprint: str
     explanation: bytes
+    lifetime: bool = False
 
 
 class AwardMessage(TypedDict):
@@ -58,6 +64,7 @@ class AwardMessage(TypedDict):
     activity: Annotated[bool, Field(strict=True)]
     fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
     explanation: dict[str, Any]
+    lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
 
 
 class AwardEnvelope(TypedDict):
@@ -80,46 +87,56 @@ _AWARD: Final[TypeAdapter[AwardMessage]] = TypeAdapter(AwardMessage)
 
 def encode_award(award: Award) -> bytes:
     """The award as JSON; the explanation's text goes in untouched."""
-    return orjson.dumps(
-        {
-            "key": award.key,
-            "member_id": award.member_id,
-            "program": award.program,
-            "country": award.country,
-            "kind": award.kind,
-            "points": award.points,
-            "occurred_at": award.occurred_at,
-            "expires_on": award.expires_on,
-            "activity": award.activity,
-            "fingerprint": award.fingerprint,
-            "explanation": orjson.Fragment(award.explanation),
-        }
-    )
+    message = {
+        "key": award.key,
+        "member_id": award.member_id,
+        "program": award.program,
+        "country": award.country,
+        "kind": award.kind,
+        "points": award.points,
+        "occurred_at": award.occurred_at,
+        "expires_on": award.expires_on,
+        "activity": award.activity,
+        "fingerprint": award.fingerprint,
+        "explanation": orjson.Fragment(award.explanation),
+    }
+    if award.lifetime:
+        message["lifetime"] = True
+    return orjson.dumps(message)
 
 
-def decode_envelope(body: bytes | str) -> tuple[list[Award], list[BadAward]]:
-    """The awards of an envelope, and apart from them those that are bad. A bad one never hides its neighbours.
-
-    Raises `SetAside` when the envelope itself cannot be read.
+class Opened(NamedTuple):
+    """An envelope's awards, apart from them the JSON of its reversals, and those that are bad: a bad one never hides
+    its neighbours.
     """
+
+    awards: list[Award]
+    reversals: list[bytes]
+    bad: list[BadAward]
+
+
+def decode_envelope(body: bytes | str) -> Opened:
+    """Raises `SetAside` when the envelope itself cannot be read."""
     try:
-        return [_award(message) for message in ENVELOPE.validate_json(body)["awards"]], []
+        return Opened([_award(message) for message in ENVELOPE.validate_json(body)["awards"]], [], [])
     except (ValidationError, SetAside):
         return _decode_one_by_one(body)
 
 
-def _decode_one_by_one(body: bytes | str) -> tuple[list[Award], list[BadAward]]:
-    awards: list[Award] = []
-    bad: list[BadAward] = []
+def _decode_one_by_one(body: bytes | str) -> Opened:
+    awards, reversals, bad = opened = Opened([], [], [])
     for item in _items(body):
         text = json.dumps(item).encode()
+        if isinstance(item, dict) and item.get("kind") == Kind.REVERSE:
+            reversals.append(text)
+            continue
         try:
             awards.append(_award(_AWARD.validate_json(text)))
         except ValidationError as error:
             bad.append(BadAward(text, SetAside(Reason.INVALID, first_fault(error))))
         except SetAside as fault:
             bad.append(BadAward(text, fault))
-    return awards, bad
+    return opened
 
 
 def _items(body: bytes | str) -> list[Any]:

@@ -10,6 +10,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.award import Award, decode_envelope, encode_award
 from abacus.ledger.batch import LedgerPort, Outcome, Status, Unpostable
+from abacus.ledger.movement import Declined, Moved, MovesPort, Reversal
+from abacus.ledger.reversal_message import decode_reversal, encode_reversal
 from abacus.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.quarantine.item import AWARD_QUEUE, Item, Stage
 from abacus.quarantine.store import QuarantinePort
@@ -19,29 +21,54 @@ MOST_AWARDS: Final = 1000
 
 
 class Awarder:
-    """Handles messages of the award queue: all their awards in one transaction, the bad ones set aside one by one."""
+    """Handles messages of the award queue: all their awards in one transaction, the bad ones set aside one by one;
+    then what refunds take back.
+    """
 
-    def __init__(self, ledger: LedgerPort, quarantine: QuarantinePort, clock: Clock) -> None:
+    def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
         self._ledger = ledger
+        self._moves = moves
         self._quarantine = quarantine
         self._clock = clock
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
         awards: list[Award] = []
+        reversals: list[Reversal] = []
         bad: list[Item] = []
         for envelope in received:
             try:
-                good, broken = decode_envelope(envelope.body)
+                opened = decode_envelope(envelope.body)
             except SetAside as fault:
                 bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, envelope.body.encode(), fault))
                 continue
-            awards += good
-            bad += [Item.of(Stage.AWARD, AWARD_QUEUE, item.body, item.fault) for item in broken]
+            awards += opened.awards
+            bad += [Item.of(Stage.AWARD, AWARD_QUEUE, item.body, item.fault) for item in opened.bad]
+            for text in opened.reversals:
+                try:
+                    reversals.append(decode_reversal(text))
+                except SetAside as fault:
+                    bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
         for start in range(0, len(awards), MOST_AWARDS):
             outcomes = await self._post(awards[start : start + MOST_AWARDS])
             bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]
+        for start in range(0, len(reversals), MOST_AWARDS):
+            moved = await self._take_back(reversals[start : start + MOST_AWARDS])
+            bad += [item for each in moved if (item := _set_aside_reversal(each)) is not None]
         await self._quarantine.add(bad)
         return received
+
+    async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
+        """As `_post`."""
+        try:
+            moved = await self._moves.move(reversals)
+        except Unpostable as error:
+            if len(reversals) == 1:
+                return [Moved(reversals[0], Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))]
+            middle = len(reversals) // 2
+            return await self._take_back(reversals[:middle]) + await self._take_back(reversals[middle:])
+        for status, count in Counter(str(each.status) for each in moved).items():
+            AWARDS.labels("refund", status).inc(count)
+        return moved
 
     async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
         """Post them together; when the store refuses a value, find the award it is in by halving."""
@@ -80,6 +107,21 @@ def _set_aside(outcome: Outcome) -> Item | None:
     if outcome.fault is not None:
         return _item(outcome.award, outcome.fault)
     return None
+
+
+def _set_aside_reversal(moved: Moved) -> Item | None:
+    reversal = moved.movement
+    assert isinstance(reversal, Reversal)  # noqa: S101  # as they went in
+    if moved.status is Status.CONFLICT and moved.claim is not None:
+        fault: SetAside | Declined = SetAside(Reason.KEY_CONFLICT, f"{reversal.key} is posted for other facts")
+        return _reversal_item(reversal, fault, moved.claim.fingerprint)
+    return None if moved.fault is None else _reversal_item(reversal, moved.fault)
+
+
+def _reversal_item(reversal: Reversal, fault: SetAside | Declined, posted_fingerprint: str | None = None) -> Item:
+    aside = SetAside(Reason.INVALID, fault.detail) if isinstance(fault, Declined) else fault
+    item = Item.of(Stage.AWARD, f"award:{reversal.key}", encode_reversal(reversal), aside)
+    return replace(item, key=reversal.key, fingerprint=reversal.fingerprint, posted_fingerprint=posted_fingerprint)
 
 
 def _contradicting(award: Award, what: str, posted_fingerprint: str) -> Item:

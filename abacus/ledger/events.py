@@ -10,7 +10,15 @@ from abacus.ledger.award import Kind
 from abacus.ledger.transfer import Transfer
 
 SOURCE: Final = "abacus/ledger"
-TYPES: Final = {Kind.EARN: "abacus.points.earned.v1", Kind.EXPIRE: "abacus.points.expired.v1"}
+TYPES: Final = {
+    Kind.EARN: "abacus.points.earned.v1",
+    Kind.EXPIRE: "abacus.points.expired.v1",
+    Kind.SPEND: "abacus.points.spent.v1",
+    Kind.REVERSE: "abacus.points.reversed.v1",
+    Kind.ADJUST: "abacus.points.adjusted.v1",
+    Kind.HOLD: "abacus.points.held.v1",
+    Kind.RELEASE: "abacus.points.released.v1",
+}
 
 
 class PointEventData(BaseModel):
@@ -39,7 +47,15 @@ class PointEvent(BaseModel):
     specversion: Literal["1.0"]
     id: str
     source: str
-    type: Literal["abacus.points.earned.v1", "abacus.points.expired.v1"]
+    type: Literal[
+        "abacus.points.earned.v1",
+        "abacus.points.expired.v1",
+        "abacus.points.spent.v1",
+        "abacus.points.reversed.v1",
+        "abacus.points.adjusted.v1",
+        "abacus.points.held.v1",
+        "abacus.points.released.v1",
+    ]
     subject: str
     time: datetime
     datacontenttype: Literal["application/json"]

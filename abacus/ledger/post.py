@@ -6,6 +6,7 @@ from abacus.core.clock import Clock
 from abacus.ledger.allowance import NOBODY, partners_of
 from abacus.ledger.award import Award
 from abacus.ledger.batch import Outcome, Unpostable, accounts_touched, plan
+from abacus.ledger.history import with_modes_changed
 from abacus.ledger.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.standing import lock_standing, write_spending
 from abacus.ledger.transfer import Account
@@ -35,9 +36,12 @@ class PostgresLedger:
         for id_, country in touched.items():
             if id_ not in accounts:
                 accounts[id_] = Account.opened(id_, country)
+        by_lots = any(award.lifetime for award in awards) or any(account.lifetime for account in accounts.values())
+        if by_lots:
+            await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
         now = self._clock.now()
         decided = plan(awards, earlier, accounts, now, standing)
-        await write(connection, rows, decided.accounts, decided.claims, decided.transfers)
+        await write(connection, rows, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
         if partners:
             await write_spending(connection, partners, decided.spending, decided.rejections, now)
         return decided.outcomes

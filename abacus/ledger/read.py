@@ -1,7 +1,8 @@
 """Reading the ledger: an account, a key's transfer."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, datetime
+from typing import Final, NamedTuple
 
 from abacus.ledger.batch import Claim
 from abacus.ledger.transfer import Account, Transfer
@@ -24,6 +25,40 @@ limit $4
 """
 
 
+# What remains of each lot: of the points that its account's lots hold up to it, those gone oldest first are gone. The
+# days of an account that does not go by lots are one day.
+_LOTS: Final = """
+select program, seq, key, kind, points, remaining, occurred_at, expires_on from (
+    select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at,
+        case when a.lifetime then t.expires_on else a.expires_on end as expires_on,
+        least(t.points - d.drawn, (sum(t.points - d.drawn) over (order by t.seq)) - a.lots_drawn)::bigint as remaining
+    from account a
+    join transfer t on t.member_id = a.member_id and t.program = a.program and t.seq > a.lots_closed and t.points > 0
+    cross join lateral (
+        select coalesce(sum(d.points), 0) as drawn from draw d
+        where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
+    ) d
+    where a.member_id = $1 and a.program = $2
+) lots
+where remaining > 0 and seq > $3
+order by seq
+limit $4
+"""
+
+
+class Remaining(NamedTuple):
+    """What remains of a transfer that added points."""
+
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    remaining: int
+    occurred_at: datetime
+    expires_on: date | None
+
+
 class LedgerReader:
     """Questions about what is posted. Every method raises `Unavailable` while the database is away."""
 
@@ -44,6 +79,13 @@ class LedgerReader:
             )
         return Claim(*row) if row else None
 
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                "select key, member_id, program, seq, fingerprint from claim where key = any($1::text[])", list(keys)
+            )
+        return {row["key"]: Claim(*row) for row in rows}
+
     async def transfer(self, claim: Claim) -> Transfer | None:
         async with passing_failures():
             row = await self._pool.fetchrow(
@@ -59,3 +101,9 @@ class LedgerReader:
         async with passing_failures():
             rows = await self._pool.fetch(_HISTORY, member_id, list(below), list(below.values()), limit)
         return [Transfer(*row) for row in rows]
+
+    async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
+        """What remains of the member's lots, the oldest first, of those with a `seq` beyond that."""
+        async with passing_failures():
+            rows = await self._pool.fetch(_LOTS, member_id, program, after, limit)
+        return [Remaining(*row) for row in rows]

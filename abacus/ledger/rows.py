@@ -17,6 +17,7 @@ import asyncpg
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.batch import Claim
+from abacus.ledger.lots import Draw
 from abacus.ledger.transfer import HASH_BYTES, Account, AccountId, Transfer
 from abacus.postgres import Connection, Pool, array, column, passing_failures
 
@@ -40,7 +41,8 @@ select key, member_id, program, seq, fingerprint from claim where key = any({arr
 
 # What is asked for is sorted; `place` keeps that order, and tells which account a row is without sending its name back.
 _LOCK: Final = f"""
-select u.place, a.ctid, a.country, a.balance, a.held, a.earned_total, a.expires_on, a.last_seq, a.head_hash
+select u.place, a.ctid, a.country, a.balance, a.held, a.earned_total, a.expires_on, a.last_seq, a.head_hash,
+    a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime
 from unnest({array(1, "text")}, {array(2, "text")}) with ordinality as u (member_id, program, place)
 join account a on a.member_id = u.member_id and a.program = u.program
 order by u.place
@@ -61,14 +63,31 @@ from unnest(
 where a.ctid = u.row and a.last_xid < pg_current_xact_id()
 """
 
+# As above, with what awards leave as it is.
+_UPDATE_WHOLE: Final = f"""
+update account a
+set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
+    last_seq = u.last_seq,
+    head_hash = substring($6::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
+    held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
+    lifetime = u.lifetime, last_xid = pg_current_xact_id()
+from unnest(
+    {array(1, "tid")}, {array(2, "bigint")}, {array(3, "bigint")}, {array(4, "int")}, {array(5, "bigint")},
+    {array(7, "bigint")}, {array(8, "bigint")}, {array(9, "bigint")}, {array(10, "bigint")}, {array(11, "boolean")}
+) with ordinality as u (row, balance, earned_total, expires_on, last_seq, held, lots_closed, lots_drawn, lapsed_seq,
+    lifetime, place)
+where a.ctid = u.row and a.last_xid < pg_current_xact_id()
+"""
+
 _OPEN: Final = f"""
-insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, last_xid)
-select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'),
+insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
+    last_xid)
+select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
     pg_current_xact_id()
 from unnest(
     {array(1, "text")}, {array(2, "text")}, {array(3, "text")}, {array(4, "bigint")}, {array(5, "bigint")},
-    {array(6, "date")}, {array(7, "bigint")}, {array(8, "text")}
-) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash)
+    {array(6, "date")}, {array(7, "bigint")}, {array(8, "text")}, {array(9, "boolean")}
+) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime)
 on conflict do nothing
 """
 
@@ -117,9 +136,12 @@ async def write(
     accounts: Mapping[AccountId, Account],
     claims: Sequence[Claim],
     transfers: Sequence[Transfer],
+    *,
+    draws: Sequence[Draw] = (),
+    whole: bool = False,
 ) -> None:
     """Write accounts as they are after these transfers, under these keys, both sorted. An account that has no row yet
-    is opened.
+    is opened. `whole` writes also what awards leave as it is: what is held, and the lots.
     """
     if not transfers:
         return
@@ -127,8 +149,10 @@ async def write(
     # Opening comes before updating: who opens an account that is only locked is told so at once and starts
     # again, but who meets one that is being updated waits, and may hold what the updater wants to open.
     await _open(connection, [account for id_, account in accounts.items() if id_ not in rows])
-    await _update(connection, [(rows[id_], account) for id_, account in accounts.items() if id_ in rows])
+    await _update(connection, [(rows[id_], account) for id_, account in accounts.items() if id_ in rows], whole=whole)
     await connection.copy_records_to_table("transfer", records=transfers, columns=Transfer._fields)
+    if draws:
+        await connection.copy_records_to_table("draw", records=draws, columns=Draw._fields)
 
 
 async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
@@ -138,18 +162,21 @@ async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
         raise Overtaken from error
 
 
-async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]) -> None:
+async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]], *, whole: bool) -> None:
     if not changed:
         return
-    updated = await connection.execute(
-        _UPDATE,
+    columns: list[object] = [
         column(row for row, _ in changed),
         column(account.balance for _, account in changed),
         column(account.earned_total for _, account in changed),
         column(account.expires_on and account.expires_on.toordinal() for _, account in changed),
         column(account.last_seq for _, account in changed),
         b"".join(account.head_hash for _, account in changed),
-    )
+    ]
+    if whole:
+        columns += (column(values) for values in zip(*(account[-4:] for _, account in changed), strict=True))
+        columns.insert(6, column(account.held for _, account in changed))
+    updated = await connection.execute(_UPDATE_WHOLE if whole else _UPDATE, *columns)
     if updated != f"UPDATE {len(changed)}":
         raise Overtaken
 
@@ -168,6 +195,7 @@ async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
         column(account.expires_on for account in ordered),
         column(account.last_seq for account in ordered),
         column(account.head_hash.hex() for account in ordered),
+        column(account.lifetime for account in ordered),
     )
     if opened != f"INSERT 0 {len(ordered)}":
         raise Overtaken

@@ -49,6 +49,11 @@ ACCOUNT: Final = Table(
     Column("head_hash", LargeBinary, nullable=False, server_default=text(r"'\x'")),
     # The transaction of the last transfer: no later transfer may carry a smaller one (docs/adr/0003).
     Column("last_xid", Xid8, nullable=False, server_default=text("'0'")),
+    # How far its lots are used up, when it last lapsed, and whether each lot has a day of its own (docs/adr/0016).
+    Column("lots_closed", BigInteger, nullable=False, server_default="0"),
+    Column("lots_drawn", BigInteger, nullable=False, server_default="0"),
+    Column("lapsed_seq", BigInteger, nullable=False, server_default="0"),
+    Column("lifetime", Boolean, nullable=False, server_default=text("false")),
     Index(None, "country", "expires_on", "member_id", "program"),  # a month's end finds its accounts in this order
     # Room on each page for the next version of a row: updates stay on the page and leave the index alone.
     postgresql_with={"fillfactor": "70"},
@@ -76,6 +81,60 @@ TRANSFER: Final = Table(
     Column("hash", LargeBinary, nullable=False),
     Index(None, "xid"),  # the relay reads in commit order
     Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
+    # What was taken back of a transfer before.
+    Index(None, "member_id", "program", "reverses", postgresql_where=text("reverses is not null")),
+)
+
+# Points that a transfer took from one lot by name, rather than from the oldest. Append-only, as transfers are.
+DRAW: Final = Table(
+    "draw",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("program", KEY_TEXT, primary_key=True),
+    Column("lot_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("points", BigInteger, nullable=False),
+)
+
+# Points held for someone, changed only under the lock of their account.
+HOLD: Final = Table(
+    "hold",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("hold_id", Uuid, primary_key=True),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("country", Text, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("until", DateTime(timezone=True), nullable=False),
+    Column("status", Text, nullable=False),
+    Column("held_by", Text, nullable=False),
+    Column("placed_seq", BigInteger, nullable=False),
+    Column("settled_seq", BigInteger),
+    Index(None, "until", postgresql_where=text("status = 'open'")),  # those that are over
+)
+
+# Points that a person wants added or taken. `approved_by` is null until a second person agrees, where one has to.
+ADJUSTMENT: Final = Table(
+    "adjustment",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("adjustment_id", Uuid, primary_key=True),
+    Column("key", KEY_TEXT, nullable=False),
+    Column("program", KEY_TEXT, nullable=False),
+    Column("country", Text, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("expires_on", Date, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("asked_by", Text),
+    Column("fingerprint", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("asked_at", DateTime(timezone=True), nullable=False),
+    Column("decided_by", Text),
+    Column("decided_at", DateTime(timezone=True)),
+    Column("note", Text),
+    Index(None, "asked_at", postgresql_where=text("status = 'pending'")),
+    Index(None, "adjustment_id"),  # who decides on it knows its id alone
 )
 
 # What each partner may award and has awarded. One row a partner, locked by each batch that holds an award of it.

@@ -2,7 +2,7 @@
 
 import hashlib
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -24,7 +24,10 @@ AccountId: TypeAlias = tuple[str, str]
 
 
 class Account(NamedTuple):
-    """What an account holds after its last transfer."""
+    """What an account holds after its last transfer.
+
+    The last four say how far its lots are used up, and how they lapse (`abacus.ledger.lots`).
+    """
 
     member_id: str
     program: str
@@ -35,10 +38,23 @@ class Account(NamedTuple):
     expires_on: date | None
     last_seq: int
     head_hash: bytes
+    lots_closed: int = 0  # every lot up to this `seq` is used up
+    lots_drawn: int = 0  # points taken, oldest first, from the lots after it; more than they hold is a debt
+    lapsed_seq: int = 0  # the last transfer that took what had lapsed
+    lifetime: bool = False  # each lot lapses after its own day, and `expires_on` is the first of these
 
     @classmethod
     def opened(cls, id_: AccountId, country: str) -> "Account":
         return cls(*id_, country, 0, 0, 0, None, 0, NO_HASH)
+
+    @property
+    def id(self) -> AccountId:
+        return (self.member_id, self.program)
+
+    @property
+    def available(self) -> int:
+        """What can be spent: not what is held."""
+        return self.balance - self.held
 
 
 # All of a transfer but its hash, in the order of `Transfer`'s fields.
@@ -90,6 +106,8 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
     balance = account.balance + award.points
     if balance > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{award.points} points would take the balance past {MAX_BALANCE}")
+    if account.lifetime:
+        return _apply_by_lots(account, award, posted_at)
     expires_on = expiry_after(account.expires_on, award.expires_on, activity=award.activity)
     seq = account.last_seq + 1
     body = (
@@ -119,56 +137,84 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         expires_on,
         seq,
         head,
+        account.lots_closed,
+        account.lots_drawn,
+        account.lapsed_seq,
     )
     return after, Transfer(*body, head)
 
 
-class MonthEnd(NamedTuple):
-    """The end of a month in a country: what was good until a day of that month, or of one before it, has lapsed."""
+def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
+    after, transfer = moved(
+        account,
+        award.kind,
+        award.points,
+        key=award.key,
+        country=award.country,
+        occurred_at=award.occurred_at,
+        posted_at=posted_at,
+        expires_on=day_with_lot(account, award.points, award.expires_on),
+        good_until=award.expires_on,
+        explanation=award.explanation,
+    )
+    return after._replace(earned_total=account.earned_total + award.points), transfer
 
-    key: str  # under which an account can lapse once
-    last_day: date
-    lapsed_at: datetime
 
-
-def lapse(account: Account, end: MonthEnd, posted_at: datetime) -> tuple[Account, Transfer] | None:
-    """The account after its available points lapsed, and the transfer that took them; nothing where nothing lapses,
-    because the member was active again or has nothing to lose.
-
-    What is held stays, and its date with it: it lapses with a later month's end if it is released.
+def day_with_lot(account: Account, points: int, good_until: date) -> date | None:
+    """The account's day once a lot is added to one that goes by lots: the first day of those that hold something. What
+    a debt takes at once holds nothing.
     """
-    if account.expires_on is None or account.expires_on > end.last_day:
-        return None
-    available = account.balance - account.held
-    if available <= 0:
-        return None
-    left = account.held
-    explanation = {
-        "expired_on": account.expires_on,
-        "balance": account.balance,
-        "held": account.held,
-        "points": -available,
-    }
-    expires_on = account.expires_on if left else None
+    days = [account.expires_on] if account.balance > 0 else []
+    if points > 0 and account.balance + points > 0:
+        days.append(good_until)
+    return min((day for day in days if day is not None), default=None)
+
+
+def moved(
+    account: Account,
+    kind: Kind,
+    points: int,
+    *,
+    key: str,
+    country: str,
+    occurred_at: datetime,
+    posted_at: datetime,
+    expires_on: date | None,
+    explanation: bytes | dict[str, Any],
+    held: int = 0,
+    good_until: date | None = None,
+    reverses: str | None = None,
+    actor: str | None = None,
+) -> tuple[Account, Transfer]:
+    """The account after any change, and the transfer. `held` is added to what is held; `good_until` is the lot's own
+    day where it differs from the account's.
+
+    Raises `SetAside` for a balance that cannot be held.
+    """
+    balance = account.balance + points
+    if not -MAX_BALANCE <= balance <= MAX_BALANCE:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{points} points would take the balance past {MAX_BALANCE}")
     seq = account.last_seq + 1
     body = (
         account.member_id,
         account.program,
         seq,
-        Kind.EXPIRE,
-        -available,
-        left,
-        end.key,
-        account.country,
-        end.lapsed_at,
+        kind,
+        points,
+        balance,
+        key,
+        country,
+        occurred_at,
         posted_at,
-        expires_on,
-        orjson.dumps(explanation),
-        None,
-        None,
+        good_until or expires_on,
+        explanation if isinstance(explanation, bytes) else orjson.dumps(explanation),
+        reverses,
+        actor,
     )
     head = chain(account.head_hash, body)
-    after = account._replace(balance=left, expires_on=expires_on, last_seq=seq, head_hash=head)
+    after = account._replace(
+        balance=balance, held=account.held + held, expires_on=expires_on, last_seq=seq, head_hash=head
+    )
     return after, Transfer(*body, head)
 
 

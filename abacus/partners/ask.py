@@ -16,7 +16,7 @@ from abacus.expiry.policy import last_good_day
 from abacus.ledger.award import Award, Kind
 from abacus.partners.entry import Entry
 from abacus.partners.partner import Partner
-from abacus.rates.card import BASE_TIER, PublishedCard
+from abacus.rates.card import BASE_TIER, Expiry, PublishedCard
 from abacus.validation import Moment
 
 _CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
@@ -219,4 +219,5 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         activity,
         fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
         orjson.dumps(explanation),
+        card.card.expiry is Expiry.LIFETIME,
     )

@@ -24,6 +24,8 @@ class Partner(NamedTuple):
     created_at: datetime
     created_by: str
     disabled_at: datetime | None
+    may_spend: bool = True  # spend, hold and capture members' points
+    may_adjust: bool = True  # add and take points in a person's name, and take back what others awarded
 
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries

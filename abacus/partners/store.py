@@ -42,7 +42,8 @@ class PartnerStore:
                 raise Refused(f"--card: no rate card of the scope {partner.card_scope!r} is published")
             try:
                 await connection.execute(
-                    f"insert into partner ({_PARTNER_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                    f"insert into partner ({_PARTNER_COLUMNS})"
+                    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
                     *partner,
                 )
             except asyncpg.UniqueViolationError:

@@ -21,6 +21,8 @@ PARTNER: Final = Table(
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("created_by", Text, nullable=False),
     Column("disabled_at", DateTime(timezone=True)),
+    Column("may_spend", Boolean, nullable=False, server_default=text("true")),
+    Column("may_adjust", Boolean, nullable=False, server_default=text("true")),
 )
 
 PARTNER_KEY: Final = Table(

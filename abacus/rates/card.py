@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
@@ -19,7 +20,9 @@ from abacus.rates.fields import CardFaults, Fault, Fields
 __all__ = [
     "BASE_TIER",
     "CardFaults",
+    "Expiry",
     "Fault",
+    "OnShortfall",
     "PublishedCard",
     "RateCard",
     "TierPolicy",
@@ -45,6 +48,24 @@ _ZERO: Final = Multiplier(Decimal(0))
 _scope = fields.matching(_SCOPE, "is not a scope; write the two capitals of a country (SG) or partner:name")
 _program = fields.matching(_PROGRAM, "is not a program; write 1 to 16 capitals, digits and underscores (GRP)")
 _currency = fields.matching(_CURRENCY, "is not a currency; write three capitals (SGD)")
+
+
+class Expiry(StrEnum):
+    """When points lapse: all together when the member was not active for long, or each award so long after it."""
+
+    ACTIVITY = "activity"
+    LIFETIME = "lifetime"
+
+
+class OnShortfall(StrEnum):
+    """What taking back does about points that are not there any more: the balance becomes negative, or it ends at 0."""
+
+    NEGATIVE = "negative"
+    CLIP = "clip"
+
+
+_expiry = fields.one_of(Expiry, "a way to lapse")
+_on_shortfall = fields.one_of(OnShortfall, "a policy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +103,8 @@ class RateCard:
     tiers: Mapping[str, Multiplier]
     fixed_awards: Mapping[str, Points] = field(default_factory=dict)
     tier_policy: TierPolicy | None = None
+    expiry: Expiry = Expiry.ACTIVITY
+    on_shortfall: OnShortfall = OnShortfall.NEGATIVE
     zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -142,6 +165,8 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
     eppf = top.read("eppf", fields.multiplier, _ZERO)
     rounding = top.read("rounding", fields.rounding, Rounding.FLOOR)
     expiry_months = top.read("expiry_months", fields.whole(1, 60), 1)
+    expiry = top.read_if_there("expiry", _expiry, Expiry.ACTIVITY)
+    on_shortfall = top.read_if_there("on_shortfall", _on_shortfall, OnShortfall.NEGATIVE)
     verticals = top.table("verticals").entries(fields.multiplier, _ZERO)
     payment_types = top.table("payment_types").entries(fields.multiplier, _ZERO)
     tiers = _tiers(top.table("tiers"))
@@ -164,6 +189,8 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
         tiers=tiers,
         fixed_awards=fixed_awards,
         tier_policy=tier_policy,
+        expiry=expiry,
+        on_shortfall=on_shortfall,
     )
 
 
@@ -181,6 +208,7 @@ def to_document(card: RateCard) -> dict[str, object]:
         "eppf": plain(card.eppf),
         "rounding": card.rounding.value,
         "expiry_months": card.expiry_months,
+        **_chosen(card),
         "verticals": {name: plain(times) for name, times in sorted(card.verticals.items())},
         "payment_types": {name: plain(times) for name, times in sorted(card.payment_types.items())},
         "tiers": {name: plain(times) for times, name in sorted((times, name) for name, times in card.tiers.items())},
@@ -193,6 +221,16 @@ def to_document(card: RateCard) -> dict[str, object]:
             "thresholds": {name: points for points, name in steps},
         }
     return document
+
+
+def _chosen(card: RateCard) -> dict[str, object]:
+    """What need not be written, where it is not what goes without saying."""
+    chosen: dict[str, object] = {}
+    if card.expiry is not Expiry.ACTIVITY:
+        chosen["expiry"] = card.expiry.value
+    if card.on_shortfall is not OnShortfall.NEGATIVE:
+        chosen["on_shortfall"] = card.on_shortfall.value
+    return chosen
 
 
 def to_toml(card: RateCard) -> str:

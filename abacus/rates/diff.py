@@ -9,7 +9,7 @@ from abacus.core.points import EXACT, plain
 from abacus.rates.card import RateCard, TierPolicy
 
 _THREE_DIGITS: Final = Context(prec=3)  # of a percentage: enough for the eye
-_HEAD: Final = ("scope", "program", "currency", "timezone", "rounding", "expiry_months")
+_HEAD: Final = ("scope", "program", "currency", "timezone", "rounding", "expiry_months", "expiry", "on_shortfall")
 _TABLES: Final = ("verticals", "payment_types", "tiers", "fixed_awards")
 
 
@@ -31,7 +31,16 @@ def describe_changes(old: RateCard | None, new: RateCard) -> list[str]:
 
 
 def _head(card: RateCard) -> tuple[str | int, ...]:
-    return card.scope, card.program, card.currency, card.timezone, card.rounding, card.expiry_months
+    return (
+        card.scope,
+        card.program,
+        card.currency,
+        card.timezone,
+        card.rounding,
+        card.expiry_months,
+        card.expiry,
+        card.on_shortfall,
+    )
 
 
 def _tables(card: RateCard) -> tuple[Mapping[str, Decimal | int], ...]:

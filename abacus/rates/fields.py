@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple, TypeVar
 from zoneinfo import available_timezones
@@ -16,6 +17,7 @@ from abacus.core.ids import NAME_PATTERN
 from abacus.core.points import MAX_POINTS, Multiplier, Points, Rounding, plain
 
 T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
 
 MAX_DIGITS: Final = 12  # before the point and after it: what keeps any product within `core.points.EXACT`
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -75,6 +77,10 @@ class Fields:
         elif not self._absent:
             self.note(name, "missing")
         return stand_in
+
+    def read_if_there(self, name: str, reader: Callable[[object], T], default: T) -> T:
+        self._known.append(name)
+        return self.read(name, reader, default) if name in self.values else default
 
     def table(self, name: str, *, optional: bool = False) -> "Fields":
         if optional and name not in self.values:
@@ -152,11 +158,17 @@ def matching(pattern: re.Pattern[str], remedy: str) -> Callable[[object], str]:
     return read
 
 
-def rounding(value: object) -> Rounding:
-    text = _string(value)
-    if text not in list(Rounding):
-        raise Bad(f"{_quoted(text)} is not a rounding; write one of {', '.join(Rounding)}")
-    return Rounding(text)
+def one_of(choices: type[E], what: str) -> Callable[[object], E]:
+    def read(value: object) -> E:
+        text = _string(value)
+        if text not in list(choices):
+            raise Bad(f"{_quoted(text)} is not {what}; write one of {', '.join(choices)}")
+        return choices(text)
+
+    return read
+
+
+rounding: Final = one_of(Rounding, "a rounding")
 
 
 def time_zone(value: object) -> str:

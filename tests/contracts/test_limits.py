@@ -13,6 +13,7 @@ from abacus.ledger.allowance import Allowance, Limits, RejectionReason
 from abacus.ledger.award import Award
 from abacus.ledger.awarder import Awarder
 from abacus.ledger.batch import Status
+from abacus.ledger.memory import MemoryLedger
 from abacus.postgres import Pool
 from abacus.queues.port import Received
 from tests.adapters.memory_quarantine import MemoryQuarantine
@@ -124,7 +125,8 @@ async def test_other_facts_for_a_rejected_key_are_set_aside() -> None:
     await ledger.allow("acme", Limits(per_award=1))
     await ledger.post([asked("a")])
     again = asked("a", 1, fingerprint="f" * 16)
-    await Awarder(ledger, quarantine, FixedClock(NOW)).handle([Received("1", "1", envelope(again), 1)])
+    awarder = Awarder(ledger, MemoryLedger(FixedClock(NOW)), quarantine, FixedClock(NOW))
+    await awarder.handle([Received("1", "1", envelope(again), 1)])
     (item,) = (held.item for held in quarantine.kept())
     assert (item.reason, item.key) == (Reason.KEY_CONFLICT, "api:acme:a")
     assert (item.fingerprint, item.posted_fingerprint) == ("f" * 16, award().fingerprint)

@@ -12,7 +12,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.earning.calculate import Calculator
 from abacus.earning.transaction import Transaction
 from abacus.ledger.award import Award, Kind
-from tests.earning.cards import BOOK, CANCELLED, LUNCH, REFUND, cancelled, lunch, read
+from tests.earning.cards import BOOK, CANCELLED, LUNCH, cancelled, lunch, read
 
 
 def decided(facts: dict[str, Any], tier: str = "member") -> Award | None:
@@ -111,7 +111,6 @@ SET_ASIDE: list[tuple[str, dict[str, Any], Reason, str]] = [
     ),
     ("an event too early", CANCELLED | {"occurred_at": "2000-01-01T00:00:00Z"}, Reason.NO_CARD_IN_FORCE, "SG, SG@7"),
     ("too many points", LUNCH | {"amount": "999999999999999"}, Reason.OUT_OF_RANGE, "3999999999999996 points"),
-    ("a refund", REFUND, Reason.UNSUPPORTED, "transaction.refunded is not processed by this version"),
 ]
 
 

@@ -92,7 +92,6 @@ BAD: dict[str, tuple[bytes | dict[str, Any], Reason]] = {
     "payment type": (completed(1, payment_type="shells"), Reason.UNKNOWN_PAYMENT_TYPE),
     "currency": (completed(1, currency="EUR"), Reason.UNKNOWN_CURRENCY),
     "before any card": (completed(1, occurred_at="2020-01-01T00:00:00Z"), Reason.NO_CARD_IN_FORCE),
-    "refund": (completed(1, type="transaction.refunded", refund_id="R-1"), Reason.UNSUPPORTED),
     "other facts": (completed(2, amount="99.00"), Reason.KEY_CONFLICT),
 }
 

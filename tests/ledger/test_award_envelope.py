@@ -1,7 +1,6 @@
 """The award envelope: what goes in comes out, in few messages of bounded size, and a bad award spoils no other."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.award import Award, BadAward, decode_envelope, encode_award
+from abacus.ledger.award import Award, Opened, decode_envelope, encode_award
 from abacus.queues.envelope import MAX_BYTES, MAX_ITEMS, pack
 from tests.ledger.awards import AWARD, award, awards
 
@@ -46,8 +45,8 @@ def test_an_award_as_other_programs_see_it() -> None:
 def test_there_and_back_in_order(sent: list[Award], max_items: int, max_bytes: int) -> None:
     bodies = list(pack("awards", map(encode_award, sent), max_items=max_items, max_bytes=max_bytes))
     read = [decode_envelope(body) for body in bodies]
-    assert [each for good, _ in read for each in good] == sent
-    assert [each for _, bad in read for each in bad] == []
+    assert [each for good, _, _ in read for each in good] == sent
+    assert [each for _, _, bad in read for each in bad] == []
 
 
 @given(st.lists(awards, min_size=1, max_size=3), st.integers(1, 400))
@@ -102,7 +101,7 @@ BAD: list[tuple[str, bytes, str]] = [
 
 @pytest.mark.parametrize(("body", "detail"), [pytest.param(*row, id=name) for name, *row in BAD])
 def test_a_bad_award_is_told_apart_from_its_neighbours(body: bytes, detail: str) -> None:
-    good, bad = decode_envelope(envelope(encode_award(FIRST), body, encode_award(LAST)))
+    good, _, bad = decode_envelope(envelope(encode_award(FIRST), body, encode_award(LAST)))
     assert [each.fault.reason for each in bad] == [Reason.INVALID]
     assert detail in bad[0].fault.detail
     assert good == [FIRST, LAST]
@@ -112,7 +111,7 @@ def test_a_bad_award_is_told_apart_from_its_neighbours(body: bytes, detail: str)
 @settings(max_examples=60, deadline=None)
 def test_however_many_are_bad_none_is_lost(items: list[Award | int]) -> None:
     bodies = [encode_award(item) if isinstance(item, Award) else BAD[item][1] for item in items]
-    good, bad = decode_envelope(envelope(*bodies))
+    good, _, bad = decode_envelope(envelope(*bodies))
     assert good == [item for item in items if isinstance(item, Award)]
     assert [json.loads(each.body) for each in bad] == [
         json.loads(body) for body, item in zip(bodies, items, strict=True) if isinstance(item, int)
@@ -147,7 +146,7 @@ def test_what_is_hard_to_read_is_never_a_crash_and_never_changed_in_silence(fiel
     if isinstance(outcome, SetAside):
         assert outcome.reason is Reason.UNDECODABLE
         return
-    good, bad = outcome
+    good, _, bad = outcome
     assert (good[0], good[-1], len(good) + len(bad)) == (FIRST, LAST, 3)
     for each in good[1:-1]:
         assert field != "points"
@@ -186,12 +185,12 @@ def test_unreadable_envelopes(body: bytes | str, reason: Reason, detail: str) ->
 
 @pytest.mark.parametrize("body", [b'{"v":1,"awards":[]}', b'{"v":1,"awards":[],"note":null}'])
 def test_an_empty_envelope_is_nothing_to_do(body: bytes) -> None:
-    assert decode_envelope(body) == ([], [])
+    assert decode_envelope(body) == ([], [], [])
 
 
 def test_unknown_fields_and_other_ways_to_write_are_read() -> None:
     written = json.dumps(MESSAGE | {"occurred_at": "2026-01-10T04:30:00Z", "note": [1, {}]}, indent=2).encode()
-    assert decode_envelope(envelope(written)) == ([AWARD], [])
+    assert decode_envelope(envelope(written)) == ([AWARD], [], [])
 
 
 json_values = st.recursive(
@@ -216,12 +215,12 @@ def test_any_body_is_read_or_set_aside_and_what_was_read_can_be_sent_again(body:
     if isinstance(outcome, SetAside):
         assert outcome.reason in (Reason.UNDECODABLE, Reason.INVALID, Reason.UNSUPPORTED)
     else:
-        good, bad = outcome
-        assert len(good) + len(bad) == len(json.loads(body)["awards"])
-        assert decode_envelope(envelope(*map(encode_award, good))) == (good, [])
+        good, reversals, bad = outcome
+        assert len(good) + len(reversals) + len(bad) == len(json.loads(body)["awards"])
+        assert decode_envelope(envelope(*map(encode_award, good))) == (good, [], [])
 
 
-def decoded_or_fault(body: bytes) -> tuple[Sequence[Award], Sequence[BadAward]] | SetAside:
+def decoded_or_fault(body: bytes) -> Opened | SetAside:
     try:
         return decode_envelope(body)
     except SetAside as fault:

@@ -9,11 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.ledger.award import Award, Kind
-from abacus.ledger.transfer import Account, MonthEnd, Transfer, apply, chain, lapse
+from abacus.ledger.lapsing import MonthEnd
+from abacus.ledger.lapsing import lapse as lapse_purse
+from abacus.ledger.purse import Purse
+from abacus.ledger.transfer import Account, Transfer, apply, chain
 from tests.ledger.awards import NOW, award, awards_to_bob
 
 JULY = MonthEnd("expiry:2026-07", date(2026, 7, 31), datetime(2026, 7, 31, 16, tzinfo=UTC))
 LATER = datetime(2026, 8, 1, 3, tzinfo=UTC)
+
+
+def lapse(account: Account, end: MonthEnd, at: datetime) -> tuple[Account, Transfer] | None:
+    change = lapse_purse(Purse(account), end, at)
+    return None if change is None else (change.purse.account, change.transfer)
+
+
 BOB, _ = apply(Account.opened(("bob", "GRP"), "SG"), award(), NOW)
 
 
@@ -27,6 +37,7 @@ def test_what_is_available_lapses() -> None:
         None,
     )
     expected = {"expired_on": "2026-07-31", "balance": 180, "held": 0, "points": -180}
+    expected |= {"lots_closed": 0, "lots_drawn": 0}
     assert orjson.loads(transfer.explanation) == expected
     assert account.head_hash == transfer.hash == chain(BOB.head_hash, transfer[:-1])
 

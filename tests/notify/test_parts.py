@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from abacus.ledger.award import Kind as LedgerKind
 from abacus.ledger.events import encode_event
-from abacus.ledger.transfer import Account, MonthEnd, Transfer, lapse
+from abacus.ledger.lapsing import MonthEnd, lapse
+from abacus.ledger.purse import Purse
+from abacus.ledger.transfer import Account, Transfer
 from abacus.notify.message import ChannelName, Outgoing, Words, document, message_of, preview
 from abacus.notify.notice import Notice, Unreadable, heard
 from abacus.notify.part import PARTS, SAMPLES, Earned, Expired, Expiring, Kind, TierChanged, fields_of
@@ -77,10 +79,10 @@ def test_what_the_relay_publishes_is_heard() -> None:
 
 def test_what_the_expirer_posts_is_heard() -> None:
     account = Account("bob", "GRP", "SG", 60, 0, 60, date(2026, 5, 31), 2, b"")
-    lapsed = lapse(account, MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
+    lapsed = lapse(Purse(account), MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
     assert lapsed is not None
     part = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
-    assert heard(encode_event(lapsed[1])) == Notice("bob", "bob:GRP:3", AT, 3, part)
+    assert heard(encode_event(lapsed.transfer)) == Notice("bob", "bob:GRP:3", AT, 3, part)
 
 
 @pytest.mark.parametrize("country", ["SG", None])

@@ -103,6 +103,8 @@ def test_the_first_card_of_a_scope_is_all_new() -> None:
         "timezone: Asia/Singapore",
         "rounding: floor",
         "expiry_months: 6",
+        "expiry: activity",
+        "on_shortfall: negative",
         "eppf: 1",
         "verticals.food: 2",
         "verticals.rides: 3",

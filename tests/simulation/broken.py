@@ -15,6 +15,7 @@ from abacus.ledger.award import Award
 from abacus.ledger.awarder import Awarder
 from abacus.ledger.batch import LedgerPort, Outcome, Status, plan
 from abacus.ledger.memory import MemoryLedger
+from abacus.ledger.movement import MovesPort
 from abacus.ledger.transfer import Account, Transfer
 from abacus.quarantine.item import Item
 from abacus.quarantine.store import QuarantinePort
@@ -72,8 +73,8 @@ class _PaysTheRateOfTheDay(Issuing):
 
 
 class _NoQuarantine(Awarder):
-    def __init__(self, ledger: LedgerPort, quarantine: QuarantinePort, clock: Clock) -> None:
-        super().__init__(ledger, _Void(), clock)
+    def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
+        super().__init__(ledger, moves, _Void(), clock)
 
 
 class _Void:

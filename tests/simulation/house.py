@@ -31,6 +31,7 @@ from tests.simulation.ports import (
     StormyCards,
     StormyConsumer,
     StormyLedger,
+    StormyPostings,
     StormyPublisher,
     StormyQuarantine,
     StormyQueue,
@@ -110,8 +111,8 @@ class House:
         return self.parts.consumer(StormyQueue(self.retry_queue, life), retrier.handle, health).run
 
     def awarder(self, life: Life, health: WorkerHealth) -> Run:
-        quarantine = StormyQuarantine(self.quarantine, life)
-        awarder = self.parts.awarder(StormyLedger(self.ledger, life), quarantine, self.clock)
+        quarantine, ledger = StormyQuarantine(self.quarantine, life), StormyLedger(self.ledger, life)
+        awarder = self.parts.awarder(ledger, ledger, quarantine, self.clock)
         queue = StormyQueue(self.award_queue, life)
         return self.parts.consumer(queue, awarder.handle, health, hands=self._hands).run
 
@@ -141,6 +142,7 @@ class House:
         return self.parts.issuing(
             cards=cards,
             tiers=StormyTiers(self.tiers, life),
+            postings=StormyPostings(self.ledger, life),
             award_queue=StormyQueue(self.award_queue, life),
             retry_queue=StormyQueue(self.retry_queue, life),
             quarantine=StormyQuarantine(self.quarantine, life),

@@ -8,7 +8,9 @@ from aiokafka.errors import KafkaConnectionError
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.award import Award
-from abacus.ledger.batch import LedgerPort, Outcome, Unpostable
+from abacus.ledger.batch import Claim, Outcome, Unpostable
+from abacus.ledger.memory import MemoryLedger
+from abacus.ledger.movement import Moved, Movement
 from abacus.ledger.transfer import AccountId
 from abacus.quarantine.item import Item
 from abacus.quarantine.store import QuarantinePort
@@ -65,10 +67,24 @@ class StormyQueue:
             await self._queue.keep(messages, seconds)
 
 
-class StormyLedger:
-    """`LedgerPort`: posts and does not say so; refuses every batch with an award of the cursed member in it."""
+class StormyPostings:
+    """`Postings`."""
 
-    def __init__(self, ledger: LedgerPort, life: Life) -> None:
+    def __init__(self, ledger: MemoryLedger, life: Life) -> None:
+        self._ledger = ledger
+        self._life = life
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        async with self._life.call("ledger", "ledger.read"):
+            return {key: self._ledger.claims[key] for key in keys if key in self._ledger.claims}
+
+
+class StormyLedger:
+    """`LedgerPort` and `MovesPort`: does it and does not say so; refuses every batch with an award of the cursed member
+    in it.
+    """
+
+    def __init__(self, ledger: MemoryLedger, life: Life) -> None:
         self._ledger = ledger
         self._life = life
 
@@ -79,6 +95,12 @@ class StormyLedger:
             outcomes = await self._ledger.post(awards)
             self._life.note(", ".join(f"{outcome.award.key} {outcome.status}" for outcome in outcomes))
         return outcomes
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        async with self._life.call("ledger", "ledger.move"):
+            moved = await self._ledger.move(movements)
+            self._life.note(", ".join(f"{each.movement.key} {each.status}" for each in moved))
+        return moved
 
 
 class StormyQuarantine:

@@ -63,7 +63,6 @@ BAD: Final[Mapping[str, tuple[Spoil, Reason]]] = {
         _changed(amount="999999999999999", country="SG", currency="SGD", vertical="food"),
         Reason.OUT_OF_RANGE,
     ),
-    "a refund": (_changed(type="transaction.refunded", refund_id="R-1"), Reason.UNSUPPORTED),
     "a member whom the store refuses": (_changed(member_id=CURSED), Reason.UNPOSTABLE),
 }
 

@@ -1,0 +1,116 @@
+"""The ledgers, as a life of points is lived on them: both do the same, one of them without a database."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.ids import expiry_claim
+from abacus.ledger.award import Award
+from abacus.ledger.batch import Claim, Outcome
+from abacus.ledger.history import purses_of
+from abacus.ledger.lapsing import MonthEnd, lapse
+from abacus.ledger.lots import open_lots
+from abacus.ledger.memory import MemoryLedger
+from abacus.ledger.move import PostgresMoves
+from abacus.ledger.movement import Moved, Movement
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.purse import Change
+from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
+from abacus.ledger.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.transfer import Account, AccountId, Transfer
+from abacus.postgres import Connection, Pool
+
+MOST: Final = 1000
+
+
+class Left(NamedTuple):
+    """What remains of a lot."""
+
+    key: str
+    left: int
+
+
+class Living(Protocol):
+    """A ledger on which points are earned, spent and lost, and a look inside."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
+
+    async def lapse(self, id_: AccountId, end: MonthEnd) -> None: ...
+
+    async def account(self, id_: AccountId) -> Account | None: ...
+
+    async def open_lots(self, id_: AccountId) -> list[Left]: ...
+
+    async def history(self, id_: AccountId) -> list[Transfer]: ...
+
+
+class LivingInMemory(MemoryLedger):
+    """The ledger in memory."""
+
+    async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
+        account = self.accounts.get(id_)
+        change = lapse(self.purse(account), end, self._clock.now()) if account is not None else None
+        claim = _claim(id_, end, change)
+        if change is not None and claim.key not in self.claims:
+            self.keep(claim, change)
+
+    async def account(self, id_: AccountId) -> Account | None:
+        return self.accounts.get(id_)
+
+    async def open_lots(self, id_: AccountId) -> list[Left]:
+        account = self.accounts.get(id_)
+        found = open_lots(account, self.lots(account)) if account is not None else []
+        return [Left(each.lot.key, each.left) for each in found]
+
+    async def history(self, id_: AccountId) -> list[Transfer]:
+        return [transfer for transfer in self.transfers if transfer[:2] == id_]
+
+
+class LivingOnPostgres:
+    """The ledger on Postgres, in the parts that the house is made of."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._ledger = PostgresLedger(pool, clock)
+        self._moves = PostgresMoves(pool, clock)
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        return await self._ledger.post(awards)
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        return await self._moves.move(movements)
+
+    async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
+        async def work(connection: Connection) -> None:
+            rows, accounts = await lock_accounts(connection, [id_])
+            purses = await purses_of(connection, accounts)
+            change = lapse(purses[id_], end, self._clock.now()) if purses else None
+            claim = _claim(id_, end, change)
+            if change is None or await connection.fetchval("select true from claim where key = $1", claim.key):
+                return
+            after = {id_: change.purse.account}
+            await write(connection, rows, after, [claim], [change.transfer], draws=change.draws, whole=True)
+
+        await in_a_transaction(self._pool, work)
+
+    async def account(self, id_: AccountId) -> Account | None:
+        row = await self._pool.fetchrow(
+            f"select {ACCOUNT_COLUMNS} from account where member_id = $1 and program = $2", *id_
+        )
+        return Account(*row) if row else None
+
+    async def open_lots(self, id_: AccountId) -> list[Left]:
+        return [Left(each.key, each.remaining) for each in await LedgerReader(self._pool).lots(*id_, 0, MOST)]
+
+    async def history(self, id_: AccountId) -> list[Transfer]:
+        rows = await self._pool.fetch(
+            f"select {TRANSFER_COLUMNS} from transfer where member_id = $1 and program = $2 order by seq", *id_
+        )
+        return [Transfer(*row) for row in rows]
+
+
+def _claim(id_: AccountId, end: MonthEnd, change: Change | None) -> Claim:
+    return Claim(expiry_claim(end.key, *id_), *id_, change.transfer.seq if change is not None else 0, end.key)

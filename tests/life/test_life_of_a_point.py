@@ -1,0 +1,260 @@
+"""Points come, go, come back and lapse in any order, and after each step the ledger says what a plain model says."""
+
+import asyncio
+import itertools
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from abacus.core.clock import FixedClock
+from abacus.core.ids import award_id, expiry_key
+from abacus.expiry.month import Month
+from abacus.ledger.award import Award, Kind
+from abacus.ledger.batch import Status
+from abacus.ledger.lapsing import MonthEnd
+from abacus.ledger.movement import (
+    Adjustment,
+    Because,
+    Capture,
+    Movement,
+    Refund,
+    Release,
+    Reserve,
+    Reversal,
+    Spend,
+)
+from abacus.ledger.transfer import NO_HASH, AccountId, chain
+from abacus.postgres import open_pool
+from abacus.rates.card import OnShortfall
+from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
+from tests.life.model import Model
+
+LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
+START: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)
+FACTS: Final = "0" * 16
+
+Answer = TypeVar("Answer")
+points = st.integers(1, 40)
+
+
+class Life(RuleBasedStateMachine):
+    """One account. `opened` gives the ledger; each rule does the same to it and to the model."""
+
+    def open(self, stack: ExitStack, clock: FixedClock) -> Living:
+        raise NotImplementedError
+
+    def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        return self._runner.run(work)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stack = ExitStack()
+        self._runner = self._stack.enter_context(asyncio.Runner())
+        self.clock = FixedClock(START)
+        self.ledger = self.open(self._stack, self.clock)
+        self.numbers: Iterator[int] = iter(range(1, 10_000))
+        self.model = Model(lifetime=False)
+        self.written = 0
+        self.id: AccountId = (f"bob-{next(LIVES)}", "GRP")
+
+    def teardown(self) -> None:
+        self._stack.close()
+
+    @initialize(lifetime=st.booleans())
+    def choose(self, *, lifetime: bool) -> None:
+        self.model = Model(lifetime=lifetime)
+
+    @rule(amount=points, months=st.integers(1, 2), activity=st.booleans())
+    def earn(self, amount: int, months: int, *, activity: bool) -> None:
+        key = self._key("txn:rides")
+        day = self._month_end(months)
+        award = Award(
+            *(key, *self.id, "SG", Kind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
+            orjson.dumps({"amount": f"{amount}.00", "currency": "SGD", "card": "SG@1", "points": amount * 3}),
+            self.model.lifetime,
+        )
+        (outcome,) = self.run(self.ledger.post([award]))
+        assert outcome.status is Status.POSTED
+        self.written += 1
+        self.model.earn(key, amount * 3, Decimal(amount), day, activity=activity)
+        (again,) = self.run(self.ledger.post([award]))
+        assert again.status is Status.DUPLICATE
+
+    @rule(amount=points)
+    def spend(self, amount: int) -> None:
+        key = self._key("api:acme")
+        asked = Spend(key, *self.id, "SG", FACTS, amount, "a coffee", "acme")
+        self._move(asked, expected=self.model.spend(key, amount))
+
+    @rule(amount=points)
+    def hold(self, amount: int) -> None:
+        key = self._key("api:acme")
+        until = self.clock.now() + timedelta(days=10_000)
+        hold_id = award_id(key)
+        asked = Reserve(key, *self.id, "SG", FACTS, amount, "a table", "acme", hold_id, until)
+        self._move(asked, expected=self.model.hold(str(hold_id), amount))
+
+    @precondition(lambda self: self.model.holds)
+    @rule(data=st.data(), amount=st.none() | points)
+    def capture(self, data: st.DataObject, amount: int | None) -> None:
+        hold = data.draw(st.sampled_from(list(self.model.holds)))
+        key = f"capture:{hold}"
+        asked = Capture(key, *self.id, "SG", FACTS, amount, "acme", UUID(hold))
+        self._move(asked, expected=self.model.capture(key, hold, amount))
+
+    @precondition(lambda self: self.model.holds)
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        hold = data.draw(st.sampled_from(list(self.model.holds)))
+        asked = Release(f"release:{hold}", *self.id, "SG", FACTS, "acme", UUID(hold), Because.RELEASED)
+        self._move(asked, expected=self.model.release(hold))
+
+    @rule(amount=st.integers(-40, 40))
+    def adjust(self, amount: int) -> None:
+        key, day = self._key("adjust"), self._month_end(2)
+        asked = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", "ann", None, day, self.model.lifetime)
+        self._move(asked, expected=self.model.adjust(key, amount, day))
+
+    @precondition(lambda self: self.model.posted)
+    @rule(data=st.data(), amount=st.decimals(0, 30, places=2), clip=st.booleans())
+    def refund(self, data: st.DataObject, amount: Decimal, *, clip: bool) -> None:
+        of = data.draw(st.sampled_from(list(self.model.posted)))
+        asked = self._reversal(self._key("refund:rides"), of, Refund(amount, "SGD"), clip=clip)
+        self._move(asked, expected=self.model.refund(of, amount, clip=clip))
+
+    @precondition(lambda self: self.model.posted)
+    @rule(data=st.data(), part=st.none() | points, clip=st.booleans())
+    def reverse(self, data: st.DataObject, part: int | None, *, clip: bool) -> None:
+        of = data.draw(st.sampled_from(list(self.model.posted)))
+        asked = self._reversal(self._key("api:acme"), of, part, clip=clip)
+        self._move(asked, expected=self.model.reverse(asked.key, of, part, asked.expires_on, clip=clip))
+
+    @rule()
+    def end_month(self) -> None:
+        now = self.clock.now()
+        month = Month.of(now.date())
+        self.clock.set(datetime(month.after.year, month.after.number, 10, 12, tzinfo=UTC))
+        end = MonthEnd(expiry_key(str(month)), month.last_day, month.over_at(UTC))
+        before = self.model.balance
+        self.model.lapse(month.last_day)
+        self.written += self.model.balance != before
+        for _ in range(2):  # twice is once
+            self.run(self.ledger.lapse(self.id, end))
+
+    @invariant()
+    def they_agree(self) -> None:
+        account = self.run(self.ledger.account(self.id))
+        if account is None:
+            assert not self.written
+            return
+        assert (account.balance, account.held, account.available) == (
+            self.model.balance,
+            self.model.held,
+            self.model.available,
+        )
+        assert account.expires_on == self.model.expires_on
+        assert self.run(self.ledger.open_lots(self.id)) == [
+            Left(lot.key, lot.left) for lot in self.model.lots if lot.left
+        ]
+
+    @invariant()
+    def the_sums_hold(self) -> None:
+        balance = held = earned = 0
+        previous = NO_HASH
+        history = self.run(self.ledger.history(self.id))
+        for seq, transfer in enumerate(history, start=1):
+            explanation = orjson.loads(transfer.explanation)
+            balance += transfer.points
+            held += explanation.get("held", 0) if transfer.kind in {"hold", "release", "spend"} else 0
+            earned += transfer.points if transfer.kind == Kind.EARN else 0
+            assert (transfer.seq, transfer.balance_after) == (seq, balance)
+            assert explanation["points"] == transfer.points
+            assert transfer.hash == chain(previous, transfer[:-1])
+            previous = transfer.hash
+        account = self.run(self.ledger.account(self.id))
+        if account is not None:
+            found = (account.balance, account.held, account.earned_total, account.last_seq, account.head_hash)
+            assert found == (balance, held, earned, len(history), previous)
+        assert len(history) == self.written
+
+    def _move(self, asked: Movement, *, expected: bool) -> None:
+        (moved,) = self.run(self.ledger.move([asked]))
+        assert moved.status is (Status.POSTED if expected else Status.REFUSED), moved
+        self.written += expected
+        if expected:
+            (again,) = self.run(self.ledger.move([asked]))
+            assert again.status is Status.DUPLICATE
+            (other,) = self.run(self.ledger.move([asked._replace(fingerprint="f" * 16)]))
+            assert other.status is Status.CONFLICT
+
+    def _reversal(self, key: str, of: str, part: Refund | int | None, *, clip: bool) -> Reversal:
+        policy = OnShortfall.CLIP if clip else OnShortfall.NEGATIVE
+        return Reversal(
+            *(
+                key,
+                *self.id,
+                "SG",
+                FACTS,
+                of,
+                part,
+                policy,
+                "SG@1",
+                None,
+                None,
+                self.clock.now(),
+                self._month_end(2),
+                self.model.lifetime,
+            )
+        )
+
+    def _key(self, kind: str) -> str:
+        return f"{kind}:{self.id[0]}-{next(self.numbers)}"
+
+    def _month_end(self, months: int) -> date:
+        month = Month.of(self.clock.now().date())
+        for _ in range(months):
+            month = month.after
+        return month.last_day
+
+
+class LifeInMemory(Life):
+    """On the ledger that simulations run on."""
+
+    def open(self, stack: ExitStack, clock: FixedClock) -> Living:
+        return LivingInMemory(clock)
+
+
+def test_a_life_in_memory() -> None:
+    run_state_machine_as_test(LifeInMemory, settings=settings(max_examples=200, stateful_step_count=50))
+
+
+@pytest.mark.timeout(300)
+def test_a_life_on_postgres(database_url: str) -> None:
+    class LifeOnPostgres(Life):
+        """On a database that all lives share."""
+
+        def open(self, stack: ExitStack, clock: FixedClock) -> Living:
+            pool = self.run(open_pool(database_url, size=2))
+            stack.callback(lambda: self.run(pool.close()))
+            return LivingOnPostgres(pool, clock)
+
+    run_state_machine_as_test(
+        LifeOnPostgres,
+        settings=settings(max_examples=20, stateful_step_count=30, suppress_health_check=list(HealthCheck)),
+    )
