@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from abacus.core.errors import Refused
+from abacus.core.points import MAX_POINTS
 from abacus.validation import first_fault
 
 PREFIX = "ABACUS_"
@@ -86,6 +87,8 @@ class Settings(BaseSettings):
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     # How long a transaction is retried before it goes to the quarantine.
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    # How many points a person may add or take alone; more waits for a second person.
+    adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
     # Whether webhooks may lead into private networks, and go without TLS.
     webhooks_to_private: bool = False
     # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.

@@ -12,13 +12,18 @@ from abacus.api.parts import Parts
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Wiring
 from abacus.core.errors import Unavailable
+from abacus.ledger.adjustments import Adjustments
+from abacus.ledger.holds import HoldReader
+from abacus.ledger.move import PostgresMoves
 from abacus.ledger.read import LedgerReader
+from abacus.ledger.rows import POSTING_PLANS
 from abacus.notify.preferences import PreferenceStore
 from abacus.partners.directory import Directory
 from abacus.partners.door import Door
 from abacus.partners.members import MemberReader
 from abacus.partners.register import Register
 from abacus.partners.store import PartnerStore
+from abacus.partners.till import Till
 from abacus.partners.watch import Watch
 from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, passing_failures
@@ -28,6 +33,7 @@ from abacus.queues.sqs import SqsQueue
 from abacus.tiers.store import MembershipStore
 
 _CONNECTIONS: Final = 8
+_MOVING_CONNECTIONS: Final = 2
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
 
@@ -65,6 +71,7 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
             await serving
             if parts is not None:
                 await parts.door.close()
+                await parts.till.close()
                 with contextlib.suppress(Unavailable):
                     await parts.directory.note_use()
         finally:
@@ -75,11 +82,13 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
 
 async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
     pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True)
+    moving = await wiring.pool(size=_MOVING_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True)
     client = await wiring.sqs()
     queue = await wiring.queue(client, AWARD)
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
+    till = Till(PostgresMoves(moving, wiring.clock))
     door = make_door(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
@@ -97,6 +106,9 @@ async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) ->
         members=MemberReader(pool),
         ledger=LedgerReader(pool),
         preferences=PreferenceStore(pool, wiring.clock),
+        till=till,
+        holds=HoldReader(pool),
+        adjustments=Adjustments(pool, till.move, wiring.clock, limit=wiring.settings.adjustment_limit),
         health=wiring.process_health,
     )
 

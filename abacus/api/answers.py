@@ -9,7 +9,10 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from abacus.api.problems import Problem
+from abacus.ledger.adjustments import Requested
 from abacus.ledger.award import Award
+from abacus.ledger.movement import Hold
+from abacus.ledger.read import Remaining
 from abacus.ledger.transfer import Transfer
 from abacus.partners.door import Accepted
 from abacus.partners.register import State, Status
@@ -86,7 +89,84 @@ class TransferAnswer(BaseModel):
     occurred_at: datetime
     posted_at: datetime
     expires_on: date | None
+    reverses: str | None
+    actor: str | None
     explanation: dict[str, Any]
+
+
+class MoveAnswer(TransferAnswer):
+    """A movement that is posted. `available` is what can be spent after it; `hold_id`, `held` and `until` are those of
+    the hold that it placed or settled.
+    """
+
+    member_id: str
+    balance: int
+    available: int | None = None
+    hold_id: UUID | None = None
+    held: int | None = None
+    until: datetime | None = None
+
+
+class HoldAnswer(BaseModel):
+    """Points that are held."""
+
+    hold_id: UUID
+    program: str
+    points: int
+    until: datetime
+    status: str
+
+
+class HoldsAnswer(BaseModel):
+    """A member's open holds."""
+
+    member_id: str
+    holds: list[HoldAnswer]
+
+
+class LotAnswer(BaseModel):
+    """What remains of a transfer that added points. The oldest are spent first."""
+
+    id: str
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    remaining: int
+    occurred_at: datetime
+    expires_on: date | None
+
+
+class LotsAnswer(BaseModel):
+    """A page, the oldest first; `next` is the cursor of the next one, if there is one."""
+
+    member_id: str
+    lots: list[LotAnswer]
+    next: str | None
+
+
+class AdjustmentAnswer(BaseModel):
+    """An adjustment that needs, or needed, a second person."""
+
+    adjustment_id: UUID
+    member_id: str
+    program: str
+    country: str
+    points: int
+    reason: str
+    actor: str
+    status: Literal["pending", "approved", "posted", "rejected"]
+    asked_at: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    note: str | None
+
+
+class AdjustmentsAnswer(BaseModel):
+    """The newest first."""
+
+    adjustments: list[AdjustmentAnswer]
 
 
 class TransfersAnswer(BaseModel):
@@ -134,8 +214,42 @@ def transfer(each: Transfer) -> dict[str, Any]:
         "occurred_at": each.occurred_at,
         "posted_at": each.posted_at,
         "expires_on": each.expires_on,
+        "reverses": each.reverses,
+        "actor": each.actor,
         "explanation": orjson.Fragment(each.explanation),
     }
+
+
+def moved(each: Transfer) -> dict[str, Any]:
+    explanation: dict[str, Any] = orjson.loads(each.explanation)
+    told = {"available": explanation.get("available")}
+    if "hold" in explanation:
+        told |= {"hold_id": explanation["hold"], "held": explanation["held"], "until": explanation.get("until")}
+    return {
+        **transfer(each),
+        "member_id": each.member_id,
+        "balance": each.balance_after,
+        **{name: value for name, value in told.items() if value is not None},
+    }
+
+
+def hold(each: Hold) -> dict[str, Any]:
+    return {
+        "hold_id": str(each.hold_id),
+        "program": each.program,
+        "points": each.points,
+        "until": each.until,
+        "status": each.status,
+    }
+
+
+def lot(member_id: str, each: Remaining) -> dict[str, Any]:
+    return {"id": f"{member_id}:{each.program}:{each.seq}", **each._asdict()}
+
+
+def adjustment(each: Requested) -> dict[str, Any]:
+    shown = each._asdict() | {"adjustment_id": str(each.adjustment_id)}
+    return {name: shown[name] for name in AdjustmentAnswer.model_fields}
 
 
 def json_answer(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp
 
 from abacus import __version__
-from abacus.api import awards, members, preferences, problems
+from abacus.api import adjustments, awards, members, moves, preferences, problems
 from abacus.api.auth import Guard
 from abacus.api.front import Front
 from abacus.api.health import health_routes
@@ -42,7 +42,14 @@ def api_app(parts: Parts) -> ASGIApp:
     app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None, redirect_slashes=False)
     problems.install(app)
     # In one list: routers inside routers are searched one after the other for each request.
-    for router in (awards.router, preferences.router, members.router, problems.router):
+    for router in (
+        awards.router,
+        moves.router,
+        adjustments.router,
+        preferences.router,
+        members.router,
+        problems.router,
+    ):
         app.router.routes.extend(router.routes)
     app.router.routes.extend(health_routes(parts.health))
 

@@ -87,7 +87,7 @@ class BatchAsk(BaseModel):
     awards: Annotated[list[SkipValidation[Item]], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
 
-# Documented here and read by `_idempotency_key` and `_seconds_to_wait`.
+# Documented here and read by `idempotency_key_of` and `_seconds_to_wait`.
 _HEADERS: Final[list[dict[str, Any]]] = [
     {
         "name": IDEMPOTENCY_KEY_HEADER,
@@ -123,7 +123,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
     partner, parts = call_of(request)
-    entry = await _entry(ask, partner, parts, _idempotency_key(request))
+    entry = await _entry(ask, partner, parts, idempotency_key_of(request))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
     seconds = _seconds_to_wait(request.headers.get(_PREFER))
@@ -287,7 +287,7 @@ def _key_of(item: Any) -> str | None:
     return key if isinstance(key, str) and _IDEMPOTENCY_KEY.fullmatch(key) else None
 
 
-def _idempotency_key(request: Request) -> str:
+def idempotency_key_of(request: Request) -> str:
     key = request.headers.get(IDEMPOTENCY_KEY_HEADER, "")
     if not _IDEMPOTENCY_KEY.fullmatch(key):
         raise ApiProblem("idempotency-key-missing")

@@ -14,6 +14,7 @@ from abacus.api.auth import call_of
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.ledger.read import Remaining
 from abacus.partners.members import Holding
 from abacus.partners.partner import Partner
 
@@ -57,6 +58,31 @@ async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page
         below[each.program] = each.seq
     following = _cursor(below) if len(found) > asked.limit else None
     return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
+
+
+@router.get(
+    "/{member_id:path}/lots",
+    summary="What remains of a member's points, award by award",
+    response_class=Response,
+    responses={200: {"model": answers.LotsAnswer, "description": "A page"}, **documented(404, 422)},
+)
+async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
+    """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
+    `next` for the page after.
+    """
+    holdings = await _holdings(member_id, *call_of(request))
+    programs = sorted(held.account.program for held in holdings if asked.program in {None, held.account.program})
+    after = _positions(asked.cursor)
+    found: list[Remaining] = []
+    for program in programs:
+        if len(found) <= asked.limit:
+            room = asked.limit + 1 - len(found)
+            found += await call_of(request).parts.ledger.lots(member_id, program, after.get(program, 0), room)
+    page = found[: asked.limit]
+    reached = after | {each.program: each.seq for each in page}
+    following = _cursor(reached) if len(found) > asked.limit else None
+    shown = [answers.lot(member_id, each) for each in page]
+    return answers.json_answer({"member_id": member_id, "lots": shown, "next": following})
 
 
 @router.get(

@@ -6,6 +6,8 @@ from abacus.core.clock import Clock
 from abacus.earning.calculate import Calculator
 from abacus.earning.issuing import Cards, Tiers
 from abacus.health import Health
+from abacus.ledger.adjustments import Adjustments
+from abacus.ledger.holds import HoldReader
 from abacus.ledger.read import LedgerReader
 from abacus.notify.preferences import PreferenceStore
 from abacus.partners.directory import Directory
@@ -13,6 +15,7 @@ from abacus.partners.door import Door
 from abacus.partners.limiter import RateLimiter
 from abacus.partners.members import MemberReader
 from abacus.partners.register import Register
+from abacus.partners.till import Till
 from abacus.partners.watch import Watch
 
 
@@ -31,6 +34,9 @@ class Parts:
     members: MemberReader
     ledger: LedgerReader
     preferences: PreferenceStore
+    till: Till
+    holds: HoldReader
+    adjustments: Adjustments
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _calculator: Calculator | None = None
 

@@ -5,19 +5,16 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-import asyncpg
-
 from abacus.core.clock import Clock
 from abacus.ledger.batch import Unpostable
 from abacus.ledger.history import original_of, purses_of, with_cursor_moved
-from abacus.ledger.movement import Capture, Hold, HoldStatus, Moved, Movement, Release, Reversal
+from abacus.ledger.holds import HOLD_COLUMNS, read_hold
+from abacus.ledger.movement import Capture, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.moving import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.reversal import Original
 from abacus.ledger.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.transfer import Account, AccountId
 from abacus.postgres import REFUSED_VALUES, Connection, Pool
-
-HOLD_COLUMNS: Final = ", ".join(Hold._fields)
 
 _HOLDS: Final = f"select {HOLD_COLUMNS} from hold where member_id = any($1::text[]) and hold_id = any($2::uuid[])"
 
@@ -80,8 +77,4 @@ async def _holds(connection: Connection, new: Sequence[Movement]) -> dict[UUID, 
     if not settled:
         return {}
     rows = await connection.fetch(_HOLDS, [each.member_id for each in settled], [each.hold_id for each in settled])
-    return {row["hold_id"]: hold_of(row) for row in rows}
-
-
-def hold_of(row: asyncpg.Record) -> Hold:
-    return Hold(*row)._replace(status=HoldStatus(row["status"]))
+    return {row["hold_id"]: read_hold(row) for row in rows}

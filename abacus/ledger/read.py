@@ -96,6 +96,9 @@ class LedgerReader:
             )
         return Transfer(*row) if row else None
 
+    async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
+        return await self.transfer(Claim("", member_id, program, seq, ""))
+
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
         """The newest transfers first, of each program those with a `seq` below the one given for it."""
         async with passing_failures():

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from abacus.core.ids import fingerprint
 from abacus.ledger.award import Kind
 from abacus.ledger.movement import Because, Capture, Decline, Declined, Hold, HoldStatus, Release, Reserve, Spend
 from abacus.ledger.purse import Change, Entry, Purse, leave, take
@@ -83,6 +84,13 @@ def release(purse: Purse, held: Hold | None, asked: Release, now: datetime) -> C
     }
     change = leave(purse, _entry(Kind.RELEASE, asked, explanation, now, held=-found.points))
     return change._replace(hold=found._replace(status=HoldStatus(asked.because), settled_seq=change.transfer.seq))
+
+
+def release_of(held: Hold, actor: str, because: Because) -> Release:
+    """One key, whatever the cause: a hold is let go once."""
+    facts = fingerprint(("release", str(held.hold_id), because))
+    key = f"release:{held.hold_id}"
+    return Release(key, held.member_id, held.program, held.country, facts, actor, held.hold_id, because)
 
 
 def check_available(account: Account, points: int) -> None:

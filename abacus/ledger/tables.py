@@ -124,6 +124,7 @@ ADJUSTMENT: Final = Table(
     Column("country", Text, nullable=False),
     Column("points", BigInteger, nullable=False),
     Column("expires_on", Date, nullable=False),
+    Column("lifetime", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
     Column("actor", Text, nullable=False),
     Column("asked_by", Text),

@@ -65,6 +65,7 @@ STATEMENTS = (
         country text not null,
         points bigint not null,
         expires_on date not null,
+        lifetime boolean not null,
         reason text not null,
         actor text not null,
         asked_by text,

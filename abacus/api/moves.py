@@ -1,0 +1,245 @@
+"""A member's points on the move: spent, held, captured, released, taken back."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, TypeAdapter
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.auth import Call, call_of
+from abacus.api.awards import idempotency_key_of
+from abacus.api.lean import read_body
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
+from abacus.core.errors import SetAside, Unavailable
+from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, PARTNERS, partner_key
+from abacus.ledger.batch import Status
+from abacus.ledger.movement import Because, Capture, Declined, Hold, Moved, Movement, Release
+from abacus.ledger.spend import release_of
+from abacus.ledger.transfer import Account, Transfer
+from abacus.partners.orders import (
+    CaptureOrder,
+    HoldOrder,
+    ReverseOrder,
+    SpendOrder,
+    Target,
+    capture_of,
+    hold_of,
+    parse_transfer_id,
+    reversal_of,
+    spend_of,
+    target_of,
+)
+
+router = APIRouter(prefix="/v1", tags=["points"])
+
+MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
+
+KEY_HEADER: Final[dict[str, Any]] = {
+    "name": IDEMPOTENCY_KEY_HEADER,
+    "in": "header",
+    "required": True,
+    "description": "Yours: 1 to 255 visible characters. The same key and facts are the same movement, for ever.",
+    "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
+}
+
+_SPEND: Final[TypeAdapter[SpendOrder]] = TypeAdapter(SpendOrder)
+_HOLD: Final[TypeAdapter[HoldOrder]] = TypeAdapter(HoldOrder)
+_CAPTURE: Final[TypeAdapter[CaptureOrder | None]] = TypeAdapter(CaptureOrder | None)
+_REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | None)
+
+
+def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
+    return {201: {"model": answers.MoveAnswer, "description": what}, **documented(*problems)}
+
+
+def described(
+    *parameters: dict[str, Any], body: type[BaseModel] | None = None, required: bool = True
+) -> dict[str, Any]:
+    """What the OpenAPI document says of a route that reads its body and headers itself."""
+    if body is None:
+        return {"parameters": list(parameters)}
+    schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {
+        "parameters": list(parameters),
+        "requestBody": {"required": required, "content": {"application/json": {"schema": schema}}},
+    }
+
+
+@router.post(
+    "/members/{member_id:path}/spend",
+    status_code=201,
+    summary="Spend a member's points",
+    response_class=Response,
+    responses={
+        201: {"model": answers.MoveAnswer, "description": "They are spent"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(KEY_HEADER, body=SpendOrder),
+)
+async def spend(member_id: MemberId, request: Request) -> Response:
+    """At once, and never more than is available. The same key and facts give the first answer again."""
+    call = _spender(request)
+    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    order = await read_body(request, _SPEND)
+    target = await target_for(call, member_id, order)
+    return await moved_answer(call, spend_of(order, target, key, call.partner.partner_id))
+
+
+@router.post(
+    "/members/{member_id:path}/holds",
+    status_code=201,
+    summary="Hold a member's points",
+    response_class=Response,
+    responses={
+        201: {"model": answers.MoveAnswer, "description": "They are held"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(KEY_HEADER, body=HoldOrder),
+)
+async def hold(member_id: MemberId, request: Request) -> Response:
+    """Points that nobody else can spend until you capture or release them, or `expires_in` seconds are over."""
+    call = _spender(request)
+    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    order = await read_body(request, _HOLD)
+    target = await target_for(call, member_id, order)
+    return await moved_answer(call, hold_of(order, target, key, call.partner.partner_id, call.parts.clock.now()))
+
+
+@router.get(
+    "/members/{member_id:path}/holds",
+    summary="A member's open holds",
+    response_class=Response,
+    responses={
+        200: {"model": answers.HoldsAnswer, "description": "Yours, the first to end first"},
+        **documented(404, 422),
+    },
+)
+async def holds(member_id: MemberId, request: Request) -> Response:
+    """The holds that you placed and that are open."""
+    call = _spender(request)
+    found = await call.parts.holds.open_holds(member_id)
+    mine = [answers.hold(each) for each in found if each.held_by == call.partner.partner_id]
+    return answers.json_answer({"member_id": member_id, "holds": mine})
+
+
+@router.post(
+    "/members/{member_id:path}/holds/{hold_id:uuid}/capture",
+    status_code=201,
+    summary="Spend what is held",
+    response_class=Response,
+    responses=_posted("It is spent", 403, 404, 409, 415, 422),
+    openapi_extra=described(body=CaptureOrder, required=False),
+)
+async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
+    """All of a hold, or `points` of it; the rest is released. A hold is captured once: asked again for the same, you
+    get the first answer again.
+    """
+    call = _spender(request)
+    order = await read_body(request, _CAPTURE) or CaptureOrder()
+    found = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, capture_of(order, found, call.partner.partner_id))
+
+
+@router.post(
+    "/members/{member_id:path}/holds/{hold_id:uuid}/release",
+    status_code=201,
+    summary="Let go of what is held",
+    response_class=Response,
+    responses=_posted("It is released", 403, 404, 409, 422),
+)
+async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
+    """The points are available again."""
+    call = _spender(request)
+    found = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, release_of(found, call.partner.partner_id, Because.RELEASED))
+
+
+@router.post(
+    "/transfers/{transfer_id:path}/reverse",
+    status_code=201,
+    summary="Take a transfer back",
+    response_class=Response,
+    responses={
+        201: {"model": answers.MoveAnswer, "description": "It is taken back"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
+)
+async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Request) -> Response:
+    """All that is left of it, or `points`. What was earned is taken, what was spent comes back. A partner may take back
+    what it did itself; anything else if it may adjust points.
+    """
+    call = call_of(request)
+    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    order = await read_body(request, _REVERSE) or ReverseOrder()
+    original = await _original(call, transfer_id)
+    now = call.parts.clock.now()
+    card = call.parts.calculator().book.in_force(original.country, now)
+    return await moved_answer(call, reversal_of(order, original, card, key=key, actor=call.partner.partner_id, now=now))
+
+
+async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
+    """The account that is meant, of those that are open to the partner. Raises `Objection`."""
+    holdings = await call.parts.members.holdings(member_id)
+    accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
+    book, now = call.parts.calculator().book, call.parts.clock.now()
+    target = target_of(member_id, order, accounts, book, now, may_open=may_open)
+    if not call.partner.may_award_in(target.country):
+        raise ApiProblem("country-not-allowed", f"this partner may not do that in {target.country}")
+    return target
+
+
+async def moved_answer(call: Call, movement: Movement) -> Response:
+    """Raises `ApiProblem` and `Unavailable`."""
+    moved = await call.parts.till.move(movement)
+    headers: Mapping[str, str] = {}
+    if moved.status is Status.DUPLICATE:
+        headers = {"Idempotency-Replayed": "true"}
+    return answers.json_answer(answers.moved(await posted(call, moved)), 201, dict(headers))
+
+
+async def posted(call: Call, moved: Moved) -> Transfer:
+    """The transfer of a movement, posted now or before. Raises `ApiProblem` and `Unavailable`."""
+    if moved.transfer is not None:
+        return moved.transfer
+    if moved.fault is not None:
+        raise declined(moved.fault)
+    if moved.status is Status.CONFLICT:
+        settles = isinstance(moved.movement, Capture | Release)
+        raise ApiProblem("hold-not-open" if settles else "idempotency-key-reused")
+    transfer = await call.parts.ledger.transfer(moved.claim) if moved.claim is not None else None
+    if transfer is None:
+        raise Unavailable("ledger", "the first answer cannot be read")
+    return transfer
+
+
+def declined(fault: Declined | SetAside) -> ApiProblem:
+    return ApiProblem(str(fault.reason), fault.detail)
+
+
+def _spender(request: Request) -> Call:
+    call = call_of(request)
+    if not call.partner.may_spend:
+        raise ApiProblem("spending-not-allowed")
+    return call
+
+
+async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
+    found = await call.parts.holds.hold(member_id, hold_id)
+    if found is None or found.held_by != call.partner.partner_id:
+        raise ApiProblem("no-such-hold")
+    return found
+
+
+async def _original(call: Call, transfer_id: str) -> Transfer:
+    place = parse_transfer_id(transfer_id)
+    found = await call.parts.ledger.at(*place) if place is not None else None
+    if found is None or not call.partner.may_award_in(found.country):
+        raise ApiProblem("not-found", "no such transfer is open to you")
+    own = found.key.startswith(f"{PARTNERS}{call.partner.partner_id}:") or found.actor == call.partner.partner_id
+    if not own and not call.partner.may_adjust:
+        raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
+    return found
