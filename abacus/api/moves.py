@@ -126,7 +126,7 @@ async def holds(member_id: MemberId, request: Request) -> Response:
 
 
 @router.post(
-    "/members/{member_id:path}/holds/{hold_id:uuid}/capture",
+    "/members/{member_id:path}/holds/{hold_id}/capture",
     status_code=201,
     summary="Spend what is held",
     response_class=Response,
@@ -144,7 +144,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
 
 
 @router.post(
-    "/members/{member_id:path}/holds/{hold_id:uuid}/release",
+    "/members/{member_id:path}/holds/{hold_id}/release",
     status_code=201,
     summary="Let go of what is held",
     response_class=Response,

@@ -247,10 +247,12 @@ def _words(fault: Any) -> str:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Of every route with this path: the one that refused the method knows only its own."""
+    """Of every route with this path: the one that refused the method knows only its own. A later path may fit too,
+    because a member's id may hold what looks like the end of one.
+    """
     routes = [route for route in request.app.router.routes if isinstance(route, Route)]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    return sorted({method for route in fitting for method in route.methods or ()})
+    return sorted({method for route in fitting if route.path == fitting[0].path for method in route.methods or ()})
 
 
 def _response(request: Request, problem: ApiProblem) -> Response:

@@ -4,11 +4,13 @@ import typer
 
 from abacus import __version__
 from abacus.cli import (
+    adjustments,
     demo,
     expiry,
     ledger,
     notify,
     partners,
+    points,
     quarantine,
     queues,
     rates,
@@ -38,6 +40,8 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
+app.add_typer(points.app, name="points")
+app.add_typer(adjustments.app, name="adjustments")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
 app.add_typer(notify.app, name="notify")

@@ -1,6 +1,6 @@
 """The Python client of the award API: `Client`, and `AsyncClient` for those who await."""
 
-from abacus.client.answers import Account, Award, BatchResult, Member, Transfer, Worth
+from abacus.client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
 from abacus.client.asks import ComputedItem, FixedItem, Transaction
 from abacus.client.asynchronous import AsyncClient
 from abacus.client.blocking import Client
@@ -17,7 +17,10 @@ __all__ = [
     "ComputedItem",
     "FieldFault",
     "FixedItem",
+    "Lot",
     "Member",
+    "Movement",
+    "Pending",
     "Problem",
     "Refused",
     "Transaction",

@@ -87,6 +87,59 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
+class Movement(Transfer):
+    """A spend, a hold, its capture or release, a reversal or an adjustment, as it is posted. `available` is what can be
+    spent after it.
+    """
+
+    member_id: str
+    balance: int
+    reverses: str | None = None
+    actor: str | None = None
+    available: int | None = None
+    hold_id: UUID | None = None
+    held: int | None = None
+    until: datetime | None = None
+    replayed: bool = False  # it was done before, by an earlier call or an earlier try of this one
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An adjustment that waits for a second person."""
+
+    adjustment_id: UUID
+    member_id: str
+    program: str
+    points: int
+    reason: str
+    actor: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """What remains of a transfer that added points."""
+
+    id: str
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    remaining: int
+    occurred_at: datetime
+    expires_on: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class LotPage:
+    """Some of what remains; `next` is the cursor of the page after."""
+
+    lots: tuple[Lot, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Some of a member's transfers; `next` is the cursor of the page after."""
 
@@ -104,6 +157,10 @@ _AWARD: Final = TypeAdapter(Award)
 _BATCH: Final = TypeAdapter(_Batch)
 _MEMBER: Final = TypeAdapter(Member)
 _PAGE: Final = TypeAdapter(Page)
+_MOVEMENT: Final = TypeAdapter(Movement)
+_PENDING: Final = TypeAdapter(Pending)
+_LOTS: Final = TypeAdapter(LotPage)
+_ACCEPTED: Final = 202
 
 
 # Each raises `ValueError` for what it cannot read.
@@ -135,3 +192,18 @@ def read_member(answer: httpx.Response, _: Sequence[str]) -> Member:
 
 def read_page(answer: httpx.Response, _: Sequence[str]) -> Page:
     return _PAGE.validate_json(answer.content)
+
+
+def read_movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
+    replayed = answer.headers.get("Idempotency-Replayed") == "true"
+    return replace(_MOVEMENT.validate_json(answer.content), replayed=replayed)
+
+
+def read_adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
+    if answer.status_code == _ACCEPTED:
+        return _PENDING.validate_json(answer.content)
+    return read_movement(answer, keys)
+
+
+def read_lots(answer: httpx.Response, _: Sequence[str]) -> LotPage:
+    return _LOTS.validate_json(answer.content)

@@ -81,9 +81,7 @@ def computed(member_id: str, transaction: Mapping[str, object], program: str | N
 
 def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) -> Ask[answers.Award]:
     """Raises `ValueError` for a key that no header carries."""
-    key = _new_key() if idempotency_key is None else idempotency_key
-    if not _IDEMPOTENCY_KEY.fullmatch(key):
-        raise ValueError(f"idempotency key {key!r}: 1 to 255 visible ASCII characters are needed, and no space")
+    key = _checked(idempotency_key)
     headers = {"Idempotency-Key": key, **({"Prefer": f"wait={wait_s}"} if wait_s > 0 else {})}
     return Ask("POST", "/v1/awards", answers.read_award, _json(body), (key,), max(0, wait_s), headers)
 
@@ -109,6 +107,57 @@ def member(member_id: str) -> Ask[answers.Member]:
 def transfers(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.Page]:
     query = urlencode(_named(program=program, limit=_TRANSFERS_ON_PAGE, cursor=cursor))
     return Ask("GET", f"/v1/members/{_part(member_id)}/transfers?{query}", answers.read_page)
+
+
+def lots(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.LotPage]:
+    query = urlencode(_named(program=program, limit=_TRANSFERS_ON_PAGE, cursor=cursor))
+    return Ask("GET", f"/v1/members/{_part(member_id)}/lots?{query}", answers.read_lots)
+
+
+def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+    return _movement(f"/v1/members/{_part(member_id)}/spend", body, idempotency_key)
+
+
+def hold(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+    return _movement(f"/v1/members/{_part(member_id)}/holds", body, idempotency_key)
+
+
+def settle(member_id: str, hold_id: UUID | str, how: str, points: int | None) -> Ask[answers.Movement]:
+    """The hold is its own key: it is captured or released once."""
+    path = f"/v1/members/{_part(member_id)}/holds/{_part(str(hold_id))}/{how}"
+    body = None if how == "release" else _json(_named(points=points))
+    return Ask("POST", path, answers.read_movement, body)
+
+
+def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+    return _movement(f"/v1/transfers/{_part(transfer_id)}/reverse", body, idempotency_key)
+
+
+def adjust(
+    member_id: str, body: Mapping[str, object], idempotency_key: str | None
+) -> Ask[answers.Movement | answers.Pending]:
+    key = _checked(idempotency_key)
+    path = f"/v1/members/{_part(member_id)}/adjustments"
+    return Ask("POST", path, answers.read_adjustment, _json(body), (key,), headers={"Idempotency-Key": key})
+
+
+def moving(
+    points: int | None, reason: str | None, program: str | None = None, country: str | None = None, **more: object
+) -> dict[str, object]:
+    return _named(points=points, reason=reason, program=program, country=country, **more)
+
+
+def _movement(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+    key = _checked(idempotency_key)
+    return Ask("POST", path, answers.read_movement, _json(body), (key,), headers={"Idempotency-Key": key})
+
+
+def _checked(idempotency_key: str | None) -> str:
+    """The key, or a new one. Raises `ValueError` for a key that no header carries."""
+    key = _new_key() if idempotency_key is None else idempotency_key
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise ValueError(f"idempotency key {key!r}: 1 to 255 visible ASCII characters are needed, and no space")
+    return key
 
 
 def _new_key() -> str:

@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx
 
 from abacus.client import asks
-from abacus.client.answers import Award, BatchResult, Member, Transfer, Worth
+from abacus.client.answers import Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
 from abacus.client.asks import Answer, Ask, ComputedItem, FixedItem, Transaction
 from abacus.client.terms import Terms
 from abacus.client.tries import RetryPolicy
@@ -85,6 +85,72 @@ class AsyncClient:
             page = await self._ask(asks.transfers(member_id, program, page.next))
             for transfer in page.transfers:
                 yield transfer
+
+    async def lots(self, member_id: str, program: str | None = None) -> AsyncIterator[Lot]:
+        page = await self._ask(asks.lots(member_id, program))
+        for lot in page.lots:
+            yield lot
+        while page.next is not None:
+            page = await self._ask(asks.lots(member_id, program, page.next))
+            for lot in page.lots:
+                yield lot
+
+    async def spend(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        body = asks.moving(points, reason, program, country)
+        return await self._ask(asks.spend(member_id, body, idempotency_key))
+
+    async def hold(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        expires_in: int | None = None,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        body = asks.moving(points, reason, program, country, expires_in=expires_in)
+        return await self._ask(asks.hold(member_id, body, idempotency_key))
+
+    async def capture(self, member_id: str, hold_id: UUID | str, points: int | None = None) -> Movement:
+        return await self._ask(asks.settle(member_id, hold_id, "capture", points))
+
+    async def release(self, member_id: str, hold_id: UUID | str) -> Movement:
+        return await self._ask(asks.settle(member_id, hold_id, "release", None))
+
+    async def reverse(
+        self,
+        transfer_id: str,
+        points: int | None = None,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        return await self._ask(asks.reverse(transfer_id, asks.moving(points, reason), idempotency_key))
+
+    async def adjust(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str,
+        actor: str,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement | Pending:
+        body = asks.moving(points, reason, program, country, actor=actor)
+        return await self._ask(asks.adjust(member_id, body, idempotency_key))
 
     async def aclose(self) -> None:
         await self._http.aclose()

@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx
 
 from abacus.client import asks
-from abacus.client.answers import Award, BatchResult, Member, Transfer, Worth
+from abacus.client.answers import Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
 from abacus.client.asks import Answer, Ask, ComputedItem, FixedItem, Transaction
 from abacus.client.terms import Terms
 from abacus.client.tries import RetryPolicy
@@ -90,6 +90,76 @@ class Client:
         while page.next is not None:
             page = self._ask(asks.transfers(member_id, program, page.next))
             yield from page.transfers
+
+    def lots(self, member_id: str, program: str | None = None) -> Iterator[Lot]:
+        """What remains of each award, the oldest first: in that order points are spent."""
+        page = self._ask(asks.lots(member_id, program))
+        yield from page.lots
+        while page.next is not None:
+            page = self._ask(asks.lots(member_id, program, page.next))
+            yield from page.lots
+
+    def spend(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """At most what is available; the program or the country says which points, where there are several."""
+        body = asks.moving(points, reason, program, country)
+        return self._ask(asks.spend(member_id, body, idempotency_key))
+
+    def hold(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        expires_in: int | None = None,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """Keep points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
+        body = asks.moving(points, reason, program, country, expires_in=expires_in)
+        return self._ask(asks.hold(member_id, body, idempotency_key))
+
+    def capture(self, member_id: str, hold_id: UUID | str, points: int | None = None) -> Movement:
+        """Spend what is held, or so many points of it; the rest is released."""
+        return self._ask(asks.settle(member_id, hold_id, "capture", points))
+
+    def release(self, member_id: str, hold_id: UUID | str) -> Movement:
+        return self._ask(asks.settle(member_id, hold_id, "release", None))
+
+    def reverse(
+        self,
+        transfer_id: str,
+        points: int | None = None,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """Take a transfer back: all that is left of it, or so many points."""
+        return self._ask(asks.reverse(transfer_id, asks.moving(points, reason), idempotency_key))
+
+    def adjust(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str,
+        actor: str,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement | Pending:
+        """Add points or take them, in a person's name; a large adjustment waits for a second person."""
+        body = asks.moving(points, reason, program, country, actor=actor)
+        return self._ask(asks.adjust(member_id, body, idempotency_key))
 
     def close(self) -> None:
         self._http.close()

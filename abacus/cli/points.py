@@ -1,0 +1,320 @@
+"""`abacus points`: what partners do over the API, for the operator: spend, hold, capture, release, take back, look."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID, uuid4
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, Unavailable
+from abacus.ledger.batch import Status
+from abacus.ledger.holds import HoldReader
+from abacus.ledger.move import PostgresMoves
+from abacus.ledger.movement import Because, Hold, Moved, Movement
+from abacus.ledger.read import LedgerReader, Remaining
+from abacus.ledger.spend import release_of
+from abacus.ledger.transfer import Transfer
+from abacus.partners.ask import Objection
+from abacus.partners.orders import (
+    CaptureOrder,
+    HoldOrder,
+    ReverseOrder,
+    SpendOrder,
+    Target,
+    capture_of,
+    hold_of,
+    parse_transfer_id,
+    reversal_of,
+    spend_of,
+    target_of,
+)
+from abacus.postgres import Pool
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from abacus.validation import first_fault
+
+app = typer.Typer(help="A member's points: spend, hold, take back, and what remains.", no_args_is_help=True)
+
+Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.")]
+Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
+Program = Annotated[str | None, typer.Option(help="Which points, where the member has several kinds.")]
+Country = Annotated[str | None, typer.Option(help="The points of this country's card.", metavar="SG")]
+By = Annotated[str, typer.Option(help="Who does it; the login name where it is not given.")]
+Key = Annotated[
+    str | None, typer.Option(help="Doing it again under the same key does nothing more; a new one where not given.")
+]
+
+_PAGE = 100
+
+
+class Desk(NamedTuple):
+    """What the operator works with."""
+
+    pool: Pool
+    ledger: LedgerReader
+    holds: HoldReader
+    moves: PostgresMoves
+    book: CardBook
+    clock: SystemClock
+
+    async def target(self, member_id: str, order: Any, *, may_open: bool = False) -> Target:
+        accounts = await self.ledger.accounts(member_id)
+        try:
+            return target_of(member_id, order, accounts, self.book, self.clock.now(), may_open=may_open)
+        except Objection as error:
+            raise Refused(error.detail) from None
+
+    async def move(self, movement: Movement) -> tuple[Transfer, bool]:
+        """The transfer, and whether it was there before. Raises `Refused`."""
+        (moved,) = await self.moves.move([movement])
+        return await self.posted(moved), moved.status is Status.DUPLICATE
+
+    async def posted(self, moved: Moved) -> Transfer:
+        if moved.transfer is not None:
+            return moved.transfer
+        if moved.fault is not None:
+            raise Refused(moved.fault.detail)
+        if moved.status is Status.CONFLICT:
+            raise Refused(f"the key {moved.movement.key} was used for something else")
+        transfer = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
+        if transfer is None:
+            raise Unavailable("ledger", "what was done before cannot be read")
+        return transfer
+
+
+@asynccontextmanager
+async def desk() -> AsyncIterator[Desk]:
+    async with pool() as opened:
+        clock = SystemClock()
+        book = CardBook(await CardStore(opened).all())
+        yield Desk(opened, LedgerReader(opened), HoldReader(opened), PostgresMoves(opened, clock), book, clock)
+
+
+@app.command("spend")
+def spend(
+    member: Member,
+    points: Points,
+    reason: Annotated[str, typer.Option(help="What for.")] = "spent",
+    program: Program = None,
+    country: Country = None,
+    key: Key = None,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Spend a member's points, at most what is available."""
+    order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
+
+    async def main() -> None:
+        async with desk() as at:
+            target = await at.target(member, order)
+            show(*await at.move(spend_of(order, target, _key(key), by or who())), as_json=as_json)
+
+    run(main())
+
+
+@app.command("hold")
+def hold(
+    member: Member,
+    points: Points,
+    seconds: Annotated[int, typer.Option("--for", help="Seconds until it is released by itself.")] = 900,
+    reason: Annotated[str, typer.Option(help="What for.")] = "held",
+    program: Program = None,
+    country: Country = None,
+    key: Key = None,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Hold points for a purchase: nobody can spend them meanwhile."""
+    order = ordered(HoldOrder, points=points, reason=reason, program=program, country=country, expires_in=seconds)
+
+    async def main() -> None:
+        async with desk() as at:
+            target = await at.target(member, order)
+            show(*await at.move(hold_of(order, target, _key(key), by or who(), at.clock.now())), as_json=as_json)
+
+    run(main())
+
+
+HoldId = Annotated[UUID, typer.Argument(metavar="HOLD", help="The id of the hold; `abacus points holds` prints it.")]
+
+
+@app.command("capture")
+def capture(
+    member: Member,
+    hold_id: HoldId,
+    points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Spend what is held, or part of it; the rest is released."""
+    order = ordered(CaptureOrder, points=points)
+
+    async def main() -> None:
+        async with desk() as at:
+            found = await _hold(at, member, hold_id)
+            show(*await at.move(capture_of(order, found, by or who())), as_json=as_json)
+
+    run(main())
+
+
+@app.command("release")
+def release(member: Member, hold_id: HoldId, by: By = "", as_json: AsJson = False) -> None:
+    """Let go of what is held."""
+
+    async def main() -> None:
+        async with desk() as at:
+            found = await _hold(at, member, hold_id)
+            show(*await at.move(release_of(found, by or who(), Because.RELEASED)), as_json=as_json)
+
+    run(main())
+
+
+@app.command("reverse")
+def reverse(
+    transfer: Annotated[str, typer.Argument(help="Its key, such as txn:rides:T-1001, or its id, MEMBER:PROGRAM:SEQ.")],
+    points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
+    reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
+    key: Key = None,
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take back what was earned or adjusted, or give back what was spent."""
+    order = ordered(ReverseOrder, points=points, reason=reason)
+
+    async def main() -> None:
+        async with desk() as at:
+            claim = await at.ledger.claim(transfer)
+            place = parse_transfer_id(transfer)
+            original = await at.ledger.transfer(claim) if claim else await at.ledger.at(*place) if place else None
+            if original is None:
+                raise Refused(f"no transfer has the key or the id {transfer!r}")
+            now = at.clock.now()
+            card = at.book.in_force(original.country, now)
+            movement = reversal_of(order, original, card, key=_key(key), actor=by or who(), now=now)
+            show(*await at.move(movement), as_json=as_json)
+
+    run(main())
+
+
+@app.command("holds")
+def holds(member: Member, as_json: AsJson = False) -> None:
+    """A member's open holds."""
+
+    async def main() -> None:
+        async with desk() as at:
+            found = await at.holds.open_holds(member)
+        if as_json:
+            print_json({"member_id": member, "holds": [_hold_document(each) for each in found]})
+        else:
+            columns = ["hold", "program", "points", "until", "held by"]
+            rows = [
+                [
+                    str(each.hold_id),
+                    each.program,
+                    f"{each.points:,}",
+                    f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+                    each.held_by,
+                ]
+                for each in found
+            ]
+            table(f"Open holds of {member}", columns, rows)
+
+    run(main())
+
+
+@app.command("lots")
+def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
+    """What remains of each award, the oldest first: in that order points are spent."""
+
+    async def main() -> None:
+        found: list[Remaining] = []
+        async with desk() as at:
+            for account in await at.ledger.accounts(member):
+                after = 0
+                while program in {None, account.program}:
+                    page = await at.ledger.lots(member, account.program, after, _PAGE)
+                    found += page
+                    if len(page) < _PAGE:
+                        break
+                    after = page[-1].seq
+        if as_json:
+            print_json({"member_id": member, "lots": [_lot_document(each) for each in found]})
+        else:
+            columns = ["key", "program", "kind", "points", "remaining", "good until"]
+            rows = [
+                [
+                    each.key,
+                    each.program,
+                    each.kind,
+                    f"{each.points:,}",
+                    f"{each.remaining:,}",
+                    str(each.expires_on or ""),
+                ]
+                for each in found
+            ]
+            table(f"What remains of the points of {member}", columns, rows)
+
+    run(main())
+
+
+def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `Desk.move` gives it
+    explanation: dict[str, Any] = json.loads(transfer.explanation)
+    if as_json:
+        print_json(
+            {
+                "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+                "key": transfer.key,
+                "kind": str(transfer.kind),
+                "points": transfer.points,
+                "balance": transfer.balance_after,
+                "replayed": was_there,
+                "explanation": explanation,
+            }
+        )
+        return
+    again = " (done before)" if was_there else ""
+    console.print(
+        f"{transfer.kind} {transfer.points:+,} {transfer.program} for {transfer.member_id}: balance"
+        f" {transfer.balance_after:,}, {transfer.key}{again}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    if "until" in explanation:
+        console.print(f"hold {explanation['hold']} until {explanation['until']}", highlight=False, soft_wrap=True)
+
+
+def ordered(order: type[BaseModel], **values: Any) -> Any:
+    """Raises `Refused`."""
+    try:
+        return order(**values)
+    except ValidationError as error:
+        raise Refused(first_fault(error)) from None
+
+
+def _key(given: str | None) -> str:
+    return f"ops:{given or uuid4()}"
+
+
+async def _hold(at: Desk, member_id: str, hold_id: UUID) -> Hold:
+    found = await at.holds.hold(member_id, hold_id)
+    if found is None:
+        raise Refused(f"{member_id} has no hold {hold_id}")
+    return found
+
+
+def _hold_document(each: Hold) -> dict[str, Any]:
+    return {**each._asdict(), "hold_id": str(each.hold_id), "until": each.until.isoformat()}
+
+
+def _lot_document(each: Remaining) -> dict[str, Any]:
+    return {
+        **each._asdict(),
+        "occurred_at": each.occurred_at.isoformat(),
+        "expires_on": each.expires_on.isoformat() if each.expires_on else None,
+    }

@@ -1,0 +1,99 @@
+"""Spending, holding, taking back and adjusting by the client: what is sent, and how answers are read."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from abacus.client import Movement, Pending
+from tests.client.asking import ask, listed
+from tests.client.scripted import ScriptedApi, problem, transfer_document
+
+HOLD = "85647227-1bc2-5615-a83f-022aee3b0fd3"
+
+
+def posted(**more: Any) -> httpx.Response:
+    document = {**transfer_document(2), "member_id": "bob", "balance": 10, "reverses": None, "actor": "acme", **more}
+    return httpx.Response(201, json=document)
+
+
+async def test_a_spend_is_tried_again_under_one_key(api: ScriptedApi) -> None:
+    api.answers(problem(503, "unavailable"), posted(available=7))
+    spent = await ask(api.client().spend, "bob", 50, reason="A coffee")
+    assert (spent.balance, spent.available, spent.replayed) == (10, 7, False)
+    keys = {request.headers["Idempotency-Key"] for request in api.asked}
+    assert len(keys) == 1
+    assert UUID(keys.pop()).version == 4
+    assert str(api.asked[-1].url).endswith("/v1/members/bob/spend")
+    assert json.loads(api.asked[-1].content) == {"points": 50, "reason": "A coffee"}
+
+
+async def test_a_hold_is_its_own_key(api: ScriptedApi) -> None:
+    until = "2026-05-01T12:15:00+00:00"
+    api.answers(posted(hold_id=HOLD, held=50, until=until), posted(), posted())
+    client = api.client()
+    held = await ask(client.hold, "bob", 50, expires_in=900, country="SG", idempotency_key="h-1")
+    assert (held.hold_id, held.held, held.until) == (UUID(HOLD), 50, datetime(2026, 5, 1, 12, 15, tzinfo=UTC))
+    await ask(client.capture, "bob", HOLD, 30)
+    await ask(client.release, "bob", UUID(HOLD))
+    placed, captured, released = api.asked
+    assert json.loads(placed.content) == {"points": 50, "country": "SG", "expires_in": 900}
+    assert placed.headers["Idempotency-Key"] == "h-1"
+    assert (captured.url.path, json.loads(captured.content)) == (
+        f"/v1/members/bob/holds/{HOLD}/capture",
+        {"points": 30},
+    )
+    assert (released.url.path, released.content) == (f"/v1/members/bob/holds/{HOLD}/release", b"")
+    assert "Idempotency-Key" not in captured.headers
+
+
+async def test_a_transfer_is_taken_back_by_its_id(api: ScriptedApi) -> None:
+    answer = posted(reverses="api:acme:1")
+    answer.headers["Idempotency-Replayed"] = "true"
+    api.answers(answer)
+    back = await ask(api.client().reverse, "b/ob:GRP:1", 5, reason="One of two", idempotency_key="r-1")
+    assert (back.reverses, back.replayed) == ("api:acme:1", True)
+    assert api.asked[0].url.raw_path == b"/v1/transfers/b%2Fob%3AGRP%3A1/reverse"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (posted(), Movement),
+        (
+            httpx.Response(
+                202,
+                json={
+                    "adjustment_id": HOLD,
+                    "member_id": "bob",
+                    "program": "GRP",
+                    "points": 500,
+                    "reason": "Sorry",
+                    "actor": "ann",
+                    "status": "pending",
+                    "country": "SG",
+                },
+            ),
+            Pending,
+        ),
+    ],
+)
+async def test_an_adjustment_is_posted_or_waits(api: ScriptedApi, answer: httpx.Response, kind: type) -> None:
+    api.answers(answer)
+    adjusted = await ask(api.client().adjust, "bob", 500, reason="Sorry", actor="ann")
+    assert isinstance(adjusted, kind)
+    assert json.loads(api.asked[0].content) == {"points": 500, "reason": "Sorry", "actor": "ann"}
+
+
+async def test_lots_come_page_after_page(api: ScriptedApi) -> None:
+    lot = {"id": "bob:GRP:1", "program": "GRP", "seq": 1, "key": "k", "kind": "earn", "points": 5, "remaining": 3}
+    lot |= {"occurred_at": "2026-05-01T12:00:00Z", "expires_on": None}
+    api.answers(
+        httpx.Response(200, json={"member_id": "bob", "lots": [lot], "next": "there"}),
+        httpx.Response(200, json={"member_id": "bob", "lots": [lot], "next": None}),
+    )
+    assert [each.remaining for each in await listed(api.client().lots("bob"))] == [3, 3]
+    assert api.asked[1].url.params["cursor"] == "there"
