@@ -1,9 +1,11 @@
 """`abacus points` and `abacus adjustments`, as an operator meets them."""
 
+import orjson
 import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.examples import example_cards
+from abacus.ledger.award import Award
 from abacus.ledger.post import PostgresLedger
 from abacus.postgres import Pool
 from abacus.rates.store import CardStore
@@ -15,8 +17,14 @@ from tests.integration.test_cli import abacus
 async def env(pool: Pool, database_url: str) -> dict[str, str]:
     for card in example_cards():
         await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
-    await PostgresLedger(pool, SystemClock()).post([award(), award(key="txn:rides:T-2", points=20)])
+    gifts = [_gift("txn:rides:T-1", 180), _gift("txn:rides:T-2", 20)]
+    await PostgresLedger(pool, SystemClock()).post(gifts)
     return {"ABACUS_DATABASE_URL": database_url, "ABACUS_ADJUSTMENT_LIMIT": "100"}
+
+
+def _gift(key: str, points: int) -> Award:
+    explanation = {"granted_by": "acme", "reason": "Hi", "card": "SG@1", "points": points}
+    return award(key=key, points=points, explanation=orjson.dumps(explanation))
 
 
 async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None:
