@@ -92,7 +92,7 @@ def _told(transfer: Transfer, explanation: dict[str, Any]) -> list[str]:
     reason = f": {explanation['reason']}" if "reason" in explanation else ""
     match transfer.kind:
         case Kind.EXPIRE:
-            were = f"of {explanation['balance']} points {explanation['held']} were held"
+            were = f"of {explanation['balance']} points {explanation['held']} were held and stay"
             return [f"  good until {explanation['expired_on']}: {were}"]
         case Kind.REVERSE:
             share = f"{explanation['amount']} of {explanation['of_amount']} " if "amount" in explanation else ""

@@ -4,10 +4,11 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.expiry.month import Month
+from abacus.ledger.read import lapsing
 from abacus.postgres import Pool, passing_failures
 
-_PREVIEW: Final = """
-select country, program, count(distinct member_id)::bigint as members, sum(balance - held)::bigint as points
+_PREVIEW: Final = f"""
+select country, program, count(distinct member_id)::bigint as members, sum({lapsing("$3")})::bigint as points
 from account
 where country = $1 and expires_on >= $2 and expires_on <= $3 and balance > held
 group by country, program

@@ -124,6 +124,7 @@ def _explained(original: Original, asked: Reversal, points: int, due: int) -> di
     explanation: dict[str, Any] = {
         "points": points,
         "of": transfer.key,
+        "of_kind": transfer.kind,
         "earned": transfer.points,
         "occurred_at": transfer.occurred_at,
         "card": asked.card,

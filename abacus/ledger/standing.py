@@ -44,9 +44,9 @@ _KNOWN: Final = "select award_id from partner_award where award_id = any($1::uui
 # An award that was accepted while the database was away may have no entry yet.
 _REGISTER: Final = """
 insert into partner_award (award_id, partner_id, key, member_id, program, country, points, occurred_at, expires_on,
-    activity, fingerprint, explanation, asked_at, queued_at)
-select u.*, $13, $13 from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-    $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[]) as u
+    activity, fingerprint, explanation, lifetime, asked_at, queued_at)
+select u.*, $14, $14 from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+    $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[], $13::boolean[]) as u
 order by 1
 on conflict do nothing
 """
@@ -127,6 +127,7 @@ def asked_columns(asked: Iterable[tuple[UUID, str, Award]]) -> list[list[object]
             award.activity,
             award.fingerprint,
             award.explanation,
+            award.lifetime,
         )
         for id_, partner_id, award in asked
     ]

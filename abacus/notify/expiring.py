@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
+from abacus.ledger.read import lapsing
 from abacus.notify.ahead import Expiry, Window, expiring, today_in, window
 from abacus.notify.notices import Notices
 from abacus.postgres import Pool, passing_failures
@@ -18,7 +19,7 @@ _BATCH: Final = 1000
 
 # What is held is kept until it is released.
 NEXT: Final = f"""
-select member_id, program, country, balance - held, expires_on from account
+select member_id, program, country, {lapsing("expires_on")}, expires_on from account
 where country = $1 and expires_on between $2 and $3 and (expires_on, member_id, program) > ($4, $5, $6)
     and balance > held
 order by expires_on, member_id, program

@@ -14,17 +14,19 @@ from abacus.postgres import Pool, passing_failures
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
 
-_AWARD: Final = "key, member_id, program, country, points, occurred_at, expires_on, activity, fingerprint, explanation"
+_AWARD: Final = (
+    "key, member_id, program, country, points, occurred_at, expires_on, activity, fingerprint, explanation, lifetime"
+)
 _ENTRIES: Final = """
 select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-    $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[])
+    $8::timestamptz[], $9::date[], $10::boolean[], $11::text[], $12::json[], $13::boolean[])
 """
 _COLUMNS: Final = f"award_id, partner_id, {_AWARD}"
 
 # An entry that nobody is sending any more is taken over; its facts stay those of the first asking.
 _TAKE: Final = f"""
 insert into partner_award as p ({_COLUMNS}, asked_at, taken_until)
-select u.*, $13::timestamptz, $14::timestamptz from ({_ENTRIES}) as u order by 1
+select u.*, $14::timestamptz, $15::timestamptz from ({_ENTRIES}) as u order by 1
 on conflict (award_id) do update set taken_until = excluded.taken_until
     where p.queued_at is null and p.fingerprint = excluded.fingerprint
         and (p.taken_until is null or p.taken_until < excluded.asked_at)
@@ -33,13 +35,13 @@ returning award_id, xmax = 0 as is_new
 
 _ENTER_QUEUED: Final = f"""
 insert into partner_award as p ({_COLUMNS}, asked_at, queued_at)
-select u.*, $13::timestamptz, $13::timestamptz from ({_ENTRIES}) as u order by 1
+select u.*, $14::timestamptz, $14::timestamptz from ({_ENTRIES}) as u order by 1
 on conflict (award_id) do update set queued_at = excluded.queued_at, taken_until = null where p.queued_at is null
 """
 
 _STATES: Final = """
 select p.award_id, p.partner_id, p.key, p.member_id, p.program, p.country, p.points, p.occurred_at, p.expires_on,
-    p.activity, p.fingerprint, p.explanation, p.asked_at, p.queued_at, p.taken_until,
+    p.activity, p.fingerprint, p.explanation, p.lifetime, p.asked_at, p.queued_at, p.taken_until,
     c.fingerprint as posted_fingerprint, t.balance_after, t.posted_at, t.points as posted_points,
     t.explanation as posted_explanation,
     r.reason as rejection, r.detail as rejection_detail, r.rejected_at,
@@ -163,6 +165,7 @@ def _award(row: Any) -> Award:
         row["activity"],
         row["fingerprint"],
         row["explanation"],
+        row["lifetime"],
     )
 
 

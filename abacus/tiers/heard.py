@@ -10,11 +10,13 @@ from typing_extensions import TypedDict
 from abacus.core.errors import AbacusError
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import MAX_POINTS
+from abacus.ledger.award import Kind
 from abacus.ledger.transfer import MAX_BALANCE
 from abacus.validation import Moment, first_fault
 
 # Whatever else happens to points does not change what was earned.
-COUNTED: Final = frozenset({"abacus.points.earned.v1", "abacus.points.reversed.v1"})
+_EARNED: Final = "abacus.points.earned.v1"
+_REVERSED: Final = "abacus.points.reversed.v1"
 
 
 class UnreadableEvent(AbacusError):
@@ -48,11 +50,25 @@ def heard_in(event: bytes) -> Heard | None:
     """The points that an event counts; nothing for one that counts none. Raises `UnreadableEvent`."""
     try:
         document: dict[str, Any] = orjson.loads(event)
-        if document["type"] not in COUNTED:
+        if document["type"] == _REVERSED:
+            return _taken_back(document["data"])
+        if document["type"] != _EARNED:
             return None
         data = _DATA.validate_python(document["data"])
     except ValidationError as error:
         raise UnreadableEvent(first_fault(error)) from None
     except (ValueError, TypeError, KeyError) as error:
         raise UnreadableEvent(f"not a point event: {error!r}") from None
+    return Heard(**data) if data["points"] else None
+
+
+def _taken_back(found: dict[str, Any]) -> Heard | None:
+    """What was earned and is taken back was never earned, whether the points were still there or not. It counts when
+    they were earned; a spend that is given back never counted.
+    """
+    explanation = found["explanation"]
+    if explanation.get("of_kind", Kind.EARN) != Kind.EARN:
+        return None
+    due = {"points": -explanation["due"], "occurred_at": explanation["occurred_at"]} if "due" in explanation else {}
+    data = _DATA.validate_python({**found, **due})
     return Heard(**data) if data["points"] else None

@@ -85,6 +85,7 @@ STATEMENTS = (
         add column may_spend boolean not null default true,
         add column may_adjust boolean not null default true
     """,
+    "alter table partner_award add column lifetime boolean not null default false",
     "grant select, insert on draw to abacus_app",
     "grant select, insert, update on hold, adjustment to abacus_app",
 )
@@ -96,6 +97,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute("alter table partner_award drop column lifetime")
     op.execute("alter table partner drop column may_adjust, drop column may_spend")
     for table in ("adjustment", "hold", "draw"):
         op.execute(f"drop table {table}")

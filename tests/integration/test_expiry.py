@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,7 +19,10 @@ from abacus.expiry.preview import Expected, preview
 from abacus.expiry.runs import FIND, FIND_PLANS, ExpiryRuns, Run
 from abacus.expiry.sweep import MonthEndJob, Task, of_all_due, of_month
 from abacus.ledger.award import Award
+from abacus.ledger.move import PostgresMoves
+from abacus.ledger.movement import Spend
 from abacus.ledger.post import PostgresLedger
+from abacus.ledger.read import LedgerReader
 from abacus.ledger.verify import verify
 from abacus.postgres import Pool
 from abacus.quarantine.item import EXPIRY_QUEUE
@@ -36,9 +40,7 @@ AUGUST = datetime(2026, 7, 31, 16, 0, 1, tzinfo=UTC)  # a second into it, in Sin
 NAMES = ("adam", "bob", "eve", "jane")
 
 
-def earned(
-    member: str, *, points: int = 100, until_day: date = date(2026, 7, 31), key: str = "", **more: object
-) -> Award:
+def earned(member: str, *, points: int = 100, until_day: date = date(2026, 7, 31), key: str = "", **more: Any) -> Award:
     return award(
         key=key or f"txn:rides:{member}-{until_day}", member_id=member, points=points, expires_on=until_day, **more
     )
@@ -327,3 +329,39 @@ async def _all(queue: MemoryQueue) -> list[Received]:
 
 def _book() -> CardBook:
     return CardBook([PublishedCard(card, 1) for card in example_cards()])
+
+
+async def test_by_lots_each_award_lapses_on_a_day_of_its_own(office: Office) -> None:
+    """Bob earned 100 points good until July, 50 until August, and spent 30 of the oldest; ten more he was given."""
+    until_august: dict[str, Any] = {"until_day": date(2026, 8, 31), "lifetime": True}
+    await office.ledger.post([earned("bob", lifetime=True), earned("bob", points=50, **until_august)])
+    await office.ledger.post([earned("bob", points=10, key="api:acme:1", activity=False, **until_august)])
+    spent = Spend("api:acme:2", "bob", "GRP", "SG", "0" * 16, 30, "a coffee", "acme")
+    await PostgresMoves(office.pool, office.clock).move([spent])
+    expected = [each.points for each in await preview(office.pool, "SG", Month(2026, 7), with_earlier=False)]
+    assert expected == [70]
+    assert (await office.sweep()).found == 1
+    await office.expire()
+    (run,) = await office.runs.all()
+    assert (run.expired, run.points) == (1, 70)
+    lots = await LedgerReader(office.pool).lots("bob", "GRP", 0, 10)
+    assert [(lot.remaining, lot.expires_on) for lot in lots] == [(50, date(2026, 8, 31)), (10, date(2026, 8, 31))]
+    (account,) = await LedgerReader(office.pool).accounts("bob")
+    assert (account.balance, account.expires_on, account.lifetime) == (60, date(2026, 8, 31), True)
+    draws = await office.pool.fetch("select lot_seq, seq, points from draw")
+    assert list(map(tuple, draws)) == [(1, 5, 70)]
+    assert await office.is_proven()
+
+
+async def test_what_was_earned_before_the_card_changed_keeps_its_day(office: Office) -> None:
+    await office.ledger.post([earned("bob"), earned("bob", points=20, until_day=date(2026, 8, 31))])
+    await office.ledger.post([earned("bob", points=5, until_day=date(2026, 12, 31), key="txn:x:1", lifetime=True)])
+    (account,) = await LedgerReader(office.pool).accounts("bob")
+    assert (account.lifetime, account.expires_on) == (True, date(2026, 7, 31))
+    late = earned("bob", points=7, until_day=date(2026, 8, 31), key="txn:x:2")  # under the card of before
+    await office.ledger.post([late])
+    await office.sweep()
+    await office.expire()
+    assert await office.balances() == {"bob": 32}
+    (account,) = await LedgerReader(office.pool).accounts("bob")
+    assert (account.lifetime, account.expires_on) == (True, date(2026, 8, 31))

@@ -23,6 +23,12 @@ def changed(type_: str = "abacus.points.earned.v1", **data: Any) -> bytes:
     return json.dumps({**event, "type": type_, "data": {**event["data"], **data}}).encode()
 
 
+def taken_back(of_kind: str, points: int) -> bytes:
+    """Of an award of 180 points of which not all were there any more; or of a spend."""
+    explanation = {"of_kind": of_kind, "due": 180, "occurred_at": NOW.isoformat()}
+    return changed("abacus.points.reversed.v1", points=points, kind="reverse", explanation=explanation)
+
+
 BOB = Heard("bob", "GRP", 1, 180, "SG", datetime(2026, 1, 10, 4, 30, tzinfo=UTC))
 
 
@@ -42,6 +48,8 @@ def test_whatever_is_earned_is_heard(each: Award) -> None:
     [
         (changed(), BOB),
         (changed("abacus.points.reversed.v1", points=-180, kind="reverse"), BOB._replace(points=-180)),
+        (taken_back("earn", points=-30), BOB._replace(points=-180, occurred_at=NOW)),
+        (taken_back("spend", points=30), None),
         (changed("abacus.points.expired.v1", points=-180, kind="expire"), None),
         (changed("abacus.points.spent.v1", points=-180), None),
         (changed("abacus.points.invented.v9", member_id=7), None),
