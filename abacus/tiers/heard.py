@@ -17,6 +17,7 @@ from abacus.validation import Moment, first_fault
 # Whatever else happens to points does not change what was earned.
 _EARNED: Final = "abacus.points.earned.v1"
 _REVERSED: Final = "abacus.points.reversed.v1"
+_COUNTED: Final = frozenset({_EARNED, _REVERSED})
 
 
 class UnreadableEvent(AbacusError):
@@ -50,10 +51,10 @@ def heard_in(event: bytes) -> Heard | None:
     """The points that an event counts; nothing for one that counts none. Raises `UnreadableEvent`."""
     try:
         document: dict[str, Any] = orjson.loads(event)
+        if document["type"] not in _COUNTED:
+            return None
         if document["type"] == _REVERSED:
             return _taken_back(document["data"])
-        if document["type"] != _EARNED:
-            return None
         data = _DATA.validate_python(document["data"])
     except ValidationError as error:
         raise UnreadableEvent(first_fault(error)) from None
