@@ -9,7 +9,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, tiers
+from benchmarks import api, calculation, expiry, notify, pipeline, posting, spending, tiers
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -18,6 +18,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
+    "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
