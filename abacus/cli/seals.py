@@ -129,7 +129,7 @@ def _only(member: str, accounts: Sequence[Account]) -> str:
     """The program of the member's one account."""
     programs = [account.program for account in accounts]
     if not programs:
-        raise Refused(f"no account is {member!r}'s")
+        raise Refused(f"{member} has no account")
     if len(programs) > 1:
         raise Refused(f"{member} has several accounts; say which with --program: {', '.join(programs)}")
     return programs[0]

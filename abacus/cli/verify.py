@@ -77,7 +77,7 @@ def _progress() -> Iterator[Told]:
     columns = (
         SpinnerColumn(),
         BarColumn(),
-        TextColumn("{task.completed:,} transfers of about {task.total:,}"),
+        TextColumn("{task.description}"),
         _Rate(),
         TimeElapsedColumn(),
     )
@@ -85,7 +85,8 @@ def _progress() -> Iterator[Told]:
         bar = progress.add_task("", total=0)
 
         def tell(done: int, expected: int) -> None:
-            progress.update(bar, completed=done, total=max(done, expected))
+            about = f" of about {expected:,}" if expected else ""
+            progress.update(bar, completed=done, total=max(done, expected), description=f"{done:,} transfers{about}")
 
         yield tell
 

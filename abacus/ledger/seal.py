@@ -57,8 +57,8 @@ class Seal(NamedTuple):
     def compared(self, now: Sealed) -> Iterator[SealFault]:
         """What is wrong, given what the transfers that it saw come to now."""
         for name, recorded, computed in (
-            ("accounts", self.accounts, now.accounts),
-            ("transfers", self.transfers, now.transfers),
+            ("number of accounts", self.accounts, now.accounts),
+            ("number of transfers", self.transfers, now.transfers),
             ("root", self.root.hex(), now.root.hex()),
         ):
             if recorded != computed:
