@@ -36,13 +36,13 @@ AT_ONCE: Final = 10_000  # accounts copied in one go
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-async def measure(directory: Path, transfers: int) -> list[Figure]:
+async def measure(directory: Path, accounts: int) -> list[Figure]:
     async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
         url = stack.database_url or ""
         await migrate(url)
         owner = await open_pool(url, size=2, role=None)
         try:
-            return await _measure(owner, url, transfers // TRANSFERS)
+            return await _measure(owner, url, accounts)
         finally:
             await owner.close()
 

@@ -50,7 +50,7 @@ def show_seals(as_json: AsJson = False) -> None:
             print_json({"seals": [described(each) for each in seals]})
         else:
             rows = [
-                [str(each.number), _at(each), f"{each.accounts:,}", f"{each.transfers:,}", each.root.hex()]
+                [str(each.number), _at(each), f"{each.accounts:,}", f"{each.transfers:,}", f"{each.root.hex()[:16]}…"]
                 for each in seals
             ]
             table("Seals", ["number", "sealed at", "accounts", "transfers", "root"], rows)

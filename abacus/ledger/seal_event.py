@@ -63,7 +63,7 @@ def described(seal: Seal) -> dict[str, object]:
     """The seal as JSON holds it."""
     return {
         "number": seal.number,
-        "sealed_at": seal.sealed_at,
+        "sealed_at": seal.sealed_at.isoformat(),
         "accounts": seal.accounts,
         "transfers": seal.transfers,
         "root": seal.root.hex(),

@@ -21,7 +21,7 @@ from abacus.ledger.examine import (
     use_examining_plans,
 )
 from abacus.ledger.follow import Recompute
-from abacus.ledger.report import MOST_FAULTS, Fault, Report
+from abacus.ledger.report import MOST_FAULTS, Fault, Report, SealFault
 from abacus.ledger.seal import Seal, follow_seals
 from abacus.ledger.seals import all_seals
 from abacus.postgres import Connection, Pool, passing_failures
@@ -101,6 +101,7 @@ async def verify(
         if not found.keys_match:
             await _find_odd_keys(connection, found.report, span)
         found.report.found(*follow_seals(sealed))
+    found.report.faults.sort(key=lambda fault: isinstance(fault, SealFault))  # what a row says tells more
     return found.report
 
 
