@@ -1,20 +1,23 @@
 """`abacus ledger seal`, `seals`, `prove` and `check-proof`: the ledger sealed, and an account proven by a seal."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, table
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.ledger.proof import Proof, read_proof
 from abacus.ledger.read import LedgerReader
 from abacus.ledger.seal import Seal
 from abacus.ledger.seal_event import described
+from abacus.ledger.sealed import Progress as Told
 from abacus.ledger.seals import Seals
 from abacus.ledger.transfer import Account
 
@@ -30,7 +33,8 @@ def seal(
     async def main() -> None:
         async with pool() as opened:
             seals = Seals(opened, SystemClock())
-            made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0))
+            with _progress() as told:
+                made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)
         if as_json:
             print_json({"made": made.is_new, "seal": described(made.seal)})
         else:
@@ -72,7 +76,8 @@ def prove(
         async with pool() as opened:
             accounts = await LedgerReader(opened).accounts(member)
             chosen = program or _only(member, accounts)
-            proof = await Seals(opened, SystemClock()).prove((member, chosen), number)
+            with _progress() as told:
+                proof = await Seals(opened, SystemClock()).prove((member, chosen), number, progress=told)
         text = proof.model_dump_json(indent=2) + "\n"
         if output is None:
             sys.stdout.write(text)
@@ -113,6 +118,14 @@ def check_proof(
             raise typer.Exit(EXIT_FAILED)
 
     run(main())
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} accounts"), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        bar = progress.add_task("", total=None)
+        yield lambda done: progress.update(bar, completed=done)
 
 
 def _proven(proof: Proof, root: str | None) -> list[str]:

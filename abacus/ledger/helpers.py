@@ -42,25 +42,31 @@ class Helpers:
         self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int
     ) -> AsyncIterator[Findings]:
         loop = asyncio.get_running_loop()
-        under_way: deque[asyncio.Future[Findings | _Down]] = deque()
+        under_way: set[asyncio.Future[Findings | _Down]] = set()
         waiting = deque(parts)
         while waiting or under_way:
             while waiting and len(under_way) < self._most:
                 task = (self._url, snapshot, waiting.popleft(), recompute, seed)
-                under_way.append(loop.run_in_executor(self._executor, _examine, *task))
-            try:
-                found = await under_way.popleft()
-            except BrokenProcessPool as error:
-                raise Unavailable("verifying", "one of its processes was ended from outside") from error
-            if isinstance(found, _Down):
-                raise Unavailable(*found)
-            yield found
+                under_way.add(loop.run_in_executor(self._executor, _examine, *task))
+            done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                yield _found(each)
 
 
 class _Down(tuple[str, str]):
     """What `Unavailable` says, in a form that can be sent."""
 
     __slots__ = ()
+
+
+def _found(done: "asyncio.Future[Findings | _Down]") -> Findings:
+    try:
+        found = done.result()
+    except BrokenProcessPool as error:
+        raise Unavailable("verifying", "one of its processes was ended from outside") from error
+    if isinstance(found, _Down):
+        raise Unavailable(*found)
+    return found
 
 
 def _begin() -> None:

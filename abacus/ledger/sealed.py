@@ -4,7 +4,7 @@ An account's head then is its last transfer that the snapshot saw. That is found
 that of the accounts, and of what was posted since. Leaves pass by in order and none is kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.ledger.merkle import Tree
@@ -12,7 +12,10 @@ from abacus.ledger.seal import Head, Sealed
 from abacus.ledger.transfer import AccountId
 from abacus.postgres import Connection, pages
 
-_PLANS: Final = "set local enable_sort = off; set local max_parallel_workers_per_gather = 0; set local jit = off"
+_PLANS: Final = (
+    "set local enable_sort = off; set local enable_mergejoin = on;"
+    " set local max_parallel_workers_per_gather = 0; set local jit = off"
+)
 
 _HEADS: Final = """
 select a.member_id, a.program, t.seq, t.balance_after, t.hash
@@ -42,7 +45,22 @@ class Grown(NamedTuple):
     path: Sequence[bytes]
 
 
-async def grow(connection: Connection, snapshot: str, number: int, watched: AccountId | None = None) -> Grown:
+# How many accounts are in the tree so far.
+Progress = Callable[[int], None]
+
+
+def quietly(_: int) -> None:
+    """Nobody asks how far it is."""
+
+
+async def grow(
+    connection: Connection,
+    snapshot: str,
+    number: int,
+    *,
+    watched: AccountId | None = None,
+    progress: Progress = quietly,
+) -> Grown:
     """The tree of the seal with this number, which saw this snapshot. In a transaction."""
     await connection.execute(_PLANS)
     tree, transfers, found = Tree(), 0, None
@@ -59,6 +77,7 @@ async def grow(connection: Connection, snapshot: str, number: int, watched: Acco
             transfers += head.seq
             if is_watched:
                 found = head
+        progress(tree.size)
     while kept.place is not None:
         tree.add(kept.leaf)
         await kept.advance()

@@ -9,7 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.proof import Proof, proof_of
 from abacus.ledger.seal import Seal, next_seal
-from abacus.ledger.sealed import grow
+from abacus.ledger.sealed import Progress, grow, quietly
 from abacus.ledger.transfer import AccountId
 from abacus.postgres import Connection, Pool, passing_failures
 
@@ -36,7 +36,7 @@ class Seals:
         self._pool = pool
         self._clock = clock
 
-    async def make(self, *, if_older_than: timedelta = timedelta(0)) -> Made:
+    async def make(self, *, if_older_than: timedelta = timedelta(0), progress: Progress = quietly) -> Made:
         """Seal the ledger as it stands, unless the last seal is younger than that. Posting may go on meanwhile.
 
         Raises `Refused` when a seal is being made already.
@@ -49,7 +49,7 @@ class Seals:
             async with connection.transaction(isolation="repeatable_read"):
                 sealed_at = self._clock.now()
                 snapshot = await connection.fetchval("select pg_current_snapshot()::text")
-                grown = await grow(connection, snapshot, last.number + 1 if last else 1)
+                grown = await grow(connection, snapshot, last.number + 1 if last else 1, progress=progress)
                 seal = next_seal(last, grown.sealed, snapshot, sealed_at)
                 await connection.execute(_INSERT, *seal)
         return Made(seal, is_new=True)
@@ -58,7 +58,7 @@ class Seals:
         async with passing_failures(), self._pool.acquire() as connection:
             return await all_seals(connection)
 
-    async def prove(self, account: AccountId, number: int | None = None) -> Proof:
+    async def prove(self, account: AccountId, number: int | None = None, *, progress: Progress = quietly) -> Proof:
         """What the account was at this seal, or at the last one. Raises `Refused` when that cannot be proven."""
         async with (
             passing_failures(),
@@ -68,7 +68,7 @@ class Seals:
             seal = await (self._read(connection, _LAST) if number is None else self._read(connection, _ONE, number))
             if seal is None:
                 raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
-            grown = await grow(connection, seal.snapshot, seal.number, account)
+            grown = await grow(connection, seal.snapshot, seal.number, watched=account, progress=progress)
         for fault in seal.compared(grown.sealed):
             raise Refused(f"{fault}; run `abacus ledger verify`")
         if grown.head is None:

@@ -38,12 +38,6 @@ select (select greatest(reltuples, 0)::bigint from pg_class where oid = 'transfe
     pg_relation_size('account') / current_setting('block_size')::int
 """
 
-# Where to cut: members that divide a sample of the accounts into equal shares.
-_CUTS: Final = """
-select distinct unnest(percentile_disc($1::float8[]) within group (order by a.member_id))
-from account a tablesample system ($2)
-"""
-
 _WITHOUT_CLAIM: Final = f"""
 select t.member_id, t.program, t.seq, t.key from transfer t
 left join claim c on c.key = {CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
@@ -66,7 +60,7 @@ class Helping(Protocol):
     """Others who examine."""
 
     def examine(self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int) -> AsyncIterator[Findings]:
-        """What they find in each part, in order. Raises `Unavailable`."""
+        """What they find in each part, as it is done. Raises `Unavailable`."""
         ...
 
 
@@ -101,8 +95,13 @@ async def verify(
         if not found.keys_match:
             await _find_odd_keys(connection, found.report, span)
         found.report.found(*follow_seals(sealed))
-    found.report.faults.sort(key=lambda fault: isinstance(fault, SealFault))  # what a row says tells more
+    found.report.faults.sort(key=_by_account)
     return found.report
+
+
+def _by_account(fault: Fault | SealFault) -> tuple[str, ...]:
+    """Seals last: what a row says tells more. Those of an account stay as they were found."""
+    return ("seal",) if isinstance(fault, SealFault) else ("account", fault.member_id, fault.program)
 
 
 async def _examine_here(
@@ -117,16 +116,27 @@ async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> t
     transfers, key_pages, account_pages = await connection.fetchrow(_SIZES)
     parts: list[Part] = [Root(seal) for seal in seals]
     parts += [Keys(span, first, min(first + _PAGES_A_PART, key_pages)) for first in range(0, key_pages, _PAGES_A_PART)]
-    if span != EVERYBODY:
-        return 0, [*parts, Members(span)]
     shares = min(_MOST_PARTS, transfers // _TRANSFERS_A_PART)
-    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, account_pages))
-    rows = await connection.fetch(_CUTS, [share / shares for share in range(1, shares)], percent)
-    first = ""
-    for cut in sorted(row[0] for row in rows if row[0] is not None):
+    first = span.first
+    for cut in await _cuts(connection, span, shares, account_pages):
         parts.append(Members(Span(first, cut)))
         first = cut + "\x01"  # what comes next, as no text holds a NUL
-    return transfers, [*parts, Members(Span(first))]
+    parts.append(Members(Span(first, span.last)))
+    return transfers if span == EVERYBODY else 0, parts
+
+
+async def _cuts(connection: Connection, span: Span, shares: int, account_pages: int) -> list[str]:
+    """Members that divide a sample of the accounts into equal shares."""
+    if shares <= 1 or span.first == span.last:
+        return []
+    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, account_pages))
+    place = len(span.parameters)
+    query = f"""
+        select distinct unnest(percentile_disc(${place + 1}::float8[]) within group (order by a.member_id)) as cut
+        from account a tablesample system (${place + 2}) where {span.where("a")} order by cut
+    """
+    points = [share / shares for share in range(1, shares)]
+    return [row[0] for row in await connection.fetch(query, *span.parameters, points, percent) if row[0] is not None]
 
 
 async def _find_odd_keys(connection: Connection, report: Report, span: Span) -> None:

@@ -246,8 +246,8 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
         async def publish(self, topic: str, messages: Sequence[Message]) -> None:
             published.append(len(messages))
 
-    async def grow_and_publish(*arguments: Any) -> Grown:
-        grown = await grow(*arguments)
+    async def grow_and_publish(*arguments: Any, **named: Any) -> Grown:
+        grown = await grow(*arguments, **named)
         relay = Relay(pool, Points(), TOPIC, SystemClock(), WorkerHealth("relay"))
         async with pool.acquire() as connection:
             await relay.publish_next(connection)
