@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection as pipes
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.examine import Findings, Part, examine, use_examining_plans
@@ -41,32 +41,34 @@ class Helpers:
     async def examine(
         self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int
     ) -> AsyncIterator[Findings]:
-        loop = asyncio.get_running_loop()
         under_way: set[asyncio.Future[Findings | _Down]] = set()
         waiting = deque(parts)
-        while waiting or under_way:
-            while waiting and len(under_way) < self._most:
-                task = (self._url, snapshot, waiting.popleft(), recompute, seed)
-                under_way.add(loop.run_in_executor(self._executor, _examine, *task))
-            done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                yield _found(each)
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < self._most:
+                    under_way.add(self._begun(snapshot, waiting.popleft(), recompute, seed))
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    found = each.result()
+                    under_way.remove(each)
+                    if isinstance(found, _Down):
+                        raise Unavailable(*found)
+                    yield found
+        except BrokenProcessPool as error:
+            raise Unavailable("verifying", "one of its processes was ended from outside") from error
+        finally:
+            for each in under_way:
+                each.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    def _begun(self, *task: Any) -> "asyncio.Future[Findings | _Down]":
+        return asyncio.get_running_loop().run_in_executor(self._executor, _examine, self._url, *task)
 
 
 class _Down(tuple[str, str]):
     """What `Unavailable` says, in a form that can be sent."""
 
     __slots__ = ()
-
-
-def _found(done: "asyncio.Future[Findings | _Down]") -> Findings:
-    try:
-        found = done.result()
-    except BrokenProcessPool as error:
-        raise Unavailable("verifying", "one of its processes was ended from outside") from error
-    if isinstance(found, _Down):
-        raise Unavailable(*found)
-    return found
 
 
 def _begin() -> None:

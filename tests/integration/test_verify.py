@@ -1,6 +1,7 @@
 """Verifying the ledger on Postgres: what is sound is clean, and whatever is tampered with is found and named."""
 
 import asyncio
+import multiprocessing
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -306,6 +307,16 @@ async def test_many_faults_are_counted(pool: Pool, database_url: str) -> None:
 async def test_a_helper_without_a_database_is_unavailable(pool: Pool) -> None:
     with Helpers("postgresql://nobody@127.0.0.1:1/none", 1) as helpers, pytest.raises(Unavailable, match="database"):
         await verify(pool, RECHECK, helpers=helpers)
+
+
+async def test_a_helper_that_is_killed(pool: Pool, database_url: str) -> None:
+    await fill(pool, *MEMBERS)
+    with Helpers(database_url, 2) as helpers:
+        assert (await verify(pool, RECHECK, helpers=helpers)).clean
+        for child in multiprocessing.active_children():
+            child.kill()
+        with pytest.raises(Unavailable, match="one of its processes was ended"):
+            await verify(pool, RECHECK, helpers=helpers)
 
 
 async def test_helpers_end_with_the_one_they_help(database_url: str) -> None:
