@@ -4,9 +4,9 @@ Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's table
 the source of the schema and of the migrations. docs/adr/0002 says why.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import asyncpg
 
@@ -14,6 +14,8 @@ from abacus.core.errors import Refused, Unavailable
 
 APPLICATION_ROLE: Final = "abacus_app"
 DEPENDENCY: Final = "database"
+
+_PAGE: Final = 2000
 
 # SQLSTATE classes and codes that say nothing about the data: the server is away, full, shutting down, read-only, not
 # migrated yet, or chose us as the victim of a deadlock. The work in hand is good and will pass later.
@@ -87,6 +89,13 @@ async def passing_failures() -> AsyncIterator[None]:
         if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError | TypeError):
             raise  # asyncpg could not encode a value: that is about the data
         raise Unavailable(DEPENDENCY, _one_line(error)) from error
+
+
+async def pages(connection: Connection, query: str, *parameters: object) -> AsyncIterator[Sequence[Any]]:
+    """The rows of a query, however many, a page at a time. In a transaction."""
+    cursor = await connection.cursor(query, *parameters)
+    while page := await cursor.fetch(_PAGE):
+        yield page
 
 
 SEPARATOR: Final = "\x1f"

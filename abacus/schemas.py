@@ -12,6 +12,8 @@ from abacus.earning.transaction import Transaction
 from abacus.expiry.envelope import ExpiryMessage
 from abacus.ledger.award import AwardEnvelope
 from abacus.ledger.events import PointEvent
+from abacus.ledger.proof import Proof
+from abacus.ledger.seal_event import LedgerSealed
 from abacus.notify.message import MemberNotification
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 from abacus.tiers.events import TierChanged
@@ -27,6 +29,11 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
     "notification.v1": ("What the channels sns and webhook carry", TypeAdapter(MemberNotification)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
+    "ledger-sealed.v1": (
+        "A message on the points topic that no member's is; its key is abacus",
+        TypeAdapter(LedgerSealed),
+    ),
+    "proof.v1": ("What `abacus ledger prove` writes", TypeAdapter(Proof)),
     "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }
 

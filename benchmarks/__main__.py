@@ -9,7 +9,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, spending, tiers
+from benchmarks import api, calculation, expiry, notify, pipeline, posting, spending, tiers, verify
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -23,6 +23,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
+    "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
 }
 _ONLY_ASKED_FOR: Final = {"hour"}  # it takes several minutes by itself
 

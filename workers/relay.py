@@ -1,9 +1,22 @@
-"""Publishes what is posted on the points stream."""
+"""Publishes what is posted on the points stream, and the seals of the ledger with it."""
+
+import asyncio
 
 from abacus.bootstrap import Run, Wiring
+from abacus.health import parts_of
+from abacus.ledger.announce import SealPublisher
 from abacus.ledger.relay import Relay
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=2)
-    return Relay(pool, wiring.publisher(), wiring.settings.points_topic, wiring.clock, wiring.health).run
+    pool, topic = await wiring.pool(size=2), wiring.settings.points_topic
+    relaying, sealing = parts_of(wiring.health, 2)
+    relay = Relay(pool, wiring.publisher(), topic, wiring.clock, relaying)
+    seals = SealPublisher(pool, wiring.publisher(), topic, wiring.clock, sealing)
+
+    async def run(stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(relay.run(stop))
+            group.create_task(seals.run(stop))
+
+    return run

@@ -1,25 +1,30 @@
-"""`abacus migrate`, `abacus explain`, `abacus ledger verify`."""
+"""`abacus migrate`, `abacus explain`, and the tree of `abacus ledger`."""
 
 import json
 from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
+from abacus.cli import seals
+from abacus.cli import verify as verifying
+from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
 from abacus.core.errors import Refused
 from abacus.core.ids import award_id
 from abacus.earning.recompute import recompute
 from abacus.ledger.award import Kind
 from abacus.ledger.read import LedgerReader
 from abacus.ledger.transfer import Transfer
-from abacus.ledger.verify import verify as verify_ledger
 from abacus.migrations import migrate as migrate_database
 from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
 
 app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
+app.command("verify")(verifying.verify)
+app.command("seal")(seals.seal)
+app.command("seals")(seals.show_seals)
+app.command("prove")(seals.prove)
+app.command("check-proof")(seals.check_proof)
 
 
 def migrate(as_json: AsJson = False) -> None:
@@ -132,43 +137,3 @@ def _document(transfer: Transfer, difference: str | None) -> dict[str, Any]:
         "explanation": json.loads(transfer.explanation),
         "recomputed": difference or "same",
     }
-
-
-@app.command()
-def verify(
-    member: Annotated[str | None, typer.Option(help="Only this member.")] = None, as_json: AsJson = False
-) -> None:
-    """Recompute every balance, sequence, hash chain and explanation from the rows. Exit 1 when a row is wrong."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            book = CardBook(await CardStore(opened).all())
-            columns = (SpinnerColumn(), TextColumn("{task.completed:,} transfers"), TimeElapsedColumn())
-            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-                task = progress.add_task("", total=None)
-                report = await verify_ledger(
-                    opened,
-                    lambda transfer: recompute(transfer, book),
-                    member_id=member,
-                    progress=lambda done: progress.update(task, completed=done),
-                )
-        if as_json:
-            print_json(
-                {
-                    "clean": report.clean,
-                    "accounts": report.accounts,
-                    "transfers": report.transfers,
-                    "faults": [fault._asdict() for fault in report.faults],
-                    "more_faults": report.more_faults,
-                }
-            )
-        else:
-            for fault in report.faults:
-                console.print(str(fault), style="red", highlight=False, markup=False, soft_wrap=True)
-            verdict = "clean" if report.clean else counted(len(report.faults) + report.more_faults, "fault")
-            checked = f"{counted(report.accounts, 'account')}, {counted(report.transfers, 'transfer')}"
-            console.print(f"{checked}: {verdict}", highlight=False)
-        if not report.clean:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())

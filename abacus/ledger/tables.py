@@ -209,3 +209,33 @@ RELAY_CURSOR: Final = Table(
     Column("seq", BigInteger, nullable=False),
     Column("moved_at", DateTime(timezone=True), nullable=False),
 )
+
+# `published_at` is null until the brokers have it. All else of a seal is never changed.
+SEAL: Final = Table(
+    "seal",
+    METADATA,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("sealed_at", DateTime(timezone=True), nullable=False),
+    Column("accounts", BigInteger, nullable=False),
+    Column("transfers", BigInteger, nullable=False),
+    Column("root", LargeBinary, nullable=False),
+    Column("snapshot", Text, nullable=False),
+    Column("previous", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("published_at", DateTime(timezone=True)),
+    Index(None, "published_at", postgresql_where=text("published_at is null")),
+)
+
+# What stands in the tree of an old seal for an account that bears another name now (docs/adr/0017): its leaf then, and
+# its place among the leaves. The account itself, under the name that it has now, is left out of that tree.
+SEALED_LEAF: Final = Table(
+    "sealed_leaf",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("program", KEY_TEXT, primary_key=True),
+    Column("seal_number", BigInteger, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, nullable=False),
+    Column("leaf", LargeBinary, nullable=False),
+    Column("transfers", BigInteger, nullable=False),
+    Index(None, "seal_number", "position"),
+)

@@ -1,183 +1,151 @@
-"""Proving the ledger from its own rows: sequences, balances, hash chains, keys, explanations. In constant memory."""
+"""Proving the ledger from its own rows: sequences, balances, hash chains, keys, explanations, seals. In little memory.
 
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from datetime import date
-from typing import Final, NamedTuple
+The ledger is cut into parts of about a hundred thousand transfers, which one connection examines one after the other,
+or several processes at once. All look at one snapshot, so posting may go on meanwhile.
+"""
 
-from abacus.ledger.award import Kind
-from abacus.ledger.transfer import NO_HASH, Account, Transfer, chain
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Protocol
+
+from abacus.ledger.examine import (
+    CLAIMED_AS,
+    EVERYBODY,
+    Findings,
+    Keys,
+    Members,
+    Part,
+    Root,
+    Span,
+    examine,
+    use_examining_plans,
+)
+from abacus.ledger.follow import Recompute
+from abacus.ledger.report import MOST_FAULTS, Fault, Report, SealFault
+from abacus.ledger.seal import Seal, follow_seals
+from abacus.ledger.seals import all_seals
 from abacus.postgres import Connection, Pool, passing_failures
 
-_FETCH: Final = 5000
-_MOST_FAULTS: Final = 1000
+_TRANSFERS_A_PART: Final = 100_000
+_MOST_PARTS: Final = 4096
+_PAGES_A_PART: Final = 32_768
+_PAGES_SAMPLED: Final = 1000
+_A_DAY_S: Final = 86_400  # a search for odd keys has nobody waiting for it but the one who verifies
 
-_ACCOUNT: Final = ", ".join(f"a.{column}" for column in Account._fields)
-_TRANSFER: Final = ", ".join(f"t.{column}" for column in Transfer._fields)
-
-_ROWS: Final = f"""
-select {_ACCOUNT}, {_TRANSFER}
-from account a left join transfer t on t.member_id = a.member_id and t.program = a.program
-where $1::text is null or a.member_id = $1
-order by a.member_id, a.program, t.seq
+_SIZES: Final = """
+select (select greatest(reltuples, 0)::bigint from pg_class where oid = 'transfer'::regclass),
+    pg_relation_size('claim') / current_setting('block_size')::int,
+    pg_relation_size('account') / current_setting('block_size')::int
 """
-
-_WITHOUT_ACCOUNT: Final = f"""
-select t.member_id, t.program, t.seq from transfer t
-where ($1::text is null or t.member_id = $1)
-    and not exists (select from account a where a.member_id = t.member_id and a.program = t.program)
-limit {_MOST_FAULTS}
-"""
-
-# An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
-_CLAIMED_AS: Final = (
-    f"case t.kind when '{Kind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
-)
 
 _WITHOUT_CLAIM: Final = f"""
 select t.member_id, t.program, t.seq, t.key from transfer t
-left join claim c on c.key = {_CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
-where ($1::text is null or t.member_id = $1) and c.key is null
-limit {_MOST_FAULTS}
+left join claim c on c.key = {CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
+where %s and c.key is null
+limit {MOST_FAULTS}
 """
 
 _WITHOUT_TRANSFER: Final = f"""
 select c.member_id, c.program, c.seq, c.key from claim c
-left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {_CLAIMED_AS}
-where ($1::text is null or c.member_id = $1) and t.key is null
-limit {_MOST_FAULTS}
+left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {CLAIMED_AS}
+where %s and t.key is null
+limit {MOST_FAULTS}
 """
 
-# Says what is wrong with a transfer's explanation, or nothing.
-Recompute = Callable[[Transfer], str | None]
-Progress = Callable[[int], None]
+# How many transfers are verified, and about how many there are; 0 when nobody knows.
+Progress = Callable[[int, int], None]
 
 
-class Fault(NamedTuple):
-    """One row that is not what it must be."""
+class Helping(Protocol):
+    """Others who examine."""
 
-    member_id: str
-    program: str
-    seq: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.member_id} {self.program} #{self.seq}: {self.what}"
-
-
-@dataclass(slots=True)
-class Report:
-    """What was looked at and what was found."""
-
-    accounts: int = 0
-    transfers: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    more_faults: int = 0
-
-    @property
-    def clean(self) -> bool:
-        return not self.faults
-
-    def found(self, fault: Fault) -> None:
-        if len(self.faults) < _MOST_FAULTS:
-            self.faults.append(fault)
-        else:
-            self.more_faults += 1
+    def examine(self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int) -> AsyncIterator[Findings]:
+        """What they find in each part, as it is done. Raises `Unavailable`."""
+        ...
 
 
 async def verify(
-    pool: Pool, recompute: Recompute, *, member_id: str | None = None, progress: Progress = lambda _: None
+    pool: Pool,
+    recompute: Recompute,
+    *,
+    span: Span = EVERYBODY,
+    seals: int | None = 1,
+    helpers: Helping | None = None,
+    progress: Progress = lambda _done, _expected: None,
 ) -> Report:
-    """Check everything, or one member. One snapshot is looked at, so posting may go on meanwhile."""
-    report = Report()
+    """Check everything, with the roots of the last `seals` or of all; or some members. Raises `Unavailable`."""
     async with (
         passing_failures(),
         pool.acquire() as connection,
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
-        await _check_accounts(connection, report, recompute, member_id, progress)
-        await _check_keys(connection, report, member_id)
-    return report
+        snapshot = await connection.fetchval("select pg_export_snapshot()")
+        await use_examining_plans(connection)
+        sealed = await all_seals(connection) if span == EVERYBODY else []
+        chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
+        expected, parts = await _parts(connection, span, chosen)
+        seed, found = secrets.randbits(63), Findings()
+        if helpers is None:
+            examining = _examine_here(connection, parts, recompute, seed)
+        else:
+            examining = helpers.examine(snapshot, parts, recompute, seed)
+        async for part in examining:
+            found.add(part)
+            progress(found.report.transfers, expected)
+        if not found.keys_match:
+            await _find_odd_keys(connection, found.report, span)
+        found.report.found(*follow_seals(sealed))
+    found.report.faults.sort(key=_by_account)
+    return found.report
 
 
-async def _check_accounts(
-    connection: Connection, report: Report, recompute: Recompute, member_id: str | None, progress: Progress
-) -> None:
-    current: _Chain | None = None
-    async for account, transfer in _rows(connection, member_id):
-        if current is None or current.account[:2] != account[:2]:
-            if current is not None:
-                current.finish(report)
-            current = _Chain(account)
-            report.accounts += 1
-        if transfer is not None:
-            current.follow(transfer, recompute, report)
-            report.transfers += 1
-            if report.transfers % _FETCH == 0:
-                progress(report.transfers)
-    if current is not None:
-        current.finish(report)
-    progress(report.transfers)
+def _by_account(fault: Fault | SealFault) -> tuple[str, ...]:
+    """Seals last: what a row says tells more. Those of an account stay as they were found."""
+    return ("seal",) if isinstance(fault, SealFault) else ("account", fault.member_id, fault.program)
 
 
-async def _rows(connection: Connection, member_id: str | None) -> AsyncIterator[tuple[Account, Transfer | None]]:
-    width = len(Account._fields)
-    # The order is the primary keys' own: two index scans merged, nothing sorted, nothing held.
-    await connection.execute("set local enable_hashjoin = off; set local enable_sort = off")
-    async for row in connection.cursor(_ROWS, member_id, prefetch=_FETCH):
-        values = tuple(row)
-        account = Account(*values[:width])
-        yield account, None if values[width] is None else Transfer(*values[width:])
+async def _examine_here(
+    connection: Connection, parts: Sequence[Part], recompute: Recompute, seed: int
+) -> AsyncIterator[Findings]:
+    for part in parts:
+        yield await examine(connection, part, recompute, seed)
 
 
-class _Chain:
-    """Follows one account's transfers from the first to the last."""
-
-    def __init__(self, account: Account) -> None:
-        self.account = account
-        self._seq = 0
-        self._balance = 0
-        self._earned = 0
-        self._hash = NO_HASH
-        self._expires_on: date | None = None
-
-    def follow(self, transfer: Transfer, recompute: Recompute, report: Report) -> None:
-        def found(what: str) -> None:
-            report.found(Fault(transfer.member_id, transfer.program, transfer.seq, what))
-
-        if transfer.seq != self._seq + 1:
-            found(f"follows #{self._seq}: {transfer.seq - self._seq - 1} missing before it")
-        if transfer.balance_after != self._balance + transfer.points:
-            found(f"balance_after is {transfer.balance_after}, not {self._balance} + {transfer.points}")
-        if transfer.hash != chain(self._hash, transfer[:-1]):
-            found("the hash does not match the row and the one before it")
-        wrong = recompute(transfer)
-        if wrong is not None:
-            found(wrong)
-        self._seq = transfer.seq
-        self._balance = transfer.balance_after
-        self._earned += transfer.points if transfer.kind == Kind.EARN else 0
-        self._expires_on = transfer.expires_on
-        self._hash = transfer.hash
-
-    def finish(self, report: Report) -> None:
-        for name, recorded, followed in (
-            ("last_seq", self.account.last_seq, self._seq),
-            ("balance", self.account.balance, self._balance),
-            ("expires_on", self.account.expires_on, self._expires_on),
-            ("earned_total", self.account.earned_total, self._earned),
-            ("head_hash", self.account.head_hash.hex(), self._hash.hex()),
-        ):
-            if recorded != followed:
-                what = f"the account's {name} is {recorded}, its transfers come to {followed}"
-                report.found(Fault(self.account.member_id, self.account.program, self._seq, what))
+async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
+    """About how many transfers there are, and the parts: those that take the longest first."""
+    transfers, key_pages, account_pages = await connection.fetchrow(_SIZES)
+    parts: list[Part] = [Root(seal) for seal in seals]
+    parts += [Keys(span, first, min(first + _PAGES_A_PART, key_pages)) for first in range(0, key_pages, _PAGES_A_PART)]
+    shares = min(_MOST_PARTS, transfers // _TRANSFERS_A_PART)
+    first = span.first
+    for cut in await _cuts(connection, span, shares, account_pages):
+        parts.append(Members(Span(first, cut)))
+        first = cut + "\x01"  # what comes next, as no text holds a NUL
+    parts.append(Members(Span(first, span.last)))
+    return transfers if span == EVERYBODY else 0, parts
 
 
-async def _check_keys(connection: Connection, report: Report, member_id: str | None) -> None:
-    await connection.execute("set local enable_hashjoin = on; set local enable_sort = on")
-    for row in await connection.fetch(_WITHOUT_ACCOUNT, member_id):
-        report.found(Fault(row[0], row[1], row[2], "has no account"))
-    for row in await connection.fetch(_WITHOUT_CLAIM, member_id):
-        report.found(Fault(row[0], row[1], row[2], f"its key {row[3]} is not claimed for it"))
-    for row in await connection.fetch(_WITHOUT_TRANSFER, member_id):
-        report.found(Fault(row[0], row[1], row[2], f"the key {row[3]} is claimed for a transfer that is not there"))
+async def _cuts(connection: Connection, span: Span, shares: int, account_pages: int) -> list[str]:
+    """Members that divide a sample of the accounts into equal shares."""
+    if shares <= 1 or span.first == span.last:
+        return []
+    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, account_pages))
+    place = len(span.parameters)
+    query = f"""
+        select distinct unnest(percentile_disc(${place + 1}::float8[]) within group (order by a.member_id)) as cut
+        from account a tablesample system (${place + 2}) where {span.where("a")} order by cut
+    """
+    points = [share / shares for share in range(1, shares)]
+    return [row[0] for row in await connection.fetch(query, *span.parameters, points, percent) if row[0] is not None]
+
+
+async def _find_odd_keys(connection: Connection, report: Report, span: Span) -> None:
+    """The keys do not match the transfers: find which. This needs memory and time, which a sound ledger never does."""
+    for setting in ("enable_sort", "enable_hashjoin", "enable_mergejoin"):
+        await connection.execute(f"set local {setting} = on")
+    for statement, table, what in (
+        (_WITHOUT_CLAIM, "t", "its key {} is not claimed for it"),
+        (_WITHOUT_TRANSFER, "c", "the key {} is claimed for a transfer that is not there"),
+    ):
+        for row in await connection.fetch(statement % span.where(table), *span.parameters, timeout=_A_DAY_S):
+            report.found(Fault(row[0], row[1], row[2], what.format(row[3])))

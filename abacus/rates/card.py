@@ -117,6 +117,9 @@ class RateCard:
     def __hash__(self) -> int:  # the generated one would hash the mappings, which have no hash
         return hash((self.scope, self.effective_from))
 
+    def __reduce__(self) -> tuple[object, ...]:  # read-only mappings cannot be sent to another process
+        return parse_card, (to_document(self),)
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedCard:

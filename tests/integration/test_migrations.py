@@ -67,6 +67,10 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "delete from rate_card",
         "update rejection set reason = ''",
         "delete from rejection",
+        "update seal set root = ''",
+        "delete from seal",
+        "update sealed_leaf set leaf = ''",
+        "delete from sealed_leaf",
     ],
 )
 async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:
@@ -96,6 +100,7 @@ REFERENCE_TABLES = {
     "tier_calendar",
     "tier_roll",
     "notification_pace",
+    "seal",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

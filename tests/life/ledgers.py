@@ -113,4 +113,9 @@ class LivingOnPostgres:
 
 
 def _claim(id_: AccountId, end: MonthEnd, change: Change | None) -> Claim:
-    return Claim(expiry_claim(end.key, *id_), *id_, change.transfer.seq if change is not None else 0, end.key)
+    return Claim(
+        expiry_claim(end.key.removeprefix("expiry:"), *id_),
+        *id_,
+        change.transfer.seq if change is not None else 0,
+        end.key,
+    )

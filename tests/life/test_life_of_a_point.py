@@ -24,6 +24,7 @@ from hypothesis.stateful import (
 
 from abacus.core.clock import FixedClock
 from abacus.core.ids import award_id, expiry_key
+from abacus.earning.recompute import recompute
 from abacus.expiry.month import Month
 from abacus.ledger.award import Award, Kind
 from abacus.ledger.batch import Status
@@ -40,7 +41,9 @@ from abacus.ledger.movement import (
     Spend,
 )
 from abacus.ledger.transfer import NO_HASH, AccountId, chain
+from abacus.ledger.verify import verify
 from abacus.postgres import open_pool
+from abacus.rates.book import CardBook
 from abacus.rates.card import OnShortfall
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
 from tests.life.model import Model
@@ -258,3 +261,15 @@ def test_a_life_on_postgres(database_url: str) -> None:
         LifeOnPostgres,
         settings=settings(max_examples=20, stateful_step_count=30, suppress_health_check=list(HealthCheck)),
     )
+    assert asyncio.run(_faults(database_url)) == []
+
+
+async def _faults(database_url: str) -> list[str]:
+    """What verifying all these lives finds, but for their awards: these name a card that was never published."""
+    pool = await open_pool(database_url, size=2)
+    try:
+        report = await verify(pool, lambda each: None if each.kind == Kind.EARN else recompute(each, CardBook([])))
+    finally:
+        await pool.close()
+    assert report.transfers
+    return list(map(str, report.faults))

@@ -1,0 +1,120 @@
+"""`abacus ledger verify`: the ledger proven from its rows."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
+from abacus.core.errors import Refused
+from abacus.earning.recheck import Recheck
+from abacus.ledger.examine import EVERYBODY, Span
+from abacus.ledger.helpers import Helpers
+from abacus.ledger.report import Report
+from abacus.ledger.verify import Progress as Told
+from abacus.ledger.verify import verify as verify_ledger
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+
+
+def verify(
+    member: Annotated[str | None, typer.Option(help="Only this member.")] = None,
+    first: Annotated[str | None, typer.Option("--from", metavar="MEMBER", help="Members from this id on.")] = None,
+    last: Annotated[str | None, typer.Option("--to", metavar="MEMBER", help="Members up to this id.")] = None,
+    seals: Annotated[
+        str | None, typer.Option(metavar="N|all", help="How many of the last seals to compute again; else one.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option(min=1, max=256, help="How many; else one for each core.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute every balance, sequence, hash chain, explanation and seal from the rows. Exit 1 when a row is wrong."""
+
+    async def main() -> None:
+        span = _span(member, first, last)
+        if seals is not None and span != EVERYBODY:
+            raise Refused("--seals: a seal is over all members; leave out --member, --from and --to")
+        many = _how_many(seals)
+        helping = processes or os.cpu_count() or 1
+        async with pool() as opened:
+            recheck = Recheck(CardBook(await CardStore(opened).all()))
+            with _progress() as told:
+                if helping == 1 or span.first == span.last:
+                    report = await verify_ledger(opened, recheck, span=span, seals=many, progress=told)
+                else:
+                    with Helpers(settings().required("database_url"), helping) as helpers:
+                        report = await verify_ledger(
+                            opened, recheck, span=span, seals=many, helpers=helpers, progress=told
+                        )
+        _show(report, as_json=as_json)
+        if not report.clean:
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
+def _span(member: str | None, first: str | None, last: str | None) -> Span:
+    if member is not None and (first is not None or last is not None):
+        raise Refused("--member is one; leave out --from and --to")
+    if first is not None and last is not None and last < first:
+        raise Refused(f"--to: {last!r} comes before {first!r}, so nobody is meant")
+    return Span(member, member) if member is not None else Span(first or "", last)
+
+
+def _how_many(seals: str | None) -> int | None:
+    if seals is None:
+        return 1
+    if seals != "all" and not (seals.isascii() and seals.isdecimal()):
+        raise Refused(f"--seals: {seals!r} is neither a number nor `all`")
+    return None if seals == "all" else int(seals)
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        TextColumn("{task.description}"),
+        _Rate(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        bar = progress.add_task("", total=0)
+
+        def tell(done: int, expected: int) -> None:
+            about = f" of about {expected:,}" if expected else ""
+            progress.update(bar, completed=done, total=max(done, expected), description=f"{done:,} transfers{about}")
+
+        yield tell
+
+
+class _Rate(ProgressColumn):
+    """Transfers a second since the start."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.completed / task.elapsed:,.0f}/s" if task.elapsed else "")
+
+
+def _show(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "clean": report.clean,
+                "accounts": report.accounts,
+                "transfers": report.transfers,
+                "seals": report.seals,
+                "faults": [fault._asdict() for fault in report.faults],
+                "more_faults": report.more_faults,
+            }
+        )
+        return
+    for fault in report.faults:
+        console.print(str(fault), style="red", highlight=False, markup=False, soft_wrap=True)
+    verdict = "clean" if report.clean else counted(len(report.faults) + report.more_faults, "fault")
+    checked = [counted(report.accounts, "account"), counted(report.transfers, "transfer")]
+    if report.seals:
+        checked.append(counted(len(report.seals), "seal"))
+    console.print(f"{', '.join(checked)}: {verdict}", highlight=False)

@@ -1,0 +1,59 @@
+"""What verifying found: each fault with the row that has it. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+MOST_FAULTS: Final = 1000  # that are named; the others are counted
+
+
+class Fault(NamedTuple):
+    """One row that is not what it must be."""
+
+    member_id: str
+    program: str
+    seq: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.program} #{self.seq}: {self.what}"
+
+
+class SealFault(NamedTuple):
+    """A seal that does not hold: the ledger, or the seal, is not what it was."""
+
+    seal: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"seal {self.seal}: {self.what}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What was looked at and what was found, in a part of the ledger or in all of it."""
+
+    accounts: int = 0
+    transfers: int = 0
+    seals: list[int] = field(default_factory=list)  # whose roots were computed again
+    faults: list[Fault | SealFault] = field(default_factory=list)
+    more_faults: int = 0
+
+    @property
+    def clean(self) -> bool:
+        return not self.faults
+
+    def found(self, *faults: Fault | SealFault) -> None:
+        room = max(0, MOST_FAULTS - len(self.faults))
+        self.faults += faults[:room]
+        self.more_faults += len(faults[room:])
+
+    def add(self, part: "Report") -> None:
+        self.accounts += part.accounts
+        self.transfers += part.transfers
+        self.seals += part.seals
+        self.found(*part.faults)
+        self.more_faults += part.more_faults
+
+    def faults_of(self, account: tuple[str, str], seq: int, whats: Iterable[str]) -> None:
+        self.found(*(Fault(*account, seq, what) for what in whats))

@@ -1,0 +1,169 @@
+"""Proving a ledger: verified by a process for each core, sealed, and one account of it proven.
+
+The ledger is written by the same plain functions that post to it, with amounts, tiers and payment types of every kind,
+and copied in. Postgres shares the cores with the processes that verify.
+"""
+
+import multiprocessing
+import os
+import random
+import time
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import psutil
+
+from abacus.core.clock import SystemClock
+from abacus.earning.formula import rate_of, worth
+from abacus.earning.recheck import Recheck
+from abacus.embedded import EmbeddedStack
+from abacus.examples import example_cards
+from abacus.ledger.award import Award, Kind
+from abacus.ledger.batch import Claim
+from abacus.ledger.examine import EVERYBODY, Span
+from abacus.ledger.helpers import Helpers
+from abacus.ledger.report import Report
+from abacus.ledger.seals import Seals
+from abacus.ledger.transfer import Account, Transfer, apply
+from abacus.ledger.verify import verify
+from abacus.migrations import migrate
+from abacus.postgres import Pool, open_pool
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from benchmarks.report import Figure, rate
+
+TRANSFERS: Final = 5  # of each account
+WANTED: Final = 50_000
+AT_ONCE: Final = 10_000  # accounts copied in one go
+ALONE: Final = 5  # one process verifies a fifth, to compare
+
+_NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+async def measure(directory: Path, accounts: int) -> list[Figure]:
+    async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
+        url = stack.database_url or ""
+        await migrate(url)
+        owner = await open_pool(url, size=2, role=None)
+        try:
+            return await _measure(owner, url, accounts)
+        finally:
+            await owner.close()
+
+
+async def _measure(owner: Pool, url: str, accounts: int) -> list[Figure]:
+    recheck = Recheck(await fill(owner, accounts))
+    seals = Seals(owner, SystemClock())
+    began = time.monotonic()
+    seal = (await seals.make()).seal
+    sealing = time.monotonic() - began
+    began = time.monotonic()
+    await seals.prove((member(accounts // 2), "GRP"))
+    proving = time.monotonic() - began
+    alone = await _timed(owner, recheck, None, Span("", member(accounts // ALONE)))
+    processes = os.cpu_count() or 1
+    with Helpers(url, processes) as helpers:
+        await _timed(owner, recheck, helpers, Span("", member(1)))  # until they have started
+        before = await _cpu(owner)
+        together = await _timed(owner, recheck, helpers, EVERYBODY)
+        cpu = (await _cpu(owner) - before) / together.report.transfers
+    is_clean = together.report.clean and together.report.transfers == accounts * TRANSFERS
+    return [
+        Figure(
+            f"verify, {together.report.transfers:,} transfers of {accounts:,} accounts and a seal,"
+            f" {processes} processes",
+            rate(together.per_s, "transfers"),
+            f"{together.per_s / alone.per_s:.1f} times one process",
+            f">= {WANTED:,}/s",
+            together.per_s >= WANTED and is_clean,
+        ),
+        Figure(
+            "CPU of a verified transfer, its share of the keys and of the seal included, Postgres' with it",
+            f"{cpu * 1e6:.1f} µs",
+            f"{processes / cpu:,.0f}/s if all {processes} cores were its own",
+            f"<= {processes / WANTED * 1e6:.0f} µs",
+            cpu <= processes / WANTED,
+        ),
+        Figure("a seal", rate(accounts / sealing, "accounts"), f"{seal.accounts:,} in {sealing:.1f} s"),
+        Figure("a proof of an account", rate(accounts / proving, "accounts"), f"{accounts:,} in {proving:.1f} s"),
+    ]
+
+
+class Timed(NamedTuple):
+    """What was verified, and how fast."""
+
+    report: Report
+    per_s: float
+
+
+async def _timed(owner: Pool, recheck: Recheck, helpers: Helpers | None, span: Span) -> Timed:
+    began = time.monotonic()
+    report = await verify(owner, recheck, span=span, helpers=helpers)
+    return Timed(report, report.transfers / (time.monotonic() - began))
+
+
+async def _cpu(owner: Pool) -> float:
+    """CPU seconds so far of the helpers, and of the connections to Postgres that have ended: those of helpers end with
+    each part. What others do on the machine meanwhile does not count.
+    """
+    postmaster = int((await owner.fetchval("select pg_read_file('postmaster.pid')")).split()[0])
+    ended = sum(psutil.Process(postmaster).cpu_times()[2:4])
+    return ended + sum(sum(psutil.Process(child.pid).cpu_times()[:2]) for child in multiprocessing.active_children())
+
+
+def member(number: int) -> str:
+    return f"m{number:08}"
+
+
+async def fill(owner: Pool, accounts: int) -> CardBook:
+    """Cards, accounts, transfers and claims as posting would leave them, but for the order on disk: like posting, the
+    transfers of an account lie far from each other.
+    """
+    store = CardStore(owner)
+    for card in example_cards():
+        await store.publish(card, by="benchmark", now=_NOW)
+    book = CardBook(await store.all())
+    held: dict[int, Account] = {number: Account.opened((member(number), "GRP"), "SG") for number in range(accounts)}
+    chance = random.Random(1)
+    awards = _awards(book, chance)
+    for _ in range(TRANSFERS):
+        for start in range(0, accounts, AT_ONCE):
+            posted: list[Transfer] = []
+            claims: list[Claim] = []
+            for number in chance.sample(range(start, min(start + AT_ONCE, accounts)), min(AT_ONCE, accounts - start)):
+                award = next(awards)._replace(member_id=held[number].member_id)
+                held[number], transfer = apply(held[number], award, _NOW)
+                posted.append(transfer)
+                claims.append(Claim(award.key, award.member_id, award.program, transfer.seq, award.fingerprint))
+            await owner.copy_records_to_table("transfer", records=posted, columns=Transfer._fields)
+            await owner.copy_records_to_table("claim", records=claims, columns=Claim._fields)
+    await owner.copy_records_to_table("account", records=held.values(), columns=Account._fields)
+    for table in ("account", "transfer", "claim"):
+        await owner.execute(f"vacuum analyze {table}", timeout=600)
+    return book
+
+
+def _awards(book: CardBook, chance: random.Random) -> Iterator[Award]:
+    published = book.in_force("SG", _NOW)
+    card = published.card
+    kinds = [(v, p, t) for v in card.verticals for p in card.payment_types for t in card.tiers]
+    rates = [rate_of(published, *kind) for kind in kinds]
+    activity, number = True, 0
+    while True:
+        number += 1
+        points, explanation = worth(f"{chance.randrange(100, 20_000) / 100:.2f}", chance.choice(rates))
+        yield Award(
+            f"txn:rides:T-{number:09}",
+            "",
+            "GRP",
+            "SG",
+            Kind.EARN,
+            points,
+            _NOW + timedelta(seconds=number),
+            date(2026, 11, 30),
+            activity,
+            f"{number:032x}",
+            explanation,
+        )
