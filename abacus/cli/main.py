@@ -12,6 +12,7 @@ from abacus.cli import (
     quarantine,
     queues,
     rates,
+    reconcile,
     relay,
     tiers,
     up,
@@ -34,6 +35,7 @@ app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
 app.command("migrate")(ledger.migrate)
 app.command("explain")(ledger.explain)
+app.command("reconcile")(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")

@@ -30,20 +30,20 @@ limit {_MOST_FAULTS}
 """
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
-_CLAIMED_AS: Final = (
+CLAIMED_AS: Final = (
     f"case t.kind when '{Kind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
 )
 
 _WITHOUT_CLAIM: Final = f"""
 select t.member_id, t.program, t.seq, t.key from transfer t
-left join claim c on c.key = {_CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
+left join claim c on c.key = {CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
 where ($1::text is null or t.member_id = $1) and c.key is null
 limit {_MOST_FAULTS}
 """
 
 _WITHOUT_TRANSFER: Final = f"""
 select c.member_id, c.program, c.seq, c.key from claim c
-left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {_CLAIMED_AS}
+left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {CLAIMED_AS}
 where ($1::text is null or c.member_id = $1) and t.key is null
 limit {_MOST_FAULTS}
 """
