@@ -7,6 +7,7 @@ from abacus.cli import (
     demo,
     expiry,
     ledger,
+    members,
     notify,
     partners,
     quarantine,
@@ -38,6 +39,7 @@ app.command("explain")(ledger.explain)
 app.command("reconcile")(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(rates.app, name="rates")
+app.add_typer(members.app, name="members")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
 partners.app.add_typer(webhooks.app, name="webhook")
