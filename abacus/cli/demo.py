@@ -171,7 +171,7 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
         ["changes of tier", f"{summary.tier_changes:,}"],
         ["messages to members", f"{summary.notifications:,}"],
         ["ledger verified", "yes" if summary.ledger_verified else "NO"],
-        ["every message accounted for", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
+        ["messages reconciled", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
     ]
     table("Abacus demo", ["what", "result"], rows)
     for line in explanations:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -179,4 +180,7 @@ def _show_lines(title: str, name: str, lines: Mapping[str, Line]) -> None:
         [each, f"{line.total:,}", *(f"{line.verdicts[verdict]:,}" for verdict in there), f"{line.points:,}"]
         for each, line in sorted(lines.items(), key=lambda pair: (len(pair[0]) if pair[0].isdecimal() else 0, pair[0]))
     ]
+    all_ = sum((line.verdicts for line in lines.values()), Counter[Verdict]())
+    points = sum(line.points for line in lines.values())
+    rows.append(["all", f"{all_.total():,}", *(f"{all_[verdict]:,}" for verdict in there), f"{points:,}"])
     table(title, [name, "total", *map(str, there), "points"], rows)

@@ -30,7 +30,7 @@ SETTLES_IN: Final = timedelta(minutes=2)  # SQS may count a message that it took
 _GRACE: Final = timedelta(hours=1)
 _FIRST_STEP_BACK: Final = timedelta(hours=1)
 _REPLAYED: Final = (
-    "select id, body from quarantine where replays > 0 and stage = 'transaction' and id > $1 order by id limit 1000"
+    "select id, body from quarantine where replays > 0 and stage = 'transaction' and id > $1 order by id limit 200"
 )
 
 Progress = Callable[[str, int], None]

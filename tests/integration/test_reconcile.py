@@ -1,5 +1,6 @@
 """Reconciling on the real stack: a stream with every misfortune comes out; and each thing that is broken is named."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -352,6 +353,17 @@ async def test_the_command_files_the_account(house: House, database_url: str, tm
     assert broken.code == 1
     assert "doubled: txn:rides:T-1" in broken.out
     assert "IT DOES NOT COME OUT" in broken.out
+
+
+async def test_waiting_ends_when_nothing_is_on_its_way(house: House) -> None:
+    await house.produce([completed(1)])
+    command = ("reconcile", "--from", "2026-01-01T00:00:00Z", "--by", "finance", "--json")
+    at_once = await abacus(*command, env=house.environment())
+    assert (at_once.code, at_once.json["verdicts"], at_once.json["on_the_way"]) == (0, {"in flight": 1}, 1)
+    waiting = asyncio.create_task(abacus(*command, "--wait", "50", env=house.environment()))
+    async with house.running("calculator", "awarder", "relay"):
+        waited = await waiting
+    assert (waited.code, waited.json["verdicts"], waited.json["on_the_way"]) == (0, {"awarded": 1}, 0)
 
 
 REFUSED = {
