@@ -63,8 +63,8 @@ def reconcile(
     async def main() -> None:
         found, name = settings(), by or who()
         since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
-        if out is not None and not out.parent.is_dir():
-            raise Refused(f"--out: there is no folder {out.parent}")
+        if out is not None:
+            _check_writable(out)
         columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
         with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
             async with pool() as opened:
@@ -80,6 +80,14 @@ def reconcile(
             raise typer.Exit(EXIT_FAILED)
 
     run(main())
+
+
+def _check_writable(out: Path) -> None:
+    """Before the work and not after it. Raises `Refused`."""
+    try:
+        out.touch()
+    except OSError as error:
+        raise Refused(f"--out: {out}: {error.strerror}") from None
 
 
 async def account_for(

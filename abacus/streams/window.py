@@ -95,13 +95,13 @@ class TopicWindow:
         partitions = await _partitions(self._bootstrap, self._topic)
         if not partitions:
             return
-        consumer.assign(partitions)
         begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
         firsts = await _first_since(consumer, partitions, self._start)
         held = [partition for partition in partitions if begins[partition] < ends[partition]]
         # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
         # partitions are read from where they begin.
-        keeps_times = not held or any((await _first_since(consumer, held, _EPOCH)).values())
+        ever = await _first_since(consumer, held, _EPOCH) if held else {}
+        keeps_times = not held or any(found is not None for found in ever.values())
         for partition in partitions:
             stretch = stretch_from(
                 partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=keeps_times
@@ -109,9 +109,9 @@ class TopicWindow:
             self.stretches[partition.partition] = stretch
             if stretch.first < ends[partition]:
                 self._open[partition] = ends[partition]
-                consumer.seek(partition, stretch.first)
-            else:
-                consumer.pause(partition)
+        consumer.assign(list(self._open))
+        for partition in self._open:
+            consumer.seek(partition, self.stretches[partition.partition].first)
 
     def _within(self, partition: TopicPartition, records: Sequence[Any]) -> list[Stamped]:
         """Those of the records that belong to the window."""
@@ -177,6 +177,7 @@ async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         bootstrap_servers=bootstrap,
         group_id=None,
         enable_auto_commit=False,
+        auto_offset_reset="none",  # what is forgotten while it is read must not be passed over in silence
         max_partition_fetch_bytes=1024 * 1024,
         fetch_max_bytes=8 * 1024 * 1024,
         fetch_max_wait_ms=100,

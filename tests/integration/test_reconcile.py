@@ -375,6 +375,12 @@ REFUSED = {
 }
 
 
+async def test_where_the_document_cannot_be_written_is_said_before_the_work(house: House, tmp_path: Path) -> None:
+    nowhere = tmp_path / "none" / "account.json"
+    ran = await abacus("reconcile", "--from", "2026-01-01T00:00:00Z", "--out", str(nowhere), env=house.environment())
+    assert (ran.code, ran.err) == (2, f"abacus: --out: {nowhere}: No such file or directory\n")
+
+
 @pytest.mark.parametrize(("start", "end", "line"), REFUSED.values(), ids=REFUSED)
 async def test_what_is_no_window_is_refused(house: House, start: str, end: str | None, line: str) -> None:
     ran = await abacus("reconcile", "--from", start, *(["--to", end] if end else []), env=house.environment())
