@@ -284,6 +284,51 @@ async def test_what_has_no_trace_is_where_it_can_still_be(
     assert found.comes_out == (found.on_the_way == 1)
 
 
+ASKED = """
+insert into partner_award (award_id, key, partner_id, member_id, program, country, points, occurred_at, expires_on,
+    activity, fingerprint, explanation, asked_at, queued_at)
+values (gen_random_uuid(), 'api:acme:' || $1, 'acme', 'bob', 'GRP', 'SG', 100, now(), '2027-01-31', false, 'aa', '{}',
+    now(), case when $2 then now() end)
+"""
+
+REJECTION = """
+insert into rejection (key, member_id, program, points, fingerprint, reason, detail, rejected_at)
+values ('api:acme:' || $1, 'bob', 'GRP', 100, $2, 'budget-exhausted', '', now())
+"""
+ITEM = """
+insert into quarantine (id, stage, origin, reason, detail, body, key, fingerprint, status, set_aside_at)
+values ($1, 'award', '', 'out-of-range', '', '', 'api:acme:' || $1, 'aa', $2, now())
+"""
+CLAIM = "insert into claim values ('api:acme:' || $1, 'bob', 'GRP', 7, $2)"
+
+# Whether the queue took it, what else there is of it, and what became of it.
+ASKS: dict[str, tuple[bool, tuple[str, str] | None, Verdict]] = {
+    "rejected": (True, (REJECTION, "aa"), Verdict.REJECTED),
+    "rejected for other facts": (True, (REJECTION, "bb"), Verdict.MISSING),
+    "held": (True, (ITEM, "held"), Verdict.QUARANTINED),
+    "replayed, and gone": (True, (ITEM, "replayed"), Verdict.MISSING),
+    "claimed for nothing": (True, (CLAIM, "aa"), Verdict.MISSING),
+    "never sent": (False, None, Verdict.NOT_ACCEPTED),
+    "gone": (True, None, Verdict.MISSING),
+}
+
+
+async def test_what_became_of_what_a_partner_asked_for(house: House) -> None:
+    await house.produce([completed(1)])
+    for name, (queued, written, _) in ASKS.items():
+        await house.pool.execute(ASKED, name, queued)
+        if written is not None:
+            statement, value = written
+            await house.pool.execute(statement, name, value)
+    found = await account(house)
+    expected = [verdict for _, _, verdict in ASKS.values()]
+    assert found.asks == {verdict: expected.count(verdict) for verdict in expected}
+    missing = {f"api:acme:{name}" for name, (_, _, verdict) in ASKS.items() if verdict is Verdict.MISSING}
+    assert {(each.what, each.name, each.where) for each in found.findings} == {
+        (What.MISSING, key, "asked for by acme") for key in missing
+    }
+
+
 async def test_a_transfer_that_is_not_published_yet_is_on_its_way(house: House) -> None:
     async with house.running("calculator", "awarder"):
         await house.produce([completed(1)])
