@@ -9,7 +9,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, spending, tiers, verify
+from benchmarks import api, calculation, expiry, notify, pipeline, posting, reconcile, spending, tiers, verify
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -24,6 +24,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
+    "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
 }
 _ONLY_ASKED_FOR: Final = {"hour"}  # it takes several minutes by itself
 

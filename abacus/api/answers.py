@@ -1,5 +1,6 @@
 """The bodies of answers. The routes write them with orjson; these models are their schema."""
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -15,6 +16,7 @@ from abacus.ledger.movement import Hold
 from abacus.ledger.read import Remaining
 from abacus.ledger.transfer import Transfer
 from abacus.partners.door import Accepted
+from abacus.partners.members import Then
 from abacus.partners.register import State, Status
 
 
@@ -69,10 +71,11 @@ class AccountAnswer(BaseModel):
 
 
 class MemberAnswer(BaseModel):
-    """A member's accounts."""
+    """A member's accounts; `as_of` when they were so, where that was asked."""
 
     member_id: str
     accounts: list[AccountAnswer]
+    as_of: datetime | None = None
 
 
 class TransferAnswer(BaseModel):
@@ -199,6 +202,21 @@ def state(found: State) -> dict[str, Any]:
         **worth(found.award),
         **{name: value for name, value in known.items() if value is not None},
     }
+
+
+def member(member_id: str, accounts: Iterable[Then]) -> dict[str, Any]:
+    shown = [
+        {
+            "program": each.program,
+            "balance": each.balance,
+            "held": each.held,
+            "available": each.available,
+            "tier": each.tier,
+            "expires_on": each.expires_on,
+        }
+        for each in accounts
+    ]
+    return {"member_id": member_id, "accounts": shown}
 
 
 def transfer(each: Transfer) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.ledger.read import Remaining
 from abacus.partners.members import Holding
 from abacus.partners.partner import Partner
+from abacus.validation import Moment
 
 _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100
@@ -60,6 +61,14 @@ async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page
     return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
 
 
+class When(BaseModel):
+    """As of when a member is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    as_of: Annotated[Moment | None, Field(description="A time that is past; now if left out.")] = None
+
+
 @router.get(
     "/{member_id:path}/lots",
     summary="What remains of a member's points, award by award",
@@ -91,20 +100,19 @@ async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Que
     response_class=Response,
     responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
-async def member(member_id: MemberId, request: Request) -> Response:
-    """The accounts of a member in the countries where you may award."""
-    shown = [
-        {
-            "program": account.program,
-            "balance": account.balance,
-            "held": account.held,
-            "available": account.balance - account.held,
-            "tier": tier,
-            "expires_on": account.expires_on,
-        }
-        for account, tier in await _holdings(member_id, *call_of(request))
-    ]
-    return answers.json_answer({"member_id": member_id, "accounts": shown})
+async def member(member_id: MemberId, request: Request, asked: Annotated[When, Query()]) -> Response:
+    """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account
+    that had no transfer by then is left out.
+    """
+    partner, parts = call_of(request)
+    accounts = [holding.now for holding in await _holdings(member_id, partner, parts)]
+    if asked.as_of is None:
+        return answers.json_answer(answers.member(member_id, accounts))
+    if asked.as_of > parts.clock.now():
+        detail = "what will be is not known"
+        raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
+    then = [each for each in await parts.members.as_of(member_id, asked.as_of) if partner.may_award_in(each.country)]
+    return answers.json_answer(answers.member(member_id, then) | {"as_of": asked.as_of})
 
 
 async def _holdings(member_id: str, partner: Partner, parts: Parts) -> list[Holding]:

@@ -1,4 +1,4 @@
-"""What follows the stream in the demo: a member rises a tier, a month ends, members are told."""
+"""What follows the stream in the demo: a member rises a tier, a month ends, members are told, all is accounted for."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.bootstrap import sqs
+from abacus.cli.reconcile import account_for
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.examples.stream import EVE
@@ -68,6 +69,12 @@ async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
             return not await pool.fetchval(_UNTOLD, since)
 
     await _until(nothing_is_left, "the notifier")
+
+
+async def comes_out(complete: Settings, pool: Pool, since: datetime) -> bool:
+    """What `abacus reconcile` says of the demo, once every posting is published."""
+    account = await account_for(complete, pool, since, SystemClock().now())
+    return account.comes_out and not account.on_the_way
 
 
 async def _until(condition: Callable[[], Awaitable[bool]], whose: str) -> None:

@@ -8,12 +8,14 @@ from abacus.cli import (
     demo,
     expiry,
     ledger,
+    members,
     notify,
     partners,
     points,
     quarantine,
     queues,
     rates,
+    reconcile,
     relay,
     tiers,
     up,
@@ -36,8 +38,10 @@ app.command("demo")(demo.demo)
 app.command("worker")(worker.worker)
 app.command("migrate")(ledger.migrate)
 app.command("explain")(ledger.explain)
+app.command("reconcile")(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(rates.app, name="rates")
+app.add_typer(members.app, name="members")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
 app.add_typer(points.app, name="points")

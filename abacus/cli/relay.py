@@ -1,13 +1,11 @@
 """`abacus relay`: where publishing stands, and publishing again."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings
+from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
 from abacus.ledger.relay import RelayCursor
 
 app = typer.Typer(help="The points stream.", no_args_is_help=True)
@@ -42,7 +40,7 @@ def rewind(
     """Publish again what was posted since then. A running relay goes on from there; consumers see the ids again."""
 
     async def main() -> None:
-        since = None if start == "start" else _moment(start)
+        since = None if start == "start" else moment("--from", start)
         async with pool() as opened:
             cursor = RelayCursor(opened, settings().points_topic, SystemClock())
             position = await cursor.rewind(since)
@@ -53,13 +51,3 @@ def rewind(
             console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
 
     run(main())
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise Refused(f"--from: {text!r} is neither `start` nor a time like 2026-05-01T00:00:00+08:00") from None
-    if moment.tzinfo is None:
-        raise Refused(f"--from: {text!r} has no offset; write {moment.isoformat()}+00:00 for UTC")
-    return moment.astimezone(UTC)

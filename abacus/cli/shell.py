@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -91,6 +92,17 @@ def who() -> str:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container whose user has no name
         raise Refused("nobody is logged in by a name; say who decides with --by NAME") from None
+
+
+def moment(option: str, text: str) -> datetime:
+    """The time that an option names, in UTC. Raises `Refused`."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise Refused(f"{option}: {text!r} is not a time like 2026-05-01T00:00:00+08:00") from None
+    if found.tzinfo is None:
+        raise Refused(f"{option}: {text!r} has no offset; write {found.isoformat()}+00:00 for UTC")
+    return found.astimezone(UTC)
 
 
 def _runner() -> "asyncio.Runner":

@@ -62,10 +62,11 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member's accounts, as far as they are open to the partner."""
+    """A member's accounts, as far as they are open to the partner; `as_of` when they were so, where that was asked."""
 
     member_id: str
     accounts: tuple[Account, ...]
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

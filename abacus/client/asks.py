@@ -100,8 +100,12 @@ def quote(body: Mapping[str, object]) -> Ask[answers.Worth]:
     return Ask("POST", "/v1/quotes", answers.read_worth, _json(body))
 
 
-def member(member_id: str) -> Ask[answers.Member]:
-    return Ask("GET", f"/v1/members/{_part(member_id)}", answers.read_member)
+def member(member_id: str, as_of: datetime | None) -> Ask[answers.Member]:
+    """Raises `ValueError` for a time without an offset."""
+    if as_of is not None and as_of.tzinfo is None:
+        raise ValueError(f"as_of {as_of.isoformat()}: a time with an offset is needed")
+    query = "" if as_of is None else "?" + urlencode({"as_of": as_of.isoformat()})
+    return Ask("GET", f"/v1/members/{_part(member_id)}{query}", answers.read_member)
 
 
 def transfers(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.Page]:

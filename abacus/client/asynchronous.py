@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 from uuid import UUID
@@ -74,8 +75,8 @@ class AsyncClient:
     async def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
         return await self._ask(asks.quote(asks.computed(member_id, transaction, program)))
 
-    async def member(self, member_id: str) -> Member:
-        return await self._ask(asks.member(member_id))
+    async def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:
+        return await self._ask(asks.member(member_id, as_of))
 
     async def transfers(self, member_id: str, program: str | None = None) -> AsyncIterator[Transfer]:
         page = await self._ask(asks.transfers(member_id, program))

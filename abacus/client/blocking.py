@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 from uuid import UUID
@@ -80,8 +81,9 @@ class Client:
         """What `award_transaction` would come to; nothing is awarded."""
         return self._ask(asks.quote(asks.computed(member_id, transaction, program)))
 
-    def member(self, member_id: str) -> Member:
-        return self._ask(asks.member(member_id))
+    def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:
+        """The member's accounts: as they are, or as they were at a time that is past."""
+        return self._ask(asks.member(member_id, as_of))
 
     def transfers(self, member_id: str, program: str | None = None) -> Iterator[Transfer]:
         """All of them, the newest first, page after page as they are read."""

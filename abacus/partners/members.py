@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.ledger.transfer import Account
@@ -18,12 +19,61 @@ where u.member_id = any($1::text[])
 order by u.member_id, u.program
 """
 
+# The tier that counted then: what the last change before made it, or what the first one since has found.
+_TIER_THEN: Final = f"""
+coalesce(
+    (select c.to_tier from tier_change c
+        where c.member_id = u.member_id and c.program = u.program and c.changed_at <= $2 order by c.n desc limit 1),
+    (select c.from_tier from tier_change c
+        where c.member_id = u.member_id and c.program = u.program and c.changed_at > $2 order by c.n limit 1),
+    {TIER}
+)
+"""
+
+# These say in their explanation by how much they change what is held.
+_HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
+
+_THEN: Final = f"""
+select u.program, u.country, t.balance_after,
+    (select coalesce(sum((h.explanation ->> 'held')::bigint), 0)::bigint from transfer h
+        where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq and h.kind in {_HOLDING_KINDS}),
+    {_TIER_THEN}, t.expires_on
+from account u
+cross join lateral (
+    select * from transfer t where t.member_id = u.member_id and t.program = u.program and t.posted_at <= $2
+    order by t.seq desc limit 1
+) t
+where u.member_id = $1
+order by u.program
+"""
+
+
+class Then(NamedTuple):
+    """What an account held at some time, and the tier there as far as it is known."""
+
+    program: str
+    country: str
+    balance: int
+    held: int
+    tier: str
+    expires_on: date | None
+
+    @property
+    def available(self) -> int:
+        return self.balance - self.held
+
 
 class Holding(NamedTuple):
     """A member's account in one program, and the tier there."""
 
     account: Account
     tier: str
+
+    @property
+    def now(self) -> Then:
+        """The same in the words in which the past is told."""
+        account = self.account
+        return Then(account.program, account.country, account.balance, account.held, self.tier, account.expires_on)
 
 
 class MemberReader:
@@ -44,6 +94,11 @@ class MemberReader:
                 self._asking.add(task)
                 task.add_done_callback(self._asking.discard)
         return await asyncio.shield(answer)
+
+    async def as_of(self, member_id: str, moment: datetime) -> Sequence[Then]:
+        """As the transfers posted until then left it. An account that had none is not there. Raises `Unavailable`."""
+        async with passing_failures():
+            return [Then(*row) for row in await self._pool.fetch(_THEN, member_id, moment)]
 
     async def _ask(self) -> None:
         await asyncio.sleep(_GATHER_S)

@@ -20,6 +20,12 @@ _PARALLEL_CALLS: Final = 4
 _TRIES: Final = 3
 _ALREADY_GONE: Final = ("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight")
 
+_HELD: Final = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesDelayed",
+    "ApproximateNumberOfMessagesNotVisible",
+)
+
 Client = Any  # aiobotocore builds its clients at run time; there is no class to name
 
 
@@ -118,6 +124,12 @@ class SqsQueue:
         count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
         QUEUE_MESSAGES.labels(self.name).set(count)
         return count
+
+    async def holds(self) -> int:
+        """About how many messages it has in all: waiting, delayed, or in someone's hands. Raises `Unavailable`."""
+        with reachable():
+            answer = await self._client.get_queue_attributes(QueueUrl=self.url, AttributeNames=list(_HELD))
+        return sum(int(answer["Attributes"][name]) for name in _HELD)
 
     async def receive(self) -> list[Received]:
         with reachable():

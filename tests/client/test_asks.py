@@ -129,6 +129,14 @@ async def test_quotes_award_nothing_and_have_no_key(api: ScriptedApi) -> None:
     assert not any("Idempotency-Key" in request.headers for request in api.asked)
 
 
+async def test_a_member_as_it_was(api: ScriptedApi) -> None:
+    api.answers(httpx.Response(200, json={"member_id": "bob", "accounts": [], "as_of": "2026-05-01T12:00:00Z"}))
+    assert await ask(api.client().member, "bob", as_of=NOW) == Member("bob", (), NOW)
+    assert str(api.asked[-1].url) == "http://abacus.example/v1/members/bob?as_of=2026-05-01T12%3A00%3A00%2B00%3A00"
+    with pytest.raises(ValueError, match="a time with an offset"):
+        await ask(api.client().member, "bob", as_of=NOW.replace(tzinfo=None))
+
+
 async def test_a_member(api: ScriptedApi) -> None:
     account = {"program": "GRP", "balance": 9, "held": 2, "available": 7, "tier": "gold", "expires_on": None}
     api.answers(httpx.Response(200, json={"member_id": "bob", "accounts": [account]}))

@@ -35,6 +35,7 @@ DEMO_KEYS = {
     "tier_changes",
     "notifications",
     "ledger_verified",
+    "reconciled",
 }
 
 
@@ -107,14 +108,14 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
     with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:
         first = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert set(first) == DEMO_KEYS
-        assert first["ledger_verified"] is True
+        assert (first["ledger_verified"], first["reconciled"]) == (True, True)
         assert first["transactions"] == 502 == first["awarded"] + first["duplicates"] + first["quarantined"]
         assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
         assert first["expired_points"] >= first["expired_members"]
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
         assert again["duplicates"] == first["awarded"] + first["duplicates"]
-        assert again["ledger_verified"] is True
+        assert (again["ledger_verified"], again["reconciled"]) == (True, True)
 
 
 async def test_the_demo_shows_the_worked_examples() -> None:

@@ -1,11 +1,14 @@
-"""The client's settings: what AWS' chain lacks is said in one line."""
+"""The client's settings: what AWS' chain lacks is said in one line. And what a queue says of itself."""
 
+import uuid
 from pathlib import Path
 
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.queues.sqs import sqs_client
+from abacus.queues.definition import AWARD, ensure_queues
+from abacus.queues.sqs import SqsQueue, sqs_client
+from tests.conftest import Services
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +29,20 @@ async def test_aws_without_a_region_is_refused() -> None:
 async def test_an_endpoint_of_ones_own_needs_neither_region_nor_credentials() -> None:
     async with sqs_client("http://127.0.0.1:1") as client:
         assert client.meta.endpoint_url == "http://127.0.0.1:1"
+
+
+async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Services) -> None:
+    prefix = f"holds-{uuid.uuid4().hex[:8]}-"
+    async with sqs_client(services.sqs_endpoint_url) as client:
+        await ensure_queues(client, prefix)
+        queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        assert (await queue.holds(), await queue.waiting()) == (0, 0)
+        await queue.send(["taken"])
+        (taken,) = await queue.receive()
+        await queue.send(["delayed"], delay_s=600)
+        await queue.send(["waiting"])
+        assert (await queue.holds(), await queue.waiting()) == (3, 1)
+        await queue.delete([taken])
+        assert (await queue.holds(), await queue.waiting()) == (2, 1)
+        (waiting,) = await queue.receive()
+        assert (waiting.body, waiting.receives) == ("waiting", 1)  # counting it was no receive

@@ -1,0 +1,110 @@
+"""What became of a message, or of what a partner asked for: from the facts that were found to one word. Pure."""
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Verdict(StrEnum):
+    """Every message has exactly one."""
+
+    AWARDED = "awarded"  # the ledger has its award, once
+    DUPLICATE = "duplicate"  # it says again what was awarded for an earlier message
+    IGNORED = "ignored"  # an event that the card does not list
+    QUARANTINED = "quarantined"  # set aside with its reason
+    REJECTED = "rejected"  # its partner had met a limit
+    NOT_ACCEPTED = "not accepted"  # entered, and never taken by the queue: its partner was told so
+    IN_FLIGHT = "in flight"  # not read yet, or on the award queue, or perhaps in retry
+    IN_RETRY = "in retry"  # only the retry queue can have it
+    DEAD_LETTER = "dead letter"  # only a dead-letter queue can have it
+    MISSING = "missing"  # nothing has it
+    DOUBLED = "doubled"  # its key was posted more than once
+
+
+ON_THE_WAY: Final = frozenset({Verdict.IN_FLIGHT, Verdict.IN_RETRY})
+FAULTS: Final = frozenset({Verdict.DEAD_LETTER, Verdict.MISSING, Verdict.DOUBLED})
+
+
+class Queues(NamedTuple):
+    """About how many messages each queue held, counted after the offsets were read: the retry queue first, because
+    from there a transaction goes to the award queue and never back.
+    """
+
+    retry: int
+    award: int
+    dead: int
+
+
+class Age(NamedTuple):
+    """How old what has no trace is. One that has not settled may be anywhere, whatever the queues say: what they count
+    lags behind. One that is overdue has outlived every retry.
+    """
+
+    settled: bool
+    overdue: bool
+
+
+class Facts(NamedTuple):
+    """All that was found of a message. `posted` is what the ledger has under its key: the same facts, or others."""
+
+    ignored: bool
+    posted: str | None
+    first: bool  # of the messages with the same facts
+    posted_before: bool  # longer before the message was sent than clocks differ
+    doubled: bool
+    held: str | None  # the reason for which the quarantine holds it
+    read: bool  # by the calculator
+    settled: bool
+    overdue: bool
+
+
+class Ask(NamedTuple):
+    """All that was found of an award that a partner asked for."""
+
+    queued: bool
+    posted: str | None
+    doubled: bool
+    rejected: bool
+    held: str | None
+    settled: bool
+    overdue: bool
+
+
+SAME: Final = "same"
+OTHER: Final = "other"
+
+
+def verdict_of(facts: Facts, queues: Queues) -> Verdict:
+    """What was posted counts first, then what was set aside; where there is no trace, what can still have it."""
+    if facts.posted == SAME:
+        if facts.posted_before or not facts.first:
+            return Verdict.DUPLICATE
+        return Verdict.DOUBLED if facts.doubled else Verdict.AWARDED
+    if facts.held is not None:
+        return Verdict.QUARANTINED
+    if facts.ignored:
+        return Verdict.IGNORED
+    if not facts.read:
+        return Verdict.IN_FLIGHT
+    return _without_trace(Age(facts.settled, facts.overdue), queues)
+
+
+def verdict_of_ask(ask: Ask, queues: Queues) -> Verdict:
+    if ask.posted == SAME:
+        return Verdict.DOUBLED if ask.doubled else Verdict.AWARDED
+    if ask.rejected:
+        return Verdict.REJECTED
+    if ask.held is not None:
+        return Verdict.QUARANTINED
+    if not ask.queued:
+        return Verdict.NOT_ACCEPTED
+    return _without_trace(Age(ask.settled, ask.overdue), queues)
+
+
+def _without_trace(age: Age, queues: Queues) -> Verdict:
+    if not age.settled:
+        return Verdict.IN_FLIGHT
+    if not age.overdue and queues.award:
+        return Verdict.IN_FLIGHT
+    if not age.overdue and queues.retry:
+        return Verdict.IN_RETRY
+    return Verdict.DEAD_LETTER if queues.dead else Verdict.MISSING
