@@ -9,7 +9,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, tiers
+from benchmarks import api, calculation, expiry, importing, notify, pipeline, posting, tiers
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -20,6 +20,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
+    "import": lambda directory, _: uvloop.run(importing.measure(directory)),
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
 }

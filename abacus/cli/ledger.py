@@ -74,6 +74,8 @@ def explained(transfer: Transfer, difference: str | None) -> list[str]:
             f"  good until {explanation['expired_on']}: of {explanation['balance']} points"
             f" {explanation['held']} were held and stay"
         )
+    elif transfer.kind == Kind.ADJUST:
+        lines.append(f"  {explanation['reason']}, by {explanation['by']} ({transfer.actor})")
     elif "fixed" in explanation:
         lines.append(f"  {explanation['fixed']}: {explanation['points']} points fixed by {explanation['card']}")
     elif "granted_by" in explanation:

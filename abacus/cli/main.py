@@ -6,6 +6,7 @@ from abacus import __version__
 from abacus.cli import (
     demo,
     expiry,
+    importing,
     ledger,
     notify,
     partners,
@@ -35,6 +36,7 @@ app.command("worker")(worker.worker)
 app.command("migrate")(ledger.migrate)
 app.command("explain")(ledger.explain)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(importing.app, name="import")
 app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")

@@ -32,6 +32,8 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
 def _faults(explanation: dict[str, Any], transfer: Transfer, book: CardBook) -> list[str]:
     if transfer.kind == Kind.EXPIRE:
         return _lapsed(explanation, transfer)
+    if transfer.kind == Kind.ADJUST:
+        return []  # somebody named the points; there is nothing to multiply
     card = book.by_name(explanation["card"]).card
     if "granted_by" in explanation:
         return []  # a partner named the points; there is nothing to multiply

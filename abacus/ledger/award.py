@@ -22,6 +22,11 @@ class Kind(StrEnum):
 
     EARN = "earn"
     EXPIRE = "expire"
+    SPEND = "spend"
+    REVERSE = "reverse"
+    ADJUST = "adjust"
+    HOLD = "hold"
+    RELEASE = "release"
 
 
 class Award(NamedTuple):

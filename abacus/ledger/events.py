@@ -10,7 +10,11 @@ from abacus.ledger.award import Kind
 from abacus.ledger.transfer import Transfer
 
 SOURCE: Final = "abacus/ledger"
-TYPES: Final = {Kind.EARN: "abacus.points.earned.v1", Kind.EXPIRE: "abacus.points.expired.v1"}
+TYPES: Final = {
+    Kind.EARN: "abacus.points.earned.v1",
+    Kind.EXPIRE: "abacus.points.expired.v1",
+    Kind.ADJUST: "abacus.points.adjusted.v1",
+}
 
 
 class PointEventData(BaseModel):
@@ -39,7 +43,7 @@ class PointEvent(BaseModel):
     specversion: Literal["1.0"]
     id: str
     source: str
-    type: Literal["abacus.points.earned.v1", "abacus.points.expired.v1"]
+    type: Literal["abacus.points.earned.v1", "abacus.points.expired.v1", "abacus.points.adjusted.v1"]
     subject: str
     time: datetime
     datacontenttype: Literal["application/json"]
