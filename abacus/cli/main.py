@@ -8,6 +8,7 @@ from abacus.cli import (
     expiry,
     importing,
     ledger,
+    members,
     notify,
     partners,
     quarantine,
@@ -42,6 +43,7 @@ app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
+app.add_typer(members.app, name="members")
 app.add_typer(notify.app, name="notify")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(queues.app, name="queues")

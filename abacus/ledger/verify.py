@@ -1,9 +1,9 @@
 """Proving the ledger from its own rows: sequences, balances, hash chains, keys, explanations. In constant memory."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.ledger.award import Kind
 from abacus.ledger.transfer import NO_HASH, Account, Transfer, chain
@@ -100,6 +100,15 @@ async def verify(
     return report
 
 
+async def verify_accounts(connection: Connection, recompute: Recompute, member_id: str) -> Report:
+    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for."""
+    report = Report()
+    await _check_accounts(connection, report, recompute, member_id, lambda _: None)
+    for row in await connection.fetch(_WITHOUT_CLAIM, member_id):
+        report.found(_unclaimed(row))
+    return report
+
+
 async def _check_accounts(
     connection: Connection, report: Report, recompute: Recompute, member_id: str | None, progress: Progress
 ) -> None:
@@ -178,6 +187,10 @@ async def _check_keys(connection: Connection, report: Report, member_id: str | N
     for row in await connection.fetch(_WITHOUT_ACCOUNT, member_id):
         report.found(Fault(row[0], row[1], row[2], "has no account"))
     for row in await connection.fetch(_WITHOUT_CLAIM, member_id):
-        report.found(Fault(row[0], row[1], row[2], f"its key {row[3]} is not claimed for it"))
+        report.found(_unclaimed(row))
     for row in await connection.fetch(_WITHOUT_TRANSFER, member_id):
         report.found(Fault(row[0], row[1], row[2], f"the key {row[3]} is claimed for a transfer that is not there"))
+
+
+def _unclaimed(row: Sequence[Any]) -> Fault:
+    return Fault(row[0], row[1], row[2], f"its key {row[3]} is not claimed for it")
