@@ -22,11 +22,7 @@ class Kind(StrEnum):
 
     EARN = "earn"
     EXPIRE = "expire"
-    SPEND = "spend"
-    REVERSE = "reverse"
     ADJUST = "adjust"
-    HOLD = "hold"
-    RELEASE = "release"
 
 
 class Award(NamedTuple):

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,11 @@ async def test_the_example_of_the_docs(house: House) -> None:
     assert "opening balance, by alice (import:oldsystem)" in explained.out
     assert "recomputed now: same" in explained.out
     assert await is_clean(house)
+
+
+def test_the_docs_show_the_example_as_it_is() -> None:
+    shown = (EXAMPLE.parents[1] / "import.md").read_text(encoding="utf-8")
+    assert textwrap.indent(EXAMPLE.read_text(encoding="utf-8"), "    ") in shown
 
 
 async def test_another_source_is_another_balance(house: House) -> None:
