@@ -11,7 +11,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.verify import Recompute, verify_accounts
 from abacus.members.ledger import Head, lock_heads, rename_accounts, settle_with_relay
-from abacus.members.places import PLACES
+from abacus.members.places import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.members.renaming import PSEUDONYM, Renaming
 from abacus.postgres import Connection, Pool, passing_failures
 
@@ -81,10 +81,12 @@ class Eraser:
         await connection.execute(_OPEN_DOOR, member_id)
         renaming = Renaming(member_id, PSEUDONYM + secrets.token_hex(16))
         rows: Counter[str] = Counter()
-        for place in PLACES:
+        for place in BEFORE_ACCOUNTS:
             rows += await place(connection, renaming)
         # The ledger comes last: while its accounts are locked, whoever posts to them waits.
         heads = await lock_heads(connection, member_id)
+        for place in AFTER_ACCOUNTS:
+            rows += await place(connection, renaming)
         accounts: list[dict[str, Any]] = []
         if heads:
             await self._prove(connection, member_id, "they do not hold together as they are")

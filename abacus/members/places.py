@@ -28,7 +28,6 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 # be: it is news of nobody.
 RENAMED: Final = {
     "account_tier": "",
-    "allowance_member": "",
     "membership": f", reason = '{ERASED}'",
     "rejection": "",
     "tier_change": (
@@ -74,7 +73,7 @@ async def _renamed(connection: Connection, renaming: Renaming) -> Rows:
 
 async def _partner_awards(connection: Connection, renaming: Renaming) -> Rows:
     rows = await connection.fetch(
-        "select award_id, explanation from partner_award where member_id = $1 for update",
+        "select award_id, explanation from partner_award where member_id = $1 order by award_id for update",
         renaming.member_id,
         timeout=_SCAN_TIMEOUT_S,
     )
@@ -142,7 +141,14 @@ async def _expiry(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(expiry_batch=len(changed), expiry_run=runs)
 
 
-PLACES: Final[Sequence[Place]] = (
+async def _daily_use(connection: Connection, renaming: Renaming) -> Rows:
+    statement = "update allowance_member set member_id = $2 where member_id = $1"
+    return Rows(allowance_member=await _touch(connection, statement, *renaming))
+
+
+# In two groups, because others who take several of these locks take them in this order: the expirer has its batch
+# before the accounts, and whoever posts has the accounts before what a partner gave their members today.
+BEFORE_ACCOUNTS: Final[Sequence[Place]] = (
     _deleted,
     _renamed,
     _partner_awards,
@@ -150,8 +156,18 @@ PLACES: Final[Sequence[Place]] = (
     _quarantine,
     _expiry,
 )
+AFTER_ACCOUNTS: Final[Sequence[Place]] = (_daily_use,)
 TREATED: Final = frozenset(
-    {*DELETED, *RENAMED, "partner_award", "webhook_delivery", "quarantine", "expiry_batch", "expiry_run"}
+    {
+        *DELETED,
+        *RENAMED,
+        "allowance_member",
+        "partner_award",
+        "webhook_delivery",
+        "quarantine",
+        "expiry_batch",
+        "expiry_run",
+    }
 )
 
 

@@ -289,6 +289,32 @@ async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
     assert members <= {"bob", "carol", *erased}
 
 
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("select from account where member_id = $1 for update", "update allowance_member set used = 11"),
+        (
+            "select from expiry_batch where month = '2026-10b' and body like '%' || $1 || '%' for update",
+            "select from account order by member_id for update",
+        ),
+    ],
+    ids=["posting", "expiring"],
+)
+async def test_locks_are_taken_in_the_order_of_others(pool: Pool, owner: Pool, first: str, then: str) -> None:
+    await live(pool, BOB)
+    async with pool.acquire() as other:
+        async with other.transaction():
+            await other.execute(first, BOB)
+            erasing = asyncio.create_task(erase(owner))
+            async with asyncio.timeout(20):
+                while not await owner.fetchval("select exists(select from pg_locks where not granted)"):  # noqa: ASYNC110  # the server sends no event
+                    await asyncio.sleep(0.02)
+            await other.execute(then)
+        await erasing
+    assert await naming(owner, BOB) == []
+    assert await is_clean(pool)
+
+
 async def test_who_keeps_hashes_elsewhere_is_told_before_the_accounts_are_renamed(pool: Pool, owner: Pool) -> None:
     await live(pool, BOB)
     before = await accounts(pool, BOB)
