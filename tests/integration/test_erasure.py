@@ -1,7 +1,8 @@
 """A member is taken out of everything, and the ledger can be proved as before; nobody else is touched."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
 
 import asyncpg
 import pytest
@@ -242,6 +243,30 @@ async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, re
     await erase(owner, "bob")
     assert await publish_all(relay, pool) == 0
     assert broker.ids == ["adam:GRP:1", "bob:GRP:1", "zoe:GRP:1", "zoe:GRP:2"]
+
+
+class Interrupted:
+    """A connection on which something happens before the question that fetches rows."""
+
+    def __init__(self, connection: Connection, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._connection = connection
+        self._meanwhile = meanwhile
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def fetch(self, *question: Any) -> Any:
+        await self._meanwhile()
+        return await self._connection.fetch(*question)
+
+
+async def test_erased_while_the_relay_looks_where_it_is(pool: Pool, owner: Pool, relay: Relay, broker: Broker) -> None:
+    await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
+    await publish_all(relay, pool)
+    async with pool.acquire() as connection:
+        assert await relay.publish_next(Interrupted(connection, lambda: erase(owner, "bob"))) == 0
+    assert await publish_all(relay, pool) == 0
+    assert broker.ids == ["bob:GRP:1"]
 
 
 async def test_before_any_relay_has_run_all_is_published_under_the_pseudonym(
