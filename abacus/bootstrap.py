@@ -16,7 +16,7 @@ from abacus.health import Health
 from abacus.ledger.read import LedgerReader
 from abacus.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.patience import unless_stopped, until_available
-from abacus.postgres import Pool, open_pool
+from abacus.postgres import APPLICATION_ROLE, Pool, open_pool
 from abacus.quarantine.store import QuarantineStore
 from abacus.queues.definition import AWARD, RETRY
 from abacus.queues.sqs import Client, SqsQueue, sqs_client
@@ -35,9 +35,11 @@ Wire = Callable[["Wiring"], Awaitable[Run]]
 
 
 @asynccontextmanager
-async def database(settings: Settings) -> AsyncIterator[Pool]:
+async def database(
+    settings: Settings, *, role: str | None = APPLICATION_ROLE, session: Mapping[str, str] | None = None
+) -> AsyncIterator[Pool]:
     """A pool for a command of the command line. Raises `Unavailable` at once when there is no database."""
-    pool = await open_pool(settings.required("database_url"), size=4)
+    pool = await open_pool(settings.required("database_url"), size=4, role=role, settings=session)
     try:
         yield pool
     finally:

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.expiry.tables
 import abacus.ledger.tables
+import abacus.members.tables
 import abacus.notify.tables
 import abacus.partners.tables
 import abacus.quarantine.tables
@@ -20,6 +21,7 @@ from abacus.metadata import METADATA
 ROOMS = (
     abacus.expiry.tables,
     abacus.ledger.tables,
+    abacus.members.tables,
     abacus.notify.tables,
     abacus.partners.tables,
     abacus.quarantine.tables,

@@ -9,7 +9,19 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, reconcile, spending, tiers, verify
+from benchmarks import (
+    api,
+    calculation,
+    expiry,
+    importing,
+    notify,
+    pipeline,
+    posting,
+    reconcile,
+    spending,
+    tiers,
+    verify,
+)
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -21,6 +33,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
+    "import": lambda directory, _: uvloop.run(importing.measure(directory)),
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),

@@ -116,7 +116,8 @@ def _told(transfer: Transfer, explanation: dict[str, Any]) -> list[str]:
             return [f"  spent{by}{capture}{reason}"]
         case _:
             approved = f", approved by {explanation['approved_by']}" if "approved_by" in explanation else ""
-            return [f"  adjusted{by}{approved}{reason}"]
+            via = f" ({transfer.actor})" if transfer.actor != explanation["by"] else ""
+            return [f"  adjusted by {explanation['by']}{via}{approved}{reason}"]
 
 
 def _document(transfer: Transfer, difference: str | None) -> dict[str, Any]:

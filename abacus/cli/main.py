@@ -7,6 +7,7 @@ from abacus.cli import (
     adjustments,
     demo,
     expiry,
+    importing,
     ledger,
     members,
     notify,
@@ -40,6 +41,7 @@ app.command("migrate")(ledger.migrate)
 app.command("explain")(ledger.explain)
 app.command("reconcile")(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(importing.app, name="import")
 app.add_typer(rates.app, name="rates")
 app.add_typer(members.app, name="members")
 app.add_typer(tiers.app, name="tiers")
@@ -48,6 +50,7 @@ app.add_typer(points.app, name="points")
 app.add_typer(adjustments.app, name="adjustments")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
+app.add_typer(members.app, name="members")
 app.add_typer(notify.app, name="notify")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(queues.app, name="queues")

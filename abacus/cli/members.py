@@ -1,13 +1,27 @@
-"""`abacus members`: what a member has, or had."""
+"""`abacus members`: what a member has, or had; taking a member out, and the record of who was."""
 
-from typing import Annotated
+import re
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.shell import AsJson, moment, pool, print_json, run, table
+from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.core.ids import ID_PATTERN
+from abacus.earning.recompute import recompute
+from abacus.ledger.kept_leaves import keep_leaves
+from abacus.members.erase import Eraser, Erasure
+from abacus.members.erase import erasures as recorded
+from abacus.members.ledger import Head
+from abacus.members.renaming import Renaming
 from abacus.partners.members import MemberReader
+from abacus.postgres import Connection
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
 
 app = typer.Typer(help="Members.", no_args_is_help=True)
 
@@ -50,3 +64,100 @@ def show(
         table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows)
 
     run(main())
+
+
+@app.command("erase")
+def erase(
+    member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
+    reason: Annotated[str, typer.Option(help="Why, without the member's name; it is kept.")] = "",
+    by: Annotated[str | None, typer.Option(help="Who decides; the login name otherwise.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be erased, and change nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete what is kept of a member as a person, and put a pseudonym in the place of the id. For ever.
+
+    What the ledger holds stays, and can still be proved. Needs the login that owns the tables.
+    """
+
+    async def main() -> None:
+        settings()
+        _check(member, reason, dry_run=dry_run)
+        async with _eraser() as eraser:
+            if dry_run or not yes:
+                _show(member, await eraser.look(member), as_json=as_json and dry_run)
+            if dry_run:
+                return
+            if not yes:
+                _ask(member)
+            erased = await eraser.erase(member, by=by or who(), reason=reason)
+        if as_json:
+            print_json({"dry_run": False} | _document(erased))
+        else:
+            console.print(f"erased; now {erased.pseudonym}", highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("erasures")
+def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False) -> None:
+    """The record of erasures, the newest first. It does not say who was erased."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = await recorded(opened, limit)
+        if as_json:
+            print_json([_document(each) for each in found])
+        else:
+            table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in found])
+
+    run(main())
+
+
+@asynccontextmanager
+async def _eraser() -> AsyncIterator[Eraser]:
+    async with pool(role=None) as owner:
+        book = CardBook(await CardStore(owner).all())
+        yield Eraser(owner, SystemClock(), lambda transfer: recompute(transfer, book), before_renaming=[_keep_leaves])
+
+
+async def _keep_leaves(connection: Connection, renaming: Renaming, _: Sequence[Head]) -> None:
+    await keep_leaves(connection, *renaming)
+
+
+def _check(member: str, reason: str, *, dry_run: bool) -> None:
+    if re.fullmatch(ID_PATTERN, member) is None:
+        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
+    if not dry_run and not reason.strip():
+        raise Refused("--reason: say why, it is kept with the erasure")
+    if member in reason:
+        raise Refused("--reason: leave the member's id out, it would be kept")
+
+
+def _ask(member: str) -> None:
+    if not sys.stdin.isatty():
+        raise Refused("nobody can be asked here; --yes erases without asking")
+    errors.print(f"erase {member}? This cannot be taken back.", markup=False)
+    if not typer.confirm("erase", err=True):
+        raise Refused("nothing was erased")
+
+
+def _show(member: str, looked: Erasure, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"dry_run": True, "member_id": member, "accounts": looked.accounts, "rows": looked.rows})
+        return
+    for name, count in looked.rows.items():
+        if count:
+            console.print(f"{count:>12,}  {name}", highlight=False)
+
+
+def _document(erasure: Erasure) -> dict[str, Any]:
+    return erasure._asdict() | {"erased_at": erasure.erased_at.isoformat()}
+
+
+def _row(erasure: Erasure) -> list[str]:
+    accounts = "\n".join(
+        f"{each['program']}: {counted(each['transfers'], 'transfer')}, balance {each['balance']:,}"
+        for each in erasure.accounts
+    )
+    return [erasure.pseudonym, f"{erasure.erased_at:%Y-%m-%d %H:%M}", erasure.erased_by, erasure.reason, accounts]

@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import json
 import sys
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -16,7 +16,7 @@ from rich.table import Table
 from abacus.bootstrap import database
 from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.logs import configure_logging
-from abacus.postgres import Pool
+from abacus.postgres import APPLICATION_ROLE, Pool
 from abacus.settings import Settings, read_settings
 
 EXIT_FAILED: Final = 1
@@ -61,9 +61,9 @@ def settings() -> Settings:
 
 
 @asynccontextmanager
-async def pool() -> AsyncIterator[Pool]:
+async def pool(*, role: str | None = APPLICATION_ROLE, session: Mapping[str, str] | None = None) -> AsyncIterator[Pool]:
     """A pool on the database that the settings name. Raises `Refused` or `Unavailable`."""
-    async with database(read_settings()) as opened:
+    async with database(read_settings(), role=role, session=session) as opened:
         yield opened
 
 

@@ -53,6 +53,11 @@ def expiry_claim(month: str, member_id: str, program: str) -> str:
     return f"{expiry_key(month)}:{member_id}:{program}"
 
 
+def opening_key(source: str, member_id: str, program: str) -> str:
+    """Of the balance that a member brought from another system."""
+    return f"import:{source}:{member_id}:{program}"
+
+
 def award_id(key: str) -> UUID:
     """The public id of an award, known before the award is posted because it depends on the key alone: a UUIDv5."""
     # As `uuid.uuid5` makes it, in half the time.

@@ -89,7 +89,10 @@ def _moved(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
         faults.append(f"a spend takes points, this one brings {transfer.points}")
     if explanation.get("available", 0) < 0 and transfer.points < 0 and not held:
         faults.append(f"{explanation['available']} points are left available after it")
-    if transfer.kind == Kind.ADJUST and explanation["by"] != transfer.actor:
+    if transfer.kind == Kind.ADJUST and transfer.actor not in {
+        explanation["by"],
+        f"import:{explanation.get('import')}",
+    }:
         faults.append(f"explains that {explanation['by']} adjusted, the transfer is by {transfer.actor}")
     return faults
 

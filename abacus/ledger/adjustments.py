@@ -78,7 +78,7 @@ class CannotDecide(AbacusError):
 class Mover(Protocol):
     """What posts one movement."""
 
-    async def __call__(self, movement: Movement) -> Moved: ...
+    async def __call__(self, movement: Movement, /) -> Moved: ...
 
 
 _COLUMNS: Final = ", ".join(Requested._fields)

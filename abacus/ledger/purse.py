@@ -57,15 +57,17 @@ def take(purse: Purse, points: int, entry: Entry, *, by_name: Mapping[int, int] 
     return Change(Purse(after._replace(lots_drawn=account.lots_drawn + from_oldest), tuple(staying)), transfer, draws)
 
 
-def put(purse: Purse, points: int, good_until: date, entry: Entry, *, lifetime: bool) -> Change:
-    """Put points in, as a gift is: it does not keep other points alive. They are a lot of their own; what was empty
-    goes by what comes.
+def put(purse: Purse, points: int, good_until: date | None, entry: Entry, *, lifetime: bool) -> Change:
+    """Put points in, as a gift is: it does not keep other points alive, and without a day has none of its own. They are
+    a lot of their own; what was empty goes by what comes.
     """
     account, lots = purse
     if account.balance <= 0:
         account = account._replace(lifetime=lifetime)
     if not account.lifetime:
-        day = expiry_after(account.expires_on, good_until, activity=False) if points else account.expires_on
+        day = account.expires_on
+        if points and good_until is not None:
+            day = expiry_after(day, good_until, activity=False)
         after, transfer = _moved(account, points, entry, day, None)
         return Change(Purse(after), transfer)
     after, transfer = _moved(account, points, entry, day_with_lot(account, points, good_until), good_until)

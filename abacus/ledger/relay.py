@@ -102,14 +102,16 @@ class Relay:
 
     async def publish_next(self, connection: Connection) -> int:
         """Publish the next transfers and move the cursor. How many there were. Raises `Unavailable`."""
-        position = await _position(connection, self._topic, self._clock.now())
-        if await connection.fetchval(_IS_AHEAD, position.xid):
-            raise Unavailable(
-                "ledger",
-                f"the cursor stands at transaction {position.xid}, which this server has not reached: was it restored"
-                " from a dump? docs/operate.md, Backups",
-            )
-        rows = await connection.fetch(_NEXT, *position)
+        # As of one moment: an erasure moves the cursor and renames what lies behind it.
+        async with connection.transaction(isolation="repeatable_read"):
+            position = await _position(connection, self._topic, self._clock.now())
+            if await connection.fetchval(_IS_AHEAD, position.xid):
+                raise Unavailable(
+                    "ledger",
+                    f"the cursor stands at transaction {position.xid}, which this server has not reached: was it"
+                    " restored from a dump? docs/operate.md, Backups",
+                )
+            rows = await connection.fetch(_NEXT, *position)
         if not rows:
             RELAY_BEHIND.set(0)
             return 0

@@ -160,7 +160,7 @@ def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple
     return after._replace(earned_total=account.earned_total + award.points), transfer
 
 
-def day_with_lot(account: Account, points: int, good_until: date) -> date | None:
+def day_with_lot(account: Account, points: int, good_until: date | None) -> date | None:
     """The account's day once a lot is added to one that goes by lots: the first day of those that hold something. What
     a debt takes at once holds nothing.
     """

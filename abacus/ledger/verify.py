@@ -99,6 +99,15 @@ async def verify(
     return found.report
 
 
+async def verify_accounts(connection: Connection, recompute: Recompute, member_id: str) -> Report:
+    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for."""
+    span = Span(member_id, member_id)
+    found = await examine(connection, Members(span), recompute, seed=0)
+    for row in await connection.fetch(_WITHOUT_CLAIM % span.where("t"), *span.parameters):
+        found.report.found(Fault(row[0], row[1], row[2], f"its key {row[3]} is not claimed for it"))
+    return found.report
+
+
 def _by_account(fault: Fault | SealFault) -> tuple[str, ...]:
     """Seals last: what a row says tells more. Those of an account stay as they were found."""
     return ("seal",) if isinstance(fault, SealFault) else ("account", fault.member_id, fault.program)

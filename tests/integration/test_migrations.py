@@ -21,6 +21,7 @@ from tests.conftest import Services, database_address
 async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
     """What `alembic check` does."""
     import abacus.ledger.tables  # noqa: PLC0415
+    import abacus.members.tables  # noqa: PLC0415
     import abacus.notify.tables  # noqa: PLC0415
     import abacus.partners.tables  # noqa: PLC0415
     import abacus.quarantine.tables  # noqa: PLC0415
@@ -71,6 +72,8 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "delete from seal",
         "update sealed_leaf set leaf = ''",
         "delete from sealed_leaf",
+        "update erasure set reason = ''",
+        "delete from erasure",
     ],
 )
 async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:
@@ -101,6 +104,7 @@ REFERENCE_TABLES = {
     "tier_roll",
     "notification_pace",
     "seal",
+    "erasure",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

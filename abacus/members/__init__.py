@@ -1,0 +1,1 @@
+"""Members as persons: what is kept of them, and how it is taken out."""

@@ -1,0 +1,1 @@
+"""Members bring the balance that they had in another system."""

@@ -1,0 +1,84 @@
+"""An opening balance changes an account as its line says, and the chain goes on."""
+
+import json
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.core.errors import SetAside
+from abacus.core.points import MAX_POINTS
+from abacus.earning.recompute import recompute
+from abacus.ledger.award import Kind
+from abacus.ledger.opening import Opening, Origin, facts_of, open_with
+from abacus.ledger.transfer import MAX_BALANCE, Account, apply, chain
+from abacus.rates.book import CardBook
+from tests.ledger.awards import NOW, awards_to_bob
+
+OLD = Origin("oldsystem", "alice")
+BROUGHT = Opening("bob", "GRP", "SG", 1250, date(2027, 6, 30))
+EMPTY = Account.opened(("bob", "GRP"), "SG")
+DAYS = st.none() | st.dates(date(2026, 1, 1), date(2028, 1, 1))
+
+
+def test_what_is_written() -> None:
+    after, transfer = open_with(EMPTY, BROUGHT, OLD, NOW)
+    assert (transfer.kind, transfer.key, transfer.actor) == (
+        Kind.ADJUST,
+        "import:oldsystem:bob:GRP",
+        "import:oldsystem",
+    )
+    assert json.loads(transfer.explanation) == {
+        "points": 1250,
+        "reason": "opening balance",
+        "by": "alice",
+        "import": "oldsystem",
+    }
+    assert recompute(transfer, CardBook([])) is None
+    assert recompute(transfer._replace(points=1251), CardBook([])) is not None
+    assert after.earned_total == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "points", "brought", "after"),
+    [
+        (None, 10, date(2027, 6, 30), date(2027, 6, 30)),
+        (date(2026, 12, 31), 10, date(2027, 6, 30), date(2026, 12, 31)),
+        (date(2028, 12, 31), 10, date(2027, 6, 30), date(2028, 12, 31)),
+        (None, 0, date(2027, 6, 30), None),
+        (None, 0, None, None),
+        (date(2026, 12, 31), 0, None, date(2026, 12, 31)),
+    ],
+)
+def test_the_expiry_date_is_set_where_there_is_none(
+    before: date | None, points: int, brought: date | None, after: date | None
+) -> None:
+    opening = BROUGHT._replace(points=points, expires_on=brought)
+    account, transfer = open_with(EMPTY._replace(expires_on=before), opening, OLD, NOW)
+    assert (account.expires_on, transfer.expires_on) == (after, after)
+
+
+@given(st.lists(awards_to_bob, max_size=4), st.integers(0, MAX_POINTS), DAYS)
+def test_balance_sequence_and_chain_go_on(earned: list[object], points: int, day: date | None) -> None:
+    account = EMPTY
+    for award in earned:
+        account, _ = apply(account, award, NOW)  # type: ignore[arg-type]  # the strategy's own type is wider
+    after, transfer = open_with(account, BROUGHT._replace(points=points, expires_on=day), OLD, NOW)
+    assert after.balance == account.balance + points == transfer.balance_after
+    assert (after.last_seq, after.earned_total, after.held) == (
+        account.last_seq + 1,
+        account.earned_total,
+        account.held,
+    )
+    assert after.head_hash == transfer.hash == chain(account.head_hash, transfer[:-1])
+
+
+def test_no_account_holds_more_than_it_can() -> None:
+    with pytest.raises(SetAside, match="past"):
+        open_with(EMPTY._replace(balance=MAX_BALANCE), BROUGHT, OLD, NOW)
+
+
+def test_every_fact_counts_and_who_brought_it_does_not() -> None:
+    others = [BROUGHT._replace(points=1), BROUGHT._replace(country="MY"), BROUGHT._replace(expires_on=None)]
+    assert len({facts_of(each) for each in (BROUGHT, *others)}) == 4
