@@ -13,6 +13,7 @@ import abacus.notify.tables
 import abacus.partners.tables
 import abacus.quarantine.tables
 import abacus.rates.tables
+import abacus.reports.tables
 import abacus.tiers.tables
 from abacus.metadata import METADATA
 
@@ -24,6 +25,7 @@ ROOMS = (
     abacus.partners.tables,
     abacus.quarantine.tables,
     abacus.rates.tables,
+    abacus.reports.tables,
     abacus.tiers.tables,
 )
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import uvloop
 
-from benchmarks import api, calculation, expiry, notify, pipeline, posting, tiers
+from benchmarks import api, calculation, expiry, notify, pipeline, posting, reports, tiers
 from benchmarks.report import Figure, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -22,8 +22,9 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
+    "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
-_ONLY_ASKED_FOR: Final = {"hour"}  # it takes several minutes by itself
+_ONLY_ASKED_FOR: Final = {"hour", "reports"}  # each takes several minutes by itself
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ import typer
 
 from abacus import __version__
 from abacus.cli import (
+    backtest,
     demo,
     expiry,
     ledger,
@@ -13,6 +14,8 @@ from abacus.cli import (
     queues,
     rates,
     relay,
+    report,
+    revenue,
     tiers,
     up,
     webhooks,
@@ -35,9 +38,14 @@ app.command("worker")(worker.worker)
 app.command("migrate")(ledger.migrate)
 app.command("explain")(ledger.explain)
 app.add_typer(ledger.app, name="ledger")
+rates.app.command("backtest")(backtest.backtest)
 app.add_typer(rates.app, name="rates")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
+report.app.command("revenue")(revenue.revenue)
+report.app.command("allocate")(revenue.allocate)
+report.app.add_typer(revenue.app, name="assumptions")
+app.add_typer(report.app, name="report")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
 app.add_typer(notify.app, name="notify")

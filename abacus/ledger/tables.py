@@ -49,6 +49,10 @@ ACCOUNT: Final = Table(
     Column("head_hash", LargeBinary, nullable=False, server_default=text(r"'\x'")),
     # The transaction of the last transfer: no later transfer may carry a smaller one (docs/adr/0003).
     Column("last_xid", Xid8, nullable=False, server_default=text("'0'")),
+    Column("lots_closed", BigInteger, nullable=False, server_default="0"),
+    Column("lots_drawn", BigInteger, nullable=False, server_default="0"),
+    Column("lapsed_seq", BigInteger, nullable=False, server_default="0"),
+    Column("lifetime", Boolean, nullable=False, server_default="false"),
     Index(None, "country", "expires_on", "member_id", "program"),  # a month's end finds its accounts in this order
     # Room on each page for the next version of a row: updates stay on the page and leave the index alone.
     postgresql_with={"fillfactor": "70"},
@@ -76,6 +80,17 @@ TRANSFER: Final = Table(
     Column("hash", LargeBinary, nullable=False),
     Index(None, "xid"),  # the relay reads in commit order
     Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
+)
+
+# What a debit took from one lot by name; all other debits take the oldest points first.
+DRAW: Final = Table(
+    "draw",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("program", KEY_TEXT, primary_key=True),
+    Column("lot_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("points", BigInteger, nullable=False),
 )
 
 # What each partner may award and has awarded. One row a partner, locked by each batch that holds an award of it.

@@ -25,6 +25,7 @@ async def test_no_drift_between_tables_and_migrations(database_url: str) -> None
     import abacus.partners.tables  # noqa: PLC0415
     import abacus.quarantine.tables  # noqa: PLC0415
     import abacus.rates.tables  # noqa: PLC0415
+    import abacus.reports.tables  # noqa: PLC0415
     import abacus.tiers.tables  # noqa: F401, PLC0415
 
     def drift(connection: Connection) -> list[object]:
@@ -67,6 +68,8 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "delete from rate_card",
         "update rejection set reason = ''",
         "delete from rejection",
+        "update assumption set reason = ''",
+        "delete from assumption",
     ],
 )
 async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:
@@ -96,6 +99,7 @@ REFERENCE_TABLES = {
     "tier_calendar",
     "tier_roll",
     "notification_pace",
+    "assumption",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}
