@@ -23,27 +23,21 @@ _ROUND: Final[Mapping[Rounding, str]] = {Rounding.FLOOR: "floor", Rounding.HALF_
 
 
 def _statement(card: RateCard) -> str:
-    # `offset 0` keeps the planner from taking an explanation apart again for each use of what was found in it.
     return f"""
     with award as (
         select t.points, t.country, to_char(t.occurred_at at time zone $1, 'YYYY-MM') as month,
-            e.amount, e.currency, e.fixed, e.granted_by, split_part(e.card, '@', 1) as scope,
-            e.factors #>> '{{0,1}}' as vertical, e.factors #>> '{{2,1}}' as payment_type,
-            e.factors #>> '{{3,1}}' as tier
+            e.amount, e.currency, e.fixed, e.granted_by,
+            e.factors[1][2] as vertical, e.factors[3][2] as payment_type, e.factors[4][2] as tier
         from transfer t
         cross join lateral json_to_record(t.explanation) as e (
-            amount text, currency text, card text, factors json, fixed text, granted_by text
+            amount numeric, currency text, card text, factors text[], fixed text, granted_by text
         )
         where t.kind = 'earn' and t.occurred_at >= $2 and t.occurred_at < $3
             and case when starts_with($4, 'partner:') then starts_with(t.key, '{PARTNERS}') else t.country = $4 end
-        offset 0
+            and coalesce(split_part(e.card, '@', 1) = $4, true)
     ), priced as (
-        select a.country, a.month, a.points,
-            coalesce(a.fixed, a.vertical, '-') as vertical, coalesce(a.payment_type, '-') as payment_type,
-            coalesce(a.tier, '-') as tier,
-            case when a.fixed is not null then coalesce(f.points, 0)
-                else {_ROUND[card.rounding]}(a.amount::numeric * v.times * $5::numeric * p.times * l.times)
-            end as drafted,
+        select a.*, f.points as fixed_points,
+            {_ROUND[card.rounding]}(a.amount * v.times * $5::numeric * p.times * l.times) as product,
             case when a.granted_by is not null then '{GRANTED}'
                 when a.fixed is not null then null
                 when a.amount is null or a.vertical is null then '{UNEXPLAINED}'
@@ -56,14 +50,18 @@ def _statement(card: RateCard) -> str:
         left join unnest($9::text[], $10::numeric[]) as p (name, times) on p.name = a.payment_type
         left join unnest($11::text[], $12::numeric[]) as l (name, times) on l.name = a.tier
         left join unnest($13::text[], $14::bigint[]) as f (name, points) on f.name = a.fixed
-        where a.scope = $4 or a.scope is null
+    ), summed as (
+        select country, vertical, payment_type, tier, fixed, month, reason, product > {MAX_POINTS} as too_many,
+            count(*) as awards, sum(points)::bigint as points, sum(product) as products,
+            sum(fixed_points) as fixed_points
+        from priced
+        group by country, vertical, payment_type, tier, fixed, month, reason, too_many
     ), judged as (
-        select *, coalesce(reason, case when drafted > {MAX_POINTS} then '{Reason.OUT_OF_RANGE}' end) as why from priced
+        select *, coalesce(reason, case when too_many then '{Reason.OUT_OF_RANGE}' end) as why from summed
     )
-    select country, vertical, payment_type, tier, month, why, count(*) as awards, sum(points)::bigint as points,
-        coalesce(sum(drafted) filter (where why is null), 0)::bigint as drafted
+    select country, coalesce(fixed, vertical, '-'), coalesce(payment_type, '-'), coalesce(tier, '-'), month, why,
+        awards, points, coalesce(case when why is null then coalesce(fixed_points, products) end, 0)::bigint as drafted
     from judged
-    group by country, vertical, payment_type, tier, month, why
     """
 
 
