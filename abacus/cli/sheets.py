@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -27,6 +27,8 @@ ToParquet = Annotated[
     Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
 ]
 Decimals = Annotated[int, typer.Option(min=0, max=6, help="Of the currency, in amounts.")]
+
+_MOST_COLUMNS: Final = 13  # as many as the cohorts have
 
 
 class Output(NamedTuple):
@@ -58,7 +60,18 @@ class Output(NamedTuple):
             writer.writerows([_text(cell, grouped=False) for cell in row] for row in data.rows)
         else:
             for each in tables:
-                table(each.title, each.header, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
+                if each.rows or each is data:
+                    _show(each)
+
+
+def _show(each: Sheet) -> None:
+    """A sheet of many columns stands on its side, or none of them could be read."""
+    names = [name.replace("_", " ") for name in each.header]
+    cells = [[_text(cell, grouped=True) for cell in row] for row in each.rows]
+    if len(names) <= _MOST_COLUMNS:
+        table(each.title, names, cells)
+    else:
+        table(each.title, ["", *("" for _ in cells)], list(zip(names, *cells, strict=True)))
 
 
 class Reading(NamedTuple):
