@@ -9,7 +9,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from abacus.core.errors import Reason
+import asyncpg
+
+from abacus.core.errors import Reason, Refused
 from abacus.core.ids import PARTNERS
 from abacus.core.points import MAX_POINTS, Rounding
 from abacus.earning.difference import GRANTED, Backtest, Replayed
@@ -66,22 +68,28 @@ def _statement(card: RateCard) -> str:
 
 
 async def backtest(connection: Connection, card: RateCard, since: datetime, until: datetime) -> Backtest:
-    """Of the awards of the card's scope that occurred from `since` on and before `until`, as if in force then."""
-    rows = await connection.fetch(
-        _statement(card),
-        card.timezone,
-        since,
-        until,
-        card.scope,
-        card.eppf,
-        card.currency,
-        *_columns(card.verticals),
-        *_columns(card.payment_types),
-        *_columns(card.tiers),
-        list(card.fixed_awards),
-        list(card.fixed_awards.values()),
-        timeout=LONG_S,
-    )
+    """Of the awards of the card's scope that occurred from `since` on and before `until`, as if in force then.
+
+    Raises `Refused` for an explanation that nobody can read.
+    """
+    try:
+        rows = await connection.fetch(
+            _statement(card),
+            card.timezone,
+            since,
+            until,
+            card.scope,
+            card.eppf,
+            card.currency,
+            *_columns(card.verticals),
+            *_columns(card.payment_types),
+            *_columns(card.tiers),
+            list(card.fixed_awards),
+            list(card.fixed_awards.values()),
+            timeout=LONG_S,
+        )
+    except asyncpg.DataError as error:
+        raise Refused(f"an award's explanation cannot be read: {error}; `abacus ledger verify` names it") from error
     return Backtest([Replayed(*row) for row in rows])
 
 

@@ -33,7 +33,7 @@ def _statement(by: Collection[By]) -> str:
     return f"""
     with home as (
         select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
-    ), booked as (
+    ), booked as not materialized (
         select t.member_id, t.program, t.seq, t.points, {columns(by)}, {_WENT} as went, {_CAME} as came,
             to_char(t.posted_at at time zone h.zone, 'YYYY-MM') as month
         from transfer t

@@ -6,9 +6,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from abacus.core.errors import Refused
 from abacus.core.points import Multiplier, Points, Rounding
 from abacus.earning.backtest import backtest
 from abacus.earning.difference import Backtest, Replayed
@@ -128,6 +130,14 @@ async def test_fixed_awards_grants_and_what_is_not_the_scopes(pool: Pool) -> Non
     assert [tuple(each) for each in found.unpriced] == [("granted", 1, 50), ("unexplained", 1, 7)]
     partners = await of(pool, replace(SINGAPORE, scope="partner:acme", verticals={"food": times("1")}))
     assert (partners.total.points, partners.total.drafted) == (60, 30)
+
+
+@pytest.mark.parametrize("factors", [[["vertical", "food"], ["eppf"]], "none"])
+async def test_an_explanation_that_nobody_can_read(pool: Pool, factors: object) -> None:
+    broken = Move("earn", 1, NOON, explanation={"amount": "1", "card": "SG@7", "factors": factors})
+    await write(pool, [History("bob", [broken])])
+    with pytest.raises(Refused, match="an award's explanation cannot be read"):
+        await of(pool, SINGAPORE)
 
 
 def test_sums_of_nothing() -> None:
