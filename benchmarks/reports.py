@@ -115,10 +115,11 @@ async def measure(directory: Path) -> list[Figure]:
             await owner.close()
         draft = await asyncio.to_thread(_draft, directory)
         backtest = ("rates", "backtest", str(draft), "--from", "2025-01", "--to", "2026-12")
-        return [
-            _figure(name, await _timed(settings, (*command, "--json")))
-            for name, command in {**REPORTS, "backtest of a card over two years": backtest}.items()
-        ]
+        figures: list[Figure] = []
+        for name, command in {**REPORTS, "backtest of a card over two years": backtest}.items():
+            figures.append(_figure(name, await _timed(settings, (*command, "--json"))))
+            print(f"  {figures[-1].name}: {figures[-1].value}", file=sys.stderr, flush=True)
+        return figures
 
 
 async def _fill(owner: Pool) -> None:

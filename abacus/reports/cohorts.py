@@ -31,7 +31,7 @@ async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime
 def _statement(by: Collection[By]) -> str:
     # A credit's label begins with its number, so that the least of several labels is the first credit's.
     return f"""
-    with home as (
+    with home as not materialized (
         select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
     ), booked as not materialized (
         select t.member_id, t.program, t.seq, t.points, {columns(by)}, {_WENT} as went, {_CAME} as came,
@@ -40,7 +40,7 @@ def _statement(by: Collection[By]) -> str:
         join account a on a.member_id = t.member_id and a.program = t.program
         join home h on h.country = a.country
         where t.points <> 0 and t.posted_at < h.until
-    ), named as (
+    ), named as not materialized (
         select d.member_id, d.program, d.lot_seq, d.seq, d.points
         from draw d
         join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq = d.seq
