@@ -48,7 +48,7 @@ def _statement(by: Collection[By]) -> str:
         join home h on h.country = a.country
         where t.posted_at < h.until
     ), off as (
-        select member_id, program, seq, sum(points) as points
+        select member_id, program, seq, sum(points)::bigint as points
         from (
             select member_id, program, lot_seq as seq, points from named
             union all
@@ -59,9 +59,9 @@ def _statement(by: Collection[By]) -> str:
         select b.member_id, b.program, b.country, b.points > 0 as credit,
             lpad(b.seq::text, 19, '0') || '|' || case when b.points > 0
                 then b.tier || '|' || b.partner || '|' || b.month || '|' || b.came else b.went end as label,
-            sum(abs(b.points) - coalesce(o.points, 0)) over (
+            (sum(abs(b.points) - coalesce(o.points, 0)) over (
                 partition by b.member_id, b.program, b.points > 0 order by b.seq
-            ) as upto,
+            ))::bigint as upto,
             abs(b.points) - coalesce(o.points, 0) as points
         from booked b
         left join off o on o.member_id = b.member_id and o.program = b.program and o.seq = b.seq
