@@ -116,7 +116,7 @@ async def measure(directory: Path) -> list[Figure]:
         draft = await asyncio.to_thread(_draft, directory)
         backtest = ("rates", "backtest", str(draft), "--from", "2025-01", "--to", "2026-12")
         figures: list[Figure] = []
-        for name, command in {**REPORTS, "backtest of a card over two years": backtest}.items():
+        for name, command in {**REPORTS, "backtest of two years, 2,300,000 awards of one country": backtest}.items():
             figures.append(_figure(name, await _timed(settings, (*command, "--json"))))
             print(f"  {figures[-1].name}: {figures[-1].value}", file=sys.stderr, flush=True)
         return figures
