@@ -29,7 +29,8 @@ async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime
 
 
 def _statement(by: Collection[By]) -> str:
-    # A credit's label begins with its number, so that the least of several labels is the first credit's.
+    # A credit's label begins with its number, so that the least of several labels is the first credit's. What is named
+    # and used more than once is not materialized: Postgres would read it in one process, and keep a copy of the ledger.
     return f"""
     with home as not materialized (
         select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
