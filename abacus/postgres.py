@@ -14,6 +14,7 @@ from abacus.core.errors import Refused, Unavailable
 
 APPLICATION_ROLE: Final = "abacus_app"
 DEPENDENCY: Final = "database"
+LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
 
 _PAGE: Final = 2000
 
@@ -96,6 +97,21 @@ async def pages(connection: Connection, query: str, *parameters: object) -> Asyn
     cursor = await connection.cursor(query, *parameters)
     while page := await cursor.fetch(_PAGE):
         yield page
+
+
+@asynccontextmanager
+async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
+    """One state of the database for all that is read in it, whatever is posted meanwhile; nothing can be written.
+
+    For sums over the whole ledger: a statement may take `LONG_S`, and sorts spill to disk beyond 64 MiB each.
+    """
+    async with (
+        passing_failures(),
+        pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        await connection.execute("set local work_mem = '64MB'; set local hash_mem_multiplier = 1; set local jit = off")
+        yield connection
 
 
 SEPARATOR: Final = "\x1f"

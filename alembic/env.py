@@ -14,6 +14,7 @@ import abacus.notify.tables
 import abacus.partners.tables
 import abacus.quarantine.tables
 import abacus.rates.tables
+import abacus.reports.tables
 import abacus.tiers.tables
 from abacus.metadata import METADATA
 
@@ -26,6 +27,7 @@ ROOMS = (
     abacus.partners.tables,
     abacus.quarantine.tables,
     abacus.rates.tables,
+    abacus.reports.tables,
     abacus.tiers.tables,
 )
 

@@ -18,6 +18,7 @@ from benchmarks import (
     pipeline,
     posting,
     reconcile,
+    reports,
     spending,
     tiers,
     verify,
@@ -38,8 +39,9 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
+    "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
-_ONLY_ASKED_FOR: Final = {"hour"}  # it takes several minutes by itself
+_ONLY_ASKED_FOR: Final = {"hour", "reports"}  # each takes several minutes by itself
 
 
 def main() -> int:

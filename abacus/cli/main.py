@@ -5,6 +5,7 @@ import typer
 from abacus import __version__
 from abacus.cli import (
     adjustments,
+    backtest,
     demo,
     expiry,
     importing,
@@ -18,6 +19,8 @@ from abacus.cli import (
     rates,
     reconcile,
     relay,
+    report,
+    revenue,
     tiers,
     up,
     webhooks,
@@ -42,12 +45,17 @@ app.command("explain")(ledger.explain)
 app.command("reconcile")(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(importing.app, name="import")
+rates.app.command("backtest")(backtest.backtest)
 app.add_typer(rates.app, name="rates")
 app.add_typer(members.app, name="members")
 app.add_typer(tiers.app, name="tiers")
 app.add_typer(expiry.app, name="expiry")
 app.add_typer(points.app, name="points")
 app.add_typer(adjustments.app, name="adjustments")
+report.app.command("revenue")(revenue.revenue)
+report.app.command("allocate")(revenue.allocate)
+report.app.add_typer(revenue.app, name="assumptions")
+app.add_typer(report.app, name="report")
 partners.app.add_typer(webhooks.app, name="webhook")
 app.add_typer(partners.app, name="partners")
 app.add_typer(members.app, name="members")

@@ -113,7 +113,7 @@ async def _lint(files: list[Path], *, as_json: bool) -> None:
 
 
 async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
-    (draft,) = _faultless([file])
+    (draft,) = faultless([file])
     async with pool() as connections:
         store = CardStore(connections)
         old = await (_published(store, against) if against else store.latest(draft.card.scope))
@@ -127,7 +127,7 @@ async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
 
 
 async def _publish(files: list[Path], by: str | None, *, ask: bool, as_json: bool) -> None:
-    drafts = _faultless(files)
+    drafts = faultless(files)
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
     clock, by = SystemClock(), by or who()
     rows: list[dict[str, object]] = []
@@ -180,7 +180,7 @@ def _in_file(which: str) -> tuple[None, RateCard] | None:
     """The card of a file, which has no name yet. What can name a scope does: write ./SG for a file called SG."""
     if names_card(which) or not Path(which).exists():
         return None
-    (draft,) = _faultless([Path(which)])
+    (draft,) = faultless([Path(which)])
     return None, draft.card
 
 
@@ -240,7 +240,8 @@ def _read(files: list[Path]) -> tuple[list[Draft], list[FileFault]]:
     return drafts, faults
 
 
-def _faultless(files: list[Path]) -> list[Draft]:
+def faultless(files: list[Path]) -> list[Draft]:
+    """The cards of these files. Raises `CardFaults` with every fault of each."""
     drafts, faults = _read(files)
     _refuse(faults)
     return drafts

@@ -40,6 +40,7 @@ RENAMED: Final = {
 # Nobody stands in these. The ledger's own tables are `ledger.py`'s.
 NAMELESS: Final = frozenset(
     {
+        "assumption",
         "allowance",
         "erasure",
         "notification_pace",

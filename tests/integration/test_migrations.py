@@ -26,6 +26,7 @@ async def test_no_drift_between_tables_and_migrations(database_url: str) -> None
     import abacus.partners.tables  # noqa: PLC0415
     import abacus.quarantine.tables  # noqa: PLC0415
     import abacus.rates.tables  # noqa: PLC0415
+    import abacus.reports.tables  # noqa: PLC0415
     import abacus.tiers.tables  # noqa: F401, PLC0415
 
     def drift(connection: Connection) -> list[object]:
@@ -74,6 +75,8 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "delete from sealed_leaf",
         "update erasure set reason = ''",
         "delete from erasure",
+        "update assumption set reason = ''",
+        "delete from assumption",
     ],
 )
 async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:
@@ -105,6 +108,7 @@ REFERENCE_TABLES = {
     "notification_pace",
     "seal",
     "erasure",
+    "assumption",
 }
 # An id is a digest of the key.
 BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}

@@ -1,0 +1,93 @@
+"""`abacus rates backtest`: what a draft card would have awarded."""
+
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from abacus.cli.rates import faultless
+from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
+from abacus.cli.shell import AsJson, run
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.earning.backtest import backtest as replay
+from abacus.earning.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
+from abacus.rates.card import RateCard
+from abacus.reports.assumption import AssumptionBook
+from abacus.reports.assumptions import assumptions
+from abacus.reports.liability import cost
+from abacus.reports.sheet import Sheet, sheet
+
+
+class Change(NamedTuple):
+    """What the difference would cost: points × expected use × cost of a point, by the assumption in force now."""
+
+    program: str
+    country: str
+    difference: int
+    expected_use: str | None
+    cost_per_point: Decimal | None
+    liability: Decimal | None
+    currency: str | None
+    assumption: str | None
+
+
+def backtest(
+    file: Annotated[Path, typer.Argument(metavar="CARD.toml", help="A draft card.", show_default=False)],
+    first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, or month, by the card's clock.")],
+    last: Annotated[str, typer.Option("--to", metavar="DAY", help="Last day, or month, included.")],
+    decimals: Decimals = 2,
+    as_csv: AsCsv = False,
+    parquet: ToParquet = None,
+    as_json: AsJson = False,
+) -> None:
+    """Price what was awarded again by a draft card, and show the difference. Nothing is changed."""
+
+    async def main() -> None:
+        output = Output(as_json, as_csv, parquet)
+        output.check()
+        (draft,) = faultless([file])
+        since, until = _window(draft.card, first, last)
+        async with reading(f"awards of {draft.card.scope}") as (connection, _):
+            found = await replay(connection, draft.card, since, until)
+            book = await assumptions(connection)
+        changes = _changes(found, draft.card, book, decimals)
+        about = {
+            "card": str(file),
+            "scope": draft.card.scope,
+            "from": since.isoformat(),
+            "until": until.isoformat(),
+        }
+        every = sheet("rows", "Every combination", Difference, found.differences)
+        output.put(every, about, _shown(found, changes))
+
+    run(main())
+
+
+def _window(card: RateCard, first: str, last: str) -> tuple[datetime, datetime]:
+    begins, ends = read_day(first, "--from", last=False), read_day(last, "--to", last=True)
+    if ends < begins:
+        raise Refused(f"--to: {ends} is before {begins}")
+    after = ends + timedelta(days=1)
+    return (
+        datetime.combine(begins, time(), card.zone).astimezone(UTC),
+        datetime.combine(after, time(), card.zone).astimezone(UTC),
+    )
+
+
+def _changes(found: Backtest, card: RateCard, book: AssumptionBook, decimals: int) -> list[Change]:
+    today = SystemClock().now().date()
+    return [
+        Change(card.program, country, points, *cost(points, (card.program, country), book, today, decimals))
+        for country, points in found.by_country().items()
+    ]
+
+
+def _shown(found: Backtest, changes: list[Change]) -> list[Sheet]:
+    """For people: the sums along each dimension, and what they come to."""
+    along = [sheet(f"by_{name}", f"By {name.replace('_', ' ')}", Step, found.along(name)) for name in DIMENSIONS]
+    total = sheet("total", "In all", Step, [found.total])
+    unpriced = sheet("unpriced", "Not priced by the draft", Unpriced, found.unpriced)
+    return [*along, total, unpriced, sheet("liability", "Liability", Change, changes)]

@@ -1,0 +1,210 @@
+"""`abacus report revenue`, `allocate` and `assumptions`: points as deferred revenue."""
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
+from abacus.cli.shell import AsJson, pool, print_json, run, who
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.core.ids import PROGRAM_PATTERN
+from abacus.expiry.month import Month
+from abacus.reports.activity import activity
+from abacus.reports.allocation import Allocation
+from abacus.reports.allocation import allocate as part
+from abacus.reports.assumption import Assumption, Estimate, Pair, percent, read_price, read_share
+from abacus.reports.assumptions import AssumptionStore, assumptions
+from abacus.reports.homes import homes
+from abacus.reports.revenue import Given, Revenue
+from abacus.reports.revenue import revenue as recognise
+from abacus.reports.sheet import sheet
+
+app = typer.Typer(help="What finance assumes of points, by version.", no_args_is_help=True)
+
+Program = Annotated[str, typer.Option("--program", metavar="GRP", help="Which points.")]
+Country = Annotated[str, typer.Option("--country", metavar="SG", help="At home in this country.")]
+OnlyProgram = Annotated[str | None, typer.Option("--program", metavar="GRP", help="Only these points.")]
+OnlyCountry = Annotated[str | None, typer.Option("--country", metavar="SG", help="Only this country.")]
+Use = Annotated[str, typer.Option("--expected-use", metavar="97%", help="Share of all points that will be used.")]
+Price = Annotated[str | None, typer.Option(metavar="0.01", help="Of one point, in the currency.")]
+
+_COUNTRY: Final = re.compile(r"[A-Z]{2}")
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+
+
+class Shown(NamedTuple):
+    """A version of the assumptions as it is listed."""
+
+    assumption: str
+    effective_from: date
+    expected_use: str
+    cost_per_point: Decimal | None
+    selling_price: Decimal | None
+    allocated_per_point: Decimal | None
+    currency: str
+    set_by: str
+    reason: str
+
+
+@app.command("set")
+def set_assumption(
+    program: Program,
+    country: Country,
+    expected_use: Use,
+    currency: Annotated[str, typer.Option("--currency", metavar="SGD", help="Of the prices.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; auditors read it.")],
+    effective_from: Annotated[
+        str | None, typer.Option("--from", metavar="DAY", help="In force from this day, or month. Default: today.")
+    ] = None,
+    cost_per_point: Price = None,
+    selling_price: Price = None,
+    allocated_per_point: Price = None,
+    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who decides. Default: the user.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set what is assumed of a program's points in a country, as a new version. Earlier versions stay."""
+
+    async def main() -> None:
+        _check(re.compile(PROGRAM_PATTERN), program, "--program")
+        _check(_COUNTRY, country, "--country")
+        _check(_CURRENCY, currency, "--currency")
+        estimate = Estimate(
+            currency,
+            read_share(expected_use),
+            _price(cost_per_point, "--cost-per-point"),
+            _price(selling_price, "--selling-price"),
+            _price(allocated_per_point, "--allocated-per-point"),
+        )
+        now, author = SystemClock().now(), by or who()
+        since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
+        async with pool() as opened:
+            store = AssumptionStore(opened)
+            found = await store.set(program, country, since, estimate, by=author, why=reason, now=now)
+        if as_json:
+            print_json(_row(found)._asdict())
+        else:
+            typer.echo(f"{found.name} set, in force from {found.effective_from}")
+
+    run(main())
+
+
+@app.command("show")
+def show(
+    program: OnlyProgram = None,
+    country: OnlyCountry = None,
+    as_csv: AsCsv = False,
+    parquet: ToParquet = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every version: what, from when, by whom and why."""
+
+    async def main() -> None:
+        output = Output(as_json, as_csv, parquet)
+        output.check()
+        async with pool() as opened:
+            found = await AssumptionStore(opened).all()
+        rows = [_row(each) for each in found if _wanted((each.program, each.country), program, country)]
+        output.put(sheet("rows", "Assumptions", Shown, rows), {})
+
+    run(main())
+
+
+def revenue(
+    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, by the clock of each country.")],
+    program: OnlyProgram = None,
+    country: OnlyCountry = None,
+    allocated: Annotated[
+        list[str] | None,
+        typer.Option(metavar="YYYY-MM=AMOUNT", help="Allocated to a month's points, in place of a price a point."),
+    ] = None,
+    decimals: Decimals = 2,
+    as_csv: AsCsv = False,
+    parquet: ToParquet = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what of the sales was deferred for points, and what a month recognises, after the assumptions in force."""
+
+    async def main() -> None:
+        output, wanted, given = Output(as_json, as_csv, parquet), Month.parse(month), _given(allocated or [])
+        output.check()
+        now = SystemClock().now()
+        async with reading(f"points issued and used by the end of {wanted}") as (connection, cards):
+            book = await assumptions(connection)
+            pairs = [pair for pair in book.pairs() if _wanted(pair, program, country)]
+            if not pairs:
+                raise Refused("nothing is assumed of such points; `abacus report assumptions set` does that")
+            if given and len(pairs) > 1:
+                raise Refused("--allocated is of one program in one country; add --program and --country")
+            where = await homes(connection, cards, now)
+            happened = await activity(connection, where, where.end(wanted.last_day))
+        rows = [recognise(happened, pair, wanted, book, given=given, decimals=decimals) for pair in pairs]
+        output.put(sheet("rows", f"Revenue of points in {wanted}", Revenue, rows), {"month": str(wanted)})
+
+    run(main())
+
+
+def allocate(
+    price: Annotated[str, typer.Option(metavar="AMOUNT", help="What the sales came to.")],
+    products: Annotated[str, typer.Option(metavar="AMOUNT", help="What the products sell for by themselves.")],
+    points: Annotated[int, typer.Option(min=0, help="Points that came with them.")],
+    selling_price: Annotated[str, typer.Option(metavar="PRICE", help="What a point sells for by itself.")],
+    expected_use: Use,
+    decimals: Decimals = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Part the price of sales between what was sold and the points that it earned, by stand-alone prices."""
+
+    async def main() -> None:
+        found = part(
+            read_price(price, "--price"),
+            read_price(products, "--products"),
+            points,
+            selling_price=read_price(selling_price, "--selling-price"),
+            expected_use=read_share(expected_use),
+            decimals=decimals,
+        )
+        Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [found]), {})
+
+    run(main())
+
+
+def _check(pattern: re.Pattern[str], text: str, option: str) -> None:
+    if pattern.fullmatch(text) is None:
+        raise Refused(f"{option}: {text!r} does not look like one")
+
+
+def _price(text: str | None, option: str) -> Decimal | None:
+    return None if text is None else read_price(text, option)
+
+
+def _given(entries: list[str]) -> Given:
+    given: dict[Month, Decimal] = {}
+    for entry in entries:
+        month, separator, amount = entry.partition("=")
+        if not separator:
+            raise Refused(f"--allocated: {entry!r} is not a month and its amount; write it as 2026-07=9000")
+        given[Month.parse(month)] = read_price(amount, "--allocated")
+    return given
+
+
+def _wanted(pair: Pair, program: str | None, country: str | None) -> bool:
+    return program in {None, pair[0]} and country in {None, pair[1]}
+
+
+def _row(each: Assumption) -> Shown:
+    said = each.estimate
+    return Shown(
+        each.name,
+        each.effective_from,
+        percent(said.expected_use),
+        said.cost_per_point,
+        said.selling_price,
+        said.allocated_per_point,
+        said.currency,
+        each.set_by,
+        each.reason,
+    )

@@ -1,0 +1,118 @@
+"""How reports are printed: tables for people, JSON, CSV and Parquet for programs."""
+
+import csv
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from abacus.cli.shell import errors, pool, print_json, table
+from abacus.core.errors import Refused
+from abacus.core.points import plain
+from abacus.expiry.month import Month
+from abacus.postgres import Connection, snapshot
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from abacus.reports.parquet import write_parquet
+from abacus.reports.sheet import Cell, Sheet
+
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
+ToParquet = Annotated[
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
+]
+Decimals = Annotated[int, typer.Option(min=0, max=6, help="Of the currency, in amounts.")]
+
+_MOST_COLUMNS: Final = 13  # as many as the cohorts have
+
+
+class Output(NamedTuple):
+    """What was asked for."""
+
+    as_json: bool
+    as_csv: bool
+    parquet: Path | None
+
+    def check(self) -> None:
+        """Before the long work. Raises `Refused`."""
+        if self.as_json and self.as_csv:
+            raise Refused("--csv and --json: choose one")
+        if self.parquet is not None and not self.parquet.absolute().parent.is_dir():
+            raise Refused(f"--parquet: there is no directory {self.parquet.absolute().parent}")
+
+    def put(self, data: Sheet, about: Mapping[str, object], shown: Sequence[Sheet] | None = None) -> None:
+        """CSV and Parquet hold the data alone. A person is shown the tables, which are the data where none are named;
+        JSON has all of it, and what it is about.
+        """
+        tables = [data] if shown is None else shown
+        if self.parquet is not None:
+            write_parquet(data, self.parquet)
+        if self.as_json:
+            print_json({**about, data.name: data.documents(), **{each.name: each.documents() for each in tables}})
+        elif self.as_csv:
+            writer = csv.writer(sys.stdout)
+            writer.writerow(data.header)
+            writer.writerows([_text(cell, grouped=False) for cell in row] for row in data.rows)
+        else:
+            for each in tables:
+                if each.rows or each is data:
+                    _show(each)
+
+
+def _show(each: Sheet) -> None:
+    """A sheet of many columns stands on its side, or none of them could be read."""
+    names = [name.replace("_", " ") for name in each.header]
+    cells = [[_text(cell, grouped=True) for cell in row] for row in each.rows]
+    if len(names) <= _MOST_COLUMNS:
+        table(each.title, names, cells)
+    else:
+        table(each.title, ["", *("" for _ in cells)], list(zip(names, *cells, strict=True)))
+
+
+class Reading(NamedTuple):
+    """A snapshot of the database, and the cards, by whose clocks it is read."""
+
+    connection: Connection
+    book: CardBook
+
+
+@asynccontextmanager
+async def reading(what: str) -> AsyncIterator[Reading]:
+    """On a terminal with a sign that the ledger is being read."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        progress.add_task(what, total=None)
+        async with pool() as opened:
+            book = CardBook(await CardStore(opened).all())
+            async with snapshot(opened) as connection:
+                yield Reading(connection, book)
+
+
+def read_day(text: str, option: str, *, last: bool) -> date:
+    """A day, or the first or last of a month. Raises `Refused`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        month = Month.parse(text)
+    except Refused:
+        raise Refused(f"{option}: {text!r} is neither a day such as 2026-07-31 nor a month such as 2026-07") from None
+    return month.last_day if last else month.first_day
+
+
+def _text(cell: Cell, *, grouped: bool) -> str:
+    match cell:
+        case None:
+            return ""
+        case int():
+            return f"{cell:,}" if grouped else str(cell)
+        case Decimal():
+            return f"{cell:,f}" if grouped else plain(cell)
+        case _:
+            return str(cell)

@@ -1,0 +1,62 @@
+"""What a report may be parted by, besides the program. Pure: names, and how a transfer's row says them in SQL."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeVar
+
+from abacus.core.ids import PARTNERS
+
+
+class By(StrEnum):
+    """Country: the account's home. Tier: the tier that an award was calculated by. Partner: whose request it was."""
+
+    COUNTRY = "country"
+    TIER = "tier"
+    PARTNER = "partner"
+
+
+NOT_NAMED: Final = "-"  # where a transfer names none
+
+# Of a transfer `t` of an account `a`. The fourth factor is the tier (`earning.formula`). A capture's key is the hold's,
+# so a spend says itself whose it is.
+SQL: Final[Mapping[By, str]] = {
+    By.COUNTRY: "a.country",
+    By.TIER: f"case t.kind when 'earn' then coalesce(t.explanation #>> '{{factors,3,1}}', '{NOT_NAMED}')"
+    f" else '{NOT_NAMED}' end",
+    By.PARTNER: f"coalesce(case t.kind when 'spend' then t.explanation ->> 'spent_by' end,"
+    f" case when starts_with(t.key, '{PARTNERS}') then split_part(t.key, ':', 2) else '{NOT_NAMED}' end)",
+}
+
+
+class Part(NamedTuple):
+    """Which part of the books; what is not asked for is not named."""
+
+    program: str
+    country: str
+    tier: str
+    partner: str
+
+
+def columns(by: Collection[By]) -> str:
+    """The parts as columns `country`, `tier`, `partner`. The country is always there, because the books tie by it."""
+    return ", ".join(f"{SQL[each] if each in by or each is By.COUNTRY else repr(NOT_NAMED)} as {each}" for each in By)
+
+
+def not_asked_for(by: Collection[By]) -> list[str]:
+    return [str(each) for each in By if each not in by]
+
+
+Row = TypeVar("Row", bound=tuple[object, ...])
+
+
+def by_program_at_least(part: Part, by: Collection[By]) -> Part:
+    """The part with the country left out where it was not asked for."""
+    return part if By.COUNTRY in by else part._replace(country=NOT_NAMED)
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Part]) -> dict[Part, list[Row]]:
+    """In the order of the parts."""
+    groups: dict[Part, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return dict(sorted(groups.items()))
