@@ -227,6 +227,12 @@ TAKEN: Final[dict[str, tuple[list[Batch], Batch, tuple[int, int, int, int], list
         (-30, 0, 70, 0),
         [Left("txn:rides:2", 20)],
     ),
+    "some was taken back, some spent, and the rest lapsed": (
+        [[reverse(part=30)], [spend(20)], NOVEMBER, [SECOND]],
+        [reverse(name="s")],
+        (-20, 0, 50, 0),
+        [Left("txn:rides:2", 30)],
+    ),
     "what lapsed makes up for it once": (
         [[spend(60)], NOVEMBER, [SECOND], [reverse(part=60)]],
         [reverse(name="s")],
