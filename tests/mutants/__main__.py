@@ -72,7 +72,7 @@ def _show(verdicts: Sequence[Verdict]) -> None:
     table = Table("without", "in", "", Column("by", overflow="fold"))
     for mutant, fate, by, _ in verdicts:
         table.add_row(mutant.name, mutant.file, fate if fate is Fate.KILLED else f"[red]{fate.upper()}[/]", _short(by))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def _short(test: str) -> str:
