@@ -10,7 +10,7 @@ UV := .ci/uv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ARGS=… is passed on by demo, up, test, bench and lock, as in: make test ARGS='-k ledger -x'"
+	@echo "  ARGS=… is passed on by demo, up, test, mutants, bench and lock, as in: make test ARGS='-k ledger -x'"
 
 env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
 	@:
@@ -40,6 +40,9 @@ up: env ## the same house, left running
 test: env ## all tests
 	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 1 + os.cpu_count()))') --dist loadfile $(ARGS)
 
+mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
+	@$(PY) -m tests.mutants $(ARGS)
+
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -62,4 +65,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up test check format bench wheel clean
+.PHONY: help env lock demo up test mutants check format bench wheel clean

@@ -72,7 +72,7 @@ def database_address(services: Services, name: str) -> str:
     return urlunsplit(urlsplit(services.database_url)._replace(path=f"/{name}"))
 
 
-async def _administer(services: Services, statement: str) -> None:
+async def administer(services: Services, statement: str) -> None:
     connection = await asyncpg.connect(services.database_url)
     try:
         await connection.execute(statement)
@@ -84,19 +84,19 @@ async def _administer(services: Services, statement: str) -> None:
 async def template(services: Services) -> AsyncIterator[str]:
     """A migrated, empty database that each test's own is cloned from."""
     name = f"abacus_template_{uuid.uuid4().hex[:8]}"
-    await _administer(services, f"create database {name}")
+    await administer(services, f"create database {name}")
     await migrate(database_address(services, name))
     yield name
-    await _administer(services, f"drop database {name} with (force)")
+    await administer(services, f"drop database {name} with (force)")
 
 
 @pytest.fixture
 async def database_url(services: Services, template: str) -> AsyncIterator[str]:
     """A database of this test's own."""
     name = f"abacus_test_{uuid.uuid4().hex[:12]}"
-    await _administer(services, f"create database {name} template {template}")
+    await administer(services, f"create database {name} template {template}")
     yield database_address(services, name)
-    await _administer(services, f"drop database {name} with (force)")
+    await administer(services, f"drop database {name} with (force)")
 
 
 @pytest.fixture

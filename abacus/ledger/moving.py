@@ -119,4 +119,4 @@ def _change(books: Books, purse: Purse, movement: Movement, now: datetime) -> Ch
 
 def _hold(books: Books, movement: Capture | Release) -> Hold | None:
     found = books.holds.get(movement.hold_id)
-    return found if found is not None and found.member_id == movement.member_id else None
+    return found if found is not None and (found.member_id, found.program) == account_of(movement) else None

@@ -61,7 +61,7 @@ async def test_posters_at_the_same_time(pool: Pool, seed: int) -> None:
     for outcome in outcomes:
         conflicts = outcome.award.fingerprint != standing[outcome.award.key]
         assert conflicts == (outcome.status is Status.CONFLICT)
-    assert await _ids_against_seq(pool) == []
+    assert await ids_against_seq(pool) == []
 
 
 async def test_posters_that_open_the_same_accounts(pool: Pool) -> None:
@@ -81,7 +81,7 @@ async def test_posters_that_open_the_same_accounts(pool: Pool) -> None:
     contents = await ledger.contents()
     assert len(contents.transfers) == OPENINGS * POSTERS * 9
     assert is_sound(contents)
-    assert await _ids_against_seq(pool) == []
+    assert await ids_against_seq(pool) == []
 
 
 async def _posted_by_all(ledger: OpenPostgresLedger, batches: Sequence[Sequence[Sequence[Award]]]) -> Sequence[Outcome]:
@@ -117,7 +117,7 @@ def _any_award(chance: random.Random, members: int) -> Award:
     )
 
 
-async def _ids_against_seq(pool: Pool) -> list[str]:
+async def ids_against_seq(pool: Pool) -> list[str]:
     rows = await pool.fetch(
         """
         select member_id, program, seq from (

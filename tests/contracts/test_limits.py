@@ -64,6 +64,11 @@ CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = 
         [[asked("a", 11)], [asked("a", 11), asked("a", 1)], [asked("a", 1, fingerprint="f" * 16)]],
         [[BUDGET], [BUDGET, BUDGET], [CONFLICT]],
     ),
+    "a rejection is final within its batch": (
+        Limits(per_day=10),
+        [[asked("a", 11), asked("a", 1)]],
+        [[BUDGET, BUDGET]],
+    ),
     "another partner's budget": (
         Limits(per_day=10),
         [[asked("a"), asked("a", partner="bits"), asked("b", partner="bits")]],

@@ -31,6 +31,7 @@ from abacus.queues.port import Queue, Received, Unsent
 from abacus.rates.book import CardBook
 from abacus.rates.card import PublishedCard
 from tests.adapters.memory_queue import MemoryQueue
+from tests.contracts.waiting import waiting
 from tests.integration.house import House, completed, until
 from tests.ledger.awards import award
 
@@ -133,6 +134,39 @@ async def test_an_envelope_that_comes_twice_is_expired_once(office: Office) -> N
     (run,) = await office.runs.all()
     assert (run.expired, run.skipped, run.points) == (4, 0, 400)
     assert await office.is_proven()
+
+
+async def test_a_second_delivery_waits_for_the_first(office: Office) -> None:
+    """Both have begun while the first waits for an account."""
+    await office.ledger.post([earned(name) for name in NAMES])
+    await office.sweep()
+    messages = await office.queue.receive()
+    expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
+    async with office.pool.acquire() as connection, connection.transaction():
+        await connection.execute("select from account where member_id = 'bob' for update")
+        deliveries = [asyncio.create_task(expirer.handle(messages)) for _ in range(2)]
+        await waiting(office.pool, *deliveries)
+    await asyncio.gather(*deliveries)
+    (run,) = await office.runs.all()
+    assert (run.expired, run.skipped, run.points) == (4, 0, 400)
+
+
+async def test_an_account_lapses_once_with_a_months_end(office: Office) -> None:
+    """Though it is in two batches of it, and has points of that month again in between."""
+    await office.ledger.post([earned("bob")])
+    await office.sweep()
+    (message,) = await office.queue.receive()
+    again = message._replace(body=message.body.replace('"number":1', '"number":2'))
+    await office.pool.execute(
+        "insert into expiry_batch (country, month, number, accounts) values ('SG', $1, 2, 1)", str(JULY.month)
+    )
+    expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
+    await expirer.handle([message])
+    await office.ledger.post([earned("bob", key="txn:rides:late")])
+    await expirer.handle([again])
+    (run,) = await office.runs.all()
+    assert (run.expired, run.skipped, run.points) == (1, 1, 100)
+    assert await office.balances() == {"bob": 100}
 
 
 async def test_what_is_held_lapses_with_a_later_months_end(office: Office) -> None:

@@ -67,6 +67,7 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "truncate claim",
         "update rate_card set published_by = ''",
         "delete from rate_card",
+        "truncate rate_card",
         "update rejection set reason = ''",
         "delete from rejection",
         "update seal set root = ''",
@@ -77,6 +78,10 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         "delete from erasure",
         "update assumption set reason = ''",
         "delete from assumption",
+        "truncate rejection",
+        "update draw set points = 0",
+        "delete from draw",
+        "truncate draw",
     ],
 )
 async def test_history_cannot_be_changed(statement: str, pool: Pool, database_url: str) -> None:

@@ -1,6 +1,7 @@
 """How one award changes one account, and the chain of hashes that shows every later change."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
-from abacus.ledger.award import Award
+from abacus.ledger.award import Award, Kind
 from abacus.ledger.transfer import (
     MAX_BALANCE,
     NO_HASH,
@@ -18,6 +19,7 @@ from abacus.ledger.transfer import (
     apply,
     chain,
     expiry_after,
+    moved,
 )
 from tests.ledger.awards import AWARD, NOW, award, awards_to_bob
 
@@ -145,6 +147,37 @@ def test_what_an_account_can_take(balance: int, points: int, outcome: int | Reas
         assert aside.value.reason is outcome
     else:
         assert apply(account, award(points=points), NOW)[0].balance == outcome
+
+
+@pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.EARN}))
+def test_an_award_earns(kind: Kind) -> None:
+    with pytest.raises(SetAside, match=f"kind {kind} cannot carry 180 points"):
+        apply(BOB, award(kind=kind), NOW)
+
+
+@pytest.mark.parametrize(
+    ("balance", "points", "fits"),
+    [
+        (MAX_BALANCE - 1, 1, True),
+        (MAX_BALANCE, 1, False),
+        (1 - MAX_BALANCE, -1, True),
+        (-MAX_BALANCE, -1, False),
+    ],
+)
+def test_how_far_a_balance_goes(balance: int, points: int, fits: bool) -> None:  # noqa: FBT001  # a column of the table
+    with nullcontext() if fits else pytest.raises(SetAside, match="past"):
+        after, transfer = moved(
+            BOB._replace(balance=balance),
+            Kind.ADJUST,
+            points,
+            key="adjust:1",
+            country="SG",
+            occurred_at=NOW,
+            posted_at=NOW,
+            expires_on=JULY,
+            explanation={},
+        )
+        assert after.balance == transfer.balance_after == balance + points
 
 
 OTHER: dict[str, Any] = {

@@ -1,0 +1,80 @@
+"""What a round of movements comes to, and the order in which it is written."""
+
+from datetime import UTC, date, datetime
+from typing import Final
+
+import pytest
+
+from abacus.ledger.award import Kind
+from abacus.ledger.movement import Movement, Reversal, Spend
+from abacus.ledger.moving import Books, plan_moves, rounds
+from abacus.ledger.purse import Entry, Purse, put
+from abacus.ledger.transfer import Account
+from abacus.rates.card import OnShortfall
+
+NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
+JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)
+BOB: Final = Account.opened(("bob", "GRP"), "SG")
+GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", {}, NOW, NOW)
+
+
+def spend(key: str, member: str = "bob", program: str = "GRP") -> Spend:
+    return Spend(key, member, program, "SG", "0" * 16, 0, "a coffee", "acme")
+
+
+def reverse(member: str = "bob", program: str = "GRP") -> Reversal:
+    return Reversal(
+        key=f"api:acme:{member}",
+        member_id=member,
+        program=program,
+        country="SG",
+        fingerprint="0" * 16,
+        reverses="txn:rides:1",
+        part=None,
+        on_shortfall=OnShortfall.CLIP,
+        card="SG@1",
+        reason=None,
+        actor=None,
+        occurred_at=NOW,
+        expires_on=JULY,
+        lifetime=False,
+    )
+
+
+def test_keys_and_accounts_are_written_in_order() -> None:
+    asked = [spend("c", "eve"), spend("a"), spend("b", "eve")]
+    purses = {id_: Purse(Account.opened(id_, "SG")) for id_ in (("eve", "GRP"), ("bob", "GRP"))}
+    decided = plan_moves(asked, {}, Books(purses, {}, {}), NOW)
+    assert [claim.key for claim in decided.claims] == ["a", "b", "c"]
+    assert list(decided.accounts) == [("bob", "GRP"), ("eve", "GRP")]
+    assert [transfer.key for transfer in decided.transfers] == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ([], []),
+        ([spend("a"), spend("b")], [[0, 1]]),
+        ([reverse()], [[0]]),
+        ([reverse(), spend("a"), reverse(), reverse()], [[1], [0], [2], [3]]),
+        ([reverse(), reverse("eve"), reverse("bob", "OVO"), reverse()], [[0, 1, 2], [3]]),
+    ],
+    ids=["nothing", "no reversals", "one", "several of one account", "of several accounts"],
+)
+def test_rounds(asked: list[Movement], expected: list[list[int]]) -> None:
+    assert list(rounds(asked)) == expected
+
+
+def test_what_is_added_moves_no_day() -> None:
+    """It is a gift, so it does not keep what is there alive."""
+    there = Purse(BOB._replace(balance=10, expires_on=JULY))
+    assert put(there, 5, AUGUST, GIVEN, lifetime=False).purse.account.expires_on == JULY
+    assert put(Purse(BOB), 5, AUGUST, GIVEN, lifetime=False).purse.account.expires_on == AUGUST
+    assert put(Purse(BOB), 0, AUGUST, GIVEN, lifetime=False).purse.account.expires_on is None
+
+
+@pytest.mark.parametrize(("owed", "left"), [(0, [5]), (3, [2]), (5, []), (9, [])])
+def test_what_is_added_pays_a_debt_first(owed: int, left: list[int]) -> None:
+    change = put(Purse(BOB._replace(balance=-owed)), 5, AUGUST, GIVEN, lifetime=True)
+    assert change.purse.account.balance == 5 - owed
+    assert [each.left for each in change.purse.lots] == left

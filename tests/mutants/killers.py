@@ -1,0 +1,62 @@
+"""The tests that kill, by the promises that they hold. Each is one row of a table, so that a trial takes a moment."""
+
+from typing import Final
+
+_CONTRACTS: Final = "tests/contracts"
+_LEDGER: Final = "tests/ledger"
+
+
+def fate(row: str, ledger: str = "memory") -> str:
+    return f"{_CONTRACTS}/test_moves.py::test_what_becomes_of_each[{ledger}-{row}]"
+
+
+def taken(row: str, ledger: str = "memory", mode: str = "by activity") -> str:
+    return f"{_CONTRACTS}/test_moves.py::test_what_is_taken_back[{ledger}-{row}-{mode}]"
+
+
+def day(row: str) -> str:
+    return f"{_CONTRACTS}/test_moves.py::test_the_day_of_an_account_by_lots[memory-{row}]"
+
+
+def limits(row: str, ledger: str = "memory") -> str:
+    return f"{_CONTRACTS}/test_limits.py::test_limits[{ledger}-{row}]"
+
+
+def at_once(test: str) -> str:
+    return f"{_CONTRACTS}/test_moves_on_postgres.py::{test}"
+
+
+def second(row: str) -> str:
+    return at_once(f"test_who_comes_second_waits[{row}]")
+
+
+def contract(test: str) -> str:
+    return f"{_CONTRACTS}/test_ledger.py::{test}"
+
+
+def batch(row: str) -> str:
+    return f"{_LEDGER}/test_posting.py::test_one_batch[{row}]"
+
+
+def posting(test: str) -> str:
+    return f"{_LEDGER}/test_posting.py::{test}"
+
+
+def transfer(test: str) -> str:
+    return f"{_LEDGER}/test_transfer.py::{test}"
+
+
+def lapse(test: str) -> str:
+    return f"{_LEDGER}/test_lapse.py::{test}"
+
+
+def moving(test: str) -> str:
+    return f"{_LEDGER}/test_moving.py::{test}"
+
+
+def expiry(test: str) -> str:
+    return f"tests/integration/test_expiry.py::{test}"
+
+
+def database(test: str) -> str:
+    return f"tests/integration/test_database_rules.py::{test}"

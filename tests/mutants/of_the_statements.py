@@ -1,0 +1,246 @@
+"""Without one lock, guard or order of the statements that posting is made of."""
+
+from typing import Final
+
+from tests.mutants.killers import at_once, fate, limits, second
+from tests.mutants.mutant import Mutant
+
+_ROWS: Final = "abacus/ledger/rows.py"
+_POST: Final = "abacus/ledger/post.py"
+_MOVE: Final = "abacus/ledger/move.py"
+_STANDING: Final = "abacus/ledger/standing.py"
+_EXPIRER: Final = "abacus/expiry/expirer.py"
+
+_ORDERED: Final = "order by u.place\nfor update of a\n"
+_GUARD: Final = "where a.ctid = u.row and a.last_xid < pg_current_xact_id()"
+_PLACE: Final = "where a.ctid = u.row"
+_OPENING: Final = "await _open(connection, [account for id_, account in accounts.items() if id_ not in rows])"
+_CHANGING: Final = (
+    "await _update(connection, [(rows[id_], account) for id_, account in accounts.items() if id_ in rows], whole=whole)"
+)
+_LATER: Final = "test_who_waited_past_a_later_id_starts_again"
+_EXPIRING: Final = "tests/integration/test_expiry.py"
+
+MUTANTS: Final = (
+    Mutant("the lock on accounts", _ROWS, _ORDERED, "order by u.place\n", (second("a spend waits for an award"),)),
+    Mutant(
+        "the order in which accounts are locked",
+        _ROWS,
+        _ORDERED,
+        "for update of a\n",
+        (at_once("test_accounts_are_locked_in_order[c b a]"),),
+    ),
+    Mutant(
+        "the guard against a later id, when an award is posted",
+        _ROWS,
+        f"last_seq, place)\n{_GUARD}",
+        f"last_seq, place)\n{_PLACE}",
+        (at_once(f"{_LATER}[an award after an award]"),),
+    ),
+    Mutant(
+        "the guard against a later id, when points are moved",
+        _ROWS,
+        f"lifetime, place)\n{_GUARD}",
+        f"lifetime, place)\n{_PLACE}",
+        (at_once(f"{_LATER}[a spend after an award]"),),
+    ),
+    Mutant(
+        "the id that an award leaves on its account",
+        _ROWS,
+        ",\n    last_xid = pg_current_xact_id()\nfrom",
+        "\nfrom",
+        (at_once(f"{_LATER}[an award after an award]"),),
+    ),
+    Mutant(
+        "the id that a movement leaves on its account",
+        _ROWS,
+        "lifetime = u.lifetime, last_xid = pg_current_xact_id()",
+        "lifetime = u.lifetime",
+        (at_once(f"{_LATER}[an award after a spend]"),),
+    ),
+    Mutant(
+        "the id that opening leaves on an account",
+        _ROWS,
+        "lifetime,\n    pg_current_xact_id()\nfrom",
+        "lifetime,\n    '0'::xid8\nfrom",
+        (at_once("test_who_waited_while_an_account_was_opened_starts_again"),),
+    ),
+    Mutant(
+        "the count of the accounts that were changed",
+        _ROWS,
+        'if updated != f"UPDATE {len(changed)}":',
+        "if not updated:",
+        (at_once(f"{_LATER}[an award after an award]"),),
+    ),
+    Mutant(
+        "looking again when a key was claimed by another",
+        _ROWS,
+        "raise Overtaken from error",
+        "raise",
+        (at_once("test_who_claims_a_key_second_looks_again"),),
+    ),
+    Mutant(
+        "`on conflict do nothing` for accounts that another opened",
+        _ROWS,
+        "head_hash, lifetime)\non conflict do nothing\n",
+        "head_hash, lifetime)\n",
+        (at_once("test_who_opens_an_account_second_looks_again"),),
+    ),
+    Mutant(
+        "the count of the accounts that were opened",
+        _ROWS,
+        'if opened != f"INSERT 0 {len(ordered)}":',
+        "if not opened:",
+        (at_once("test_who_opens_an_account_second_looks_again"),),
+    ),
+    Mutant(
+        "the order in which accounts are opened",
+        _ROWS,
+        "ordered = sorted(accounts)",
+        "ordered = list(accounts)",
+        (at_once("test_accounts_are_opened_in_order"),),
+    ),
+    Mutant(
+        "opening accounts before others are changed",
+        _ROWS,
+        f"    {_OPENING}\n    {_CHANGING}\n",
+        f"    {_CHANGING}\n    {_OPENING}\n",
+        (at_once("test_accounts_are_opened_before_others_are_updated"),),
+    ),
+    Mutant(
+        "the transaction around a batch",
+        _ROWS,
+        "pool.acquire() as connection, connection.transaction():",
+        "pool.acquire() as connection:",
+        (at_once("test_a_round_is_written_whole_or_not_at_all"),),
+    ),
+    Mutant(
+        "starting again when overtaken",
+        _ROWS,
+        "        except Overtaken:\n            continue\n",
+        "        except Overtaken:\n            break\n",
+        (at_once("test_who_opens_an_account_second_looks_again"),),
+    ),
+    Mutant(
+        "the bound of starting again",
+        _ROWS,
+        "for _ in range(_RACES_BORNE):",
+        "while True:",
+        (at_once("test_who_is_overtaken_again_and_again_gives_up"),),
+    ),
+    Mutant(
+        "the partners' lock before any other look",
+        _POST,
+        """        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
+        earlier = await claimed(connection, {award.key for award in awards})
+""",
+        """        earlier = await claimed(connection, {award.key for award in awards})
+        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
+""",
+        (at_once("test_who_spends_a_budget_second_finds_it_spent[the same again]"),),
+    ),
+    Mutant(
+        "the partners' limits, where awards are posted",
+        _POST,
+        "decided = plan(awards, earlier, accounts, now, standing)",
+        "decided = plan(awards, earlier, accounts, now)",
+        (limits("a budget to the point", "postgres"),),
+    ),
+    Mutant(
+        "writing down what a partner has awarded",
+        _POST,
+        "        if partners:\n            await write_spending",
+        "        if not partners:\n            await write_spending",
+        (limits("a budget to the point", "postgres"),),
+    ),
+    Mutant(
+        "the accounts' lock before the look at the keys",
+        _MOVE,
+        """        rows, accounts = await lock_accounts(connection, sorted(set(map(account_of, movements))))
+        earlier = await claimed(connection, {movement.key for movement in movements})
+""",
+        """        earlier = await claimed(connection, {movement.key for movement in movements})
+        rows, accounts = await lock_accounts(connection, sorted(set(map(account_of, movements))))
+""",
+        (second("a spend that comes twice is done once"),),
+    ),
+    Mutant(
+        "the order in which accounts are locked to move points",
+        _MOVE,
+        "sorted(set(map(account_of, movements)))",
+        "sorted(set(map(account_of, movements)), reverse=True)",
+        (at_once("test_accounts_are_locked_in_order_to_move_points"),),
+    ),
+    Mutant(
+        "a round of its own for each reversal of an account",
+        _MOVE,
+        "for places in rounds(movements):",
+        "for places in [range(len(movements))]:",
+        (fate("several of one account in a batch", "postgres"),),
+    ),
+    Mutant(
+        "writing down that a hold is settled",
+        _MOVE,
+        "set status = excluded.status, settled_seq",
+        "set settled_seq",
+        (fate("a hold is captured once", "postgres"),),
+    ),
+    Mutant(
+        "the lock on partners' allowances",
+        _STANDING,
+        "order by partner_id for update",
+        "order by partner_id",
+        (at_once("test_who_spends_a_budget_second_finds_it_spent[another, to another member]"),),
+    ),
+    Mutant(
+        "the order in which allowances are locked",
+        _STANDING,
+        "order by partner_id for update",
+        "for update",
+        (at_once("test_partners_are_locked_in_order"),),
+    ),
+    Mutant(
+        "the look at what was rejected before",
+        _STANDING,
+        "await connection.fetch(_REJECTIONS, keys)",
+        "await connection.fetch(_REJECTIONS, [])",
+        (limits("a rejection is final for its key", "postgres"),),
+    ),
+    Mutant(
+        "the look at what members got today",
+        _STANDING,
+        "{MemberDay(*row[:3]): row[3] for row in rows},",
+        "{},",
+        (limits("a member's day", "postgres"),),
+    ),
+    Mutant(
+        "the lock on a batch of a month's end",
+        _EXPIRER,
+        "and number = $3 for update\n",
+        "and number = $3\n",
+        (f"{_EXPIRING}::test_a_second_delivery_waits_for_the_first",),
+    ),
+    Mutant(
+        "the look whether a batch of a month's end is done",
+        _EXPIRER,
+        "        if is_done:\n            return None\n",
+        "",
+        (f"{_EXPIRING}::test_a_second_delivery_waits_for_the_first",),
+    ),
+    Mutant(
+        "the look whether a batch of a month's end is on record",
+        _EXPIRER,
+        """        if is_done is None:
+            raise SetAside(Reason.INVALID, f"no record of batch {envelope.number} of {batch[0]} {batch[1]}")
+""",
+        "",
+        (f"{_EXPIRING}::test_what_is_no_envelope_of_a_run_is_set_aside",),
+    ),
+    Mutant(
+        "the look whether an account lapsed with this month's end before",
+        _EXPIRER,
+        "for id_, account in accounts.items() if keys[id_] not in earlier}",
+        "for id_, account in accounts.items()}",
+        (f"{_EXPIRING}::test_an_account_lapses_once_with_a_months_end",),
+    ),
+)

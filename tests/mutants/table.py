@@ -1,0 +1,33 @@
+"""All mutants, and the handful that is tried before every change is merged."""
+
+from typing import Final
+
+from tests.mutants import of_reversals, of_the_database, of_the_decisions, of_the_statements
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *of_the_statements.MUTANTS,
+    *of_the_decisions.MUTANTS,
+    *of_reversals.MUTANTS,
+    *of_the_database.MUTANTS,
+)
+
+# Of each kind some: a lock, an order, a guard, a key, a check, a limit, a trigger, a right.
+HANDFUL: Final = frozenset(
+    {
+        "the lock on accounts",
+        "the order in which accounts are locked",
+        "the guard against a later id, when an award is posted",
+        "looking again when a key was claimed by another",
+        "the accounts' lock before the look at the keys",
+        "the lock on partners' allowances",
+        "the lock on a batch of a month's end",
+        "the comparison of an award's facts",
+        "the look whether enough is there to spend",
+        "the look whether a hold is open",
+        "what was taken back before",
+        "the trigger on changes of transfer",
+        "the right to change transfers, withheld",
+        "the primary key of claims",
+    }
+)
