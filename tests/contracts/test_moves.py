@@ -159,7 +159,11 @@ FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = 
     "an award of another program": ([[reverse(program="OVO")]], [[NEVER]], (100, 0)),
     "a hold is not taken back": ([[hold(60)], [reverse("api:acme:h")]], [[P], [NEVER]], (100, 60)),
     "what was taken back is not taken back": ([[reverse()], [reverse("api:acme:r", name="s")]], [[P], [NEVER]], (0, 0)),
-    "a lapse is not taken back": ([NOVEMBER, [reverse(expiry_claim(NOVEMBER.key, *BOB))]], [[], [NEVER]], (0, 0)),
+    "a lapse is not taken back": (
+        [NOVEMBER, [reverse(expiry_claim(NOVEMBER.key.removeprefix("expiry:"), *BOB))]],
+        [[], [NEVER]],
+        (0, 0),
+    ),
     "a spend is given back": ([[spend(60)], [reverse("api:acme:1")]], [[P], [P]], (100, 0)),
     "a spend is given back once": (
         [[spend(60)], [reverse("api:acme:1", 50), reverse("api:acme:1", 11, "s"), reverse("api:acme:1", 10, "t")]],
