@@ -21,23 +21,35 @@ _JSON: Final = "application/json"
 
 
 class LeanRoute(APIRoute):
-    """For endpoints that take the request and at most one body. What else they need they read from the request; an
-    endpoint with parameters of its own is left to FastAPI.
+    """For endpoints that take the request, parts of the path and at most one body. What else they need they read from
+    the request; an endpoint with parameters of another kind is left to FastAPI.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         asked = self.dependant
-        if len(asked.body_params) != 1 or asked.path_params or asked.query_params or asked.header_params:
+        if len(asked.body_params) > 1 or asked.query_params or asked.header_params:
             return super().get_route_handler()
         endpoint = self.endpoint
-        body = asked.body_params[0].name
-        reader: TypeAdapter[Any] = TypeAdapter(inspect.signature(endpoint).parameters[body].annotation)
+        declared = inspect.signature(endpoint).parameters
+        parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.path_params}
+        bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.body_params}
 
         async def handle(request: Request) -> Response:
-            answer: Response = await endpoint(request=request, **{body: await read_body(request, reader)})
+            given = {name: _part(request, name, reader) for name, reader in parts.items()}
+            for name, reader in bodies.items():
+                given[name] = await read_body(request, reader)
+            answer: Response = await endpoint(request=request, **given)
             return answer
 
         return handle
+
+
+def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
+    """Of the path. Raises `ApiProblem`."""
+    try:
+        return reader.validate_python(request.path_params[name])
+    except ValidationError as error:
+        raise problem_of_faults(error.errors(include_url=False), f"path/{name}") from None
 
 
 async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:

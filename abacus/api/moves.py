@@ -11,7 +11,7 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.auth import Call, call_of
 from abacus.api.awards import idempotency_key_of
-from abacus.api.lean import read_body
+from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, PARTNERS, partner_key
@@ -33,7 +33,7 @@ from abacus.partners.orders import (
     target_of,
 )
 
-router = APIRouter(prefix="/v1", tags=["points"])
+router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute)
 
 MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 
