@@ -19,6 +19,7 @@ import uvloop
 
 from abacus.core.clock import SystemClock
 from abacus.embedded import EmbeddedStack
+from abacus.ledger import rows, transfer
 from abacus.ledger.award import Award, Kind
 from abacus.ledger.post import PostgresLedger
 from abacus.ledger.rows import POSTING_PLANS
@@ -37,9 +38,14 @@ WANTED_RATIO: Final = 0.28
 AWARDERS: Final = 2
 CONNECTIONS: Final = 2  # of each
 BATCH: Final = 500
+CHAIN: Final = "the chain of hashes"
+LOTS: Final = "what accounts know of their lots"
+MOST_COST: Final = 0.25
 
 Thing = TypeVar("Thing")
 
+_NO_CHAIN: Final = bytes(32)
+_LOTS: Final = ",\n    a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime"
 _EXPLANATION: Final = (
     b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],["eppf","SG","1"],'
     b'["cashless","wallet","2"],["tier","platinum","3"]],"product":"180.00","rounding":"floor","points":180}'
@@ -66,6 +72,7 @@ class Part(NamedTuple):
     of: int
     connections: int
     copied: int = 0  # how often the rows of this round were copied before
+    without: str = ""  # what posting is to leave out, to see what that costs
 
 
 async def measure(directory: Path, accounts: int) -> list[Figure]:
@@ -88,12 +95,14 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
 
     for warming in range(WARM_UP):  # the first change of a page after a checkpoint is dear, so it is not timed
         _seconds(awarders, _post, parts(warming))
-    posting = duplicates = copying = copying_alone = 0.0
+    posting = duplicates = copying = copying_alone = unchained = without_lots = 0.0
     for round_ in range(WARM_UP, WARM_UP + ROUNDS):
         posting += _seconds(awarders, _post, parts(round_))
         copying += _seconds(awarders, _copy, parts(round_))
         copying_alone += _seconds(alone, _copy, [Part(url, accounts, round_, 0, 1, 1, copied=1)])
         duplicates += _seconds(awarders, _post, parts(round_))
+        unchained += _seconds(awarders, _post, [part._replace(without=CHAIN) for part in parts(round_ + 1000)])
+        without_lots += _seconds(awarders, _post, [part._replace(without=LOTS) for part in parts(round_ + 2000)])
     ratio = copying / posting  # like with like: as many processes, connections and rows a transaction
     many = f"{AWARDERS} x {CONNECTIONS} connections"
     return [
@@ -111,6 +120,16 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
                 f"posting is {seconds / posting:.2f} of it",
             )
             for connections, seconds in (("1 connection", copying_alone), (many, copying))
+        ),
+        *(
+            Figure(
+                f"posting without {what}",
+                rate(ROUNDS * AWARDS / seconds, "awards"),
+                f"so {what} costs {1 - seconds / posting:.0%}",
+                "<= 25 % for both",
+                2 - (unchained + without_lots) / posting <= MOST_COST,
+            )
+            for what, seconds in ((CHAIN, unchained), (LOTS, without_lots))
         ),
         Figure(
             "posting the same awards again (all duplicates)",
@@ -157,7 +176,22 @@ def _post(part: Part) -> tuple[float, float]:
 
             return await _timed(hand, part.connections)
 
-    return uvloop.run(main())
+    with _leaving_out(part.without):
+        return uvloop.run(main())
+
+
+@contextmanager
+def _leaving_out(what: str) -> Iterator[None]:
+    """No ledger can do without; this is to tell what it costs."""
+    chain, lock = transfer.chain, rows._LOCK  # noqa: SLF001  # the statement is nobody else's business
+    try:
+        if what == CHAIN:
+            transfer.chain = lambda previous, body: _NO_CHAIN  # noqa: ARG005  # by the names that it has
+        if what == LOTS:
+            rows._LOCK = lock.replace(_LOTS, "")  # type: ignore[misc]  # noqa: SLF001  # for once
+        yield
+    finally:
+        transfer.chain, rows._LOCK = chain, lock  # type: ignore[misc]  # noqa: SLF001  # as it was
 
 
 def _copy(part: Part) -> tuple[float, float]:
