@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from abacus.ledger.examine import CLAIMED_AS
 from abacus.ledger.relay import Position
+from abacus.ledger.seal_event import TYPE as SEAL
 from abacus.postgres import Connection
 from abacus.reconcile.account import MOST_FINDINGS, Finding, Published, What
 from abacus.reconcile.messages import LONG_S
@@ -22,6 +23,13 @@ create temporary table reconcile_event (
 )
 """
 _DROP: Final = "drop table if exists reconcile_event"
+
+# What was told of a member who was erased since is what the ledger holds under the pseudonym.
+_ERASED: Final = """
+update reconcile_event e set member_id = c.member_id from claim c
+where c.key = e.key and c.program = e.program and c.seq = e.seq and c.member_id <> e.member_id
+    and c.member_id like 'erased-%'
+"""
 
 _AGAINST: Final = """
 from (select * from transfer where posted_at >= $1 and posted_at < $2) t
@@ -68,7 +76,12 @@ class _Told(TypedDict):
     data: _Data
 
 
+class _Typed(TypedDict):
+    type: str
+
+
 _TOLD: Final = TypeAdapter(_Told)
+_TYPED: Final = TypeAdapter(_Typed)
 
 
 class Event(NamedTuple):
@@ -107,6 +120,14 @@ def event_of(record: Stamped) -> Event | None:
     )
 
 
+def is_seal(record: Stamped) -> bool:
+    """Seals are published there too, and tell of no transfer."""
+    try:
+        return bool(_TYPED.validate_json(record.value)["type"] == SEAL)
+    except ValidationError:
+        return False
+
+
 class EventTable:
     """The events that tell of transfers posted in one window, in a table of the session."""
 
@@ -128,6 +149,8 @@ class EventTable:
         rows = []
         for record in records:
             event = event_of(record)
+            if event is None and is_seal(record):
+                continue
             if event is None:
                 self._unreadable_in_all += 1
                 if len(self._unreadable) < MOST_FINDINGS:
@@ -138,6 +161,7 @@ class EventTable:
         await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=Event._fields[1:])
 
     async def settle(self) -> None:
+        await self._connection.execute(_ERASED, timeout=LONG_S)
         await self._connection.execute("analyze reconcile_event", timeout=LONG_S)
 
     async def published(self, cursor: Position) -> Published:

@@ -36,17 +36,19 @@ def expected(output: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, output.split("…"))), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["points.md"])
-async def test_the_examples_do_what_the_page_says(house: House, page: str) -> None:
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", ["points.md", "proof.md"])
+async def test_the_examples_do_what_the_page_says(house: House, page: str, tmp_path: Path) -> None:
     key = await register(house)
     found = list(examples(page))
     assert found
-    async with shop(house, "awarder", "expirer") as opened:
+    async with shop(house, "calculator", "awarder", "expirer", "relay") as opened:
         shell = await asyncio.create_subprocess_exec(
             "bash",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
+            cwd=tmp_path,
             env={
                 **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
                 **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
