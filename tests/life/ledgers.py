@@ -17,7 +17,9 @@ from abacus.ledger.post import PostgresLedger
 from abacus.ledger.purse import Change
 from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
 from abacus.ledger.rows import in_a_transaction, lock_accounts, write
-from abacus.ledger.transfer import Account, AccountId, Transfer
+from abacus.ledger.transfer import NO_HASH, Account, AccountId, Transfer
+from abacus.members.erase import Eraser
+from abacus.members.renaming import PSEUDONYM, Renaming, rechained
 from abacus.postgres import Connection, Pool
 
 MOST: Final = 1000
@@ -39,6 +41,10 @@ class Living(Protocol):
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None: ...
 
+    async def erase(self, id_: AccountId) -> AccountId:
+        """The name that the account has from then on."""
+        ...
+
     async def account(self, id_: AccountId) -> Account | None: ...
 
     async def open_lots(self, id_: AccountId) -> list[Left]: ...
@@ -56,6 +62,24 @@ class LivingInMemory(MemoryLedger):
         if change is not None and claim.key not in self.claims:
             self.keep(claim, change)
 
+    async def erase(self, id_: AccountId) -> AccountId:
+        renaming = Renaming(id_[0], f"{PSEUDONYM}{id_[0]}")
+        name = (renaming.pseudonym, id_[1])
+        renamed = iter(rechained([each for each in self.transfers if each[:2] == id_], renaming, NO_HASH))
+        self.transfers = [next(renamed) if each[:2] == id_ else each for each in self.transfers]
+        self.draws = [each._replace(member_id=name[0]) if each[:2] == id_ else each for each in self.draws]
+        for hold_id, hold in self.holds.items():
+            self.holds[hold_id] = hold._replace(member_id=name[0]) if hold.member_id == id_[0] else hold
+        for key, claim in list(self.claims.items()):
+            if (claim.member_id, claim.program) == id_:
+                del self.claims[key]
+                after = renaming.key(key)
+                self.claims[after] = claim._replace(key=after, member_id=name[0])
+        if id_ in self.accounts:
+            head = (await self.history(name))[-1].hash
+            self.accounts[name] = self.accounts.pop(id_)._replace(member_id=name[0], head_hash=head)
+        return name
+
     async def account(self, id_: AccountId) -> Account | None:
         return self.accounts.get(id_)
 
@@ -69,10 +93,11 @@ class LivingInMemory(MemoryLedger):
 
 
 class LivingOnPostgres:
-    """The ledger on Postgres, in the parts that the house is made of."""
+    """The ledger on Postgres, in the parts that the house is made of; only the tables' owner may erase."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, owner: Pool | None = None) -> None:
         self._pool = pool
+        self._owner = owner or pool
         self._clock = clock
         self._ledger = PostgresLedger(pool, clock)
         self._moves = PostgresMoves(pool, clock)
@@ -95,6 +120,11 @@ class LivingOnPostgres:
             await write(connection, rows, after, [claim], [change.transfer], draws=change.draws, whole=True)
 
         await in_a_transaction(self._pool, work)
+
+    async def erase(self, id_: AccountId) -> AccountId:
+        eraser = Eraser(self._owner, self._clock, lambda _: None)
+        erased = await eraser.erase(id_[0], by="ann", reason="asked to")
+        return (erased.pseudonym, id_[1])
 
     async def account(self, id_: AccountId) -> Account | None:
         row = await self._pool.fetchrow(

@@ -74,6 +74,7 @@ class Life(RuleBasedStateMachine):
         self.numbers: Iterator[int] = iter(range(1, 10_000))
         self.model = Model(lifetime=False)
         self.written = 0
+        self.is_erased = False
         self.id: AccountId = (f"bob-{next(LIVES)}", "GRP")
 
     def teardown(self) -> None:
@@ -159,6 +160,13 @@ class Life(RuleBasedStateMachine):
         self.written += self.model.balance != before
         for _ in range(2):  # twice is once
             self.run(self.ledger.lapse(self.id, end))
+
+    @precondition(lambda self: self.written and not self.is_erased)
+    @rule()
+    def erase(self) -> None:
+        """The life goes on under another name, and nothing that was there before is paid again."""
+        self.id = self.run(self.ledger.erase(self.id))
+        self.is_erased = True
 
     @invariant()
     def they_agree(self) -> None:
@@ -254,8 +262,10 @@ def test_a_life_on_postgres(database_url: str) -> None:
 
         def open(self, stack: ExitStack, clock: FixedClock) -> Living:
             pool = self.run(open_pool(database_url, size=2))
+            owner = self.run(open_pool(database_url, size=1, role=None))
             stack.callback(lambda: self.run(pool.close()))
-            return LivingOnPostgres(pool, clock)
+            stack.callback(lambda: self.run(owner.close()))
+            return LivingOnPostgres(pool, clock, owner)
 
     run_state_machine_as_test(
         LifeOnPostgres,
