@@ -31,6 +31,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "health_port": None,
         "log_format": "console",
         "quarantine_share": 0.5,
+        "adjustment_limit": 10_000,
         "retry_hours": 24,
         "webhooks_to_private": False,
         "notify_channels": "log",
