@@ -12,8 +12,11 @@ TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by out
 RETRIES: Final = Counter("abacus_retries", "Transactions sent to the retry queue, by what was down", ["dependency"])
 
 # Awards that the ledger decided: posted, duplicate, conflict, refused, rejected (over a partner's limit). The source
-# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner).
+# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner); refund is what takes back.
 AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by source and outcome", ["source", "outcome"])
+
+# What else was asked of accounts. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
+MOVEMENTS: Final = Counter("abacus_movements", "Movements of points, by kind and outcome", ["kind", "outcome"])
 
 # Points of posted awards, by program.
 POINTS: Final = Counter("abacus_points_awarded", "Points posted, by program", ["program"])

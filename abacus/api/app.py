@@ -16,7 +16,7 @@ from abacus.core.errors import Unavailable
 from abacus.health import Health
 
 _DESCRIPTION = """
-Award points to members, exactly once, and read what became of them.
+Award points to members, exactly once, let them be spent, and read what became of them.
 
 Points are integers, amounts are decimal strings, times are RFC 3339 with an offset. Every error is an
 `application/problem+json` document with a stable `type`.

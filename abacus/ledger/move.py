@@ -1,5 +1,6 @@
 """Moving points in Postgres: a round of movements is one transaction, under the same locks as posting."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -14,6 +15,7 @@ from abacus.ledger.moving import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.reversal import Original
 from abacus.ledger.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.transfer import Account, AccountId
+from abacus.metrics import MOVEMENTS
 from abacus.postgres import REFUSED_VALUES, Connection, Pool
 
 _HOLDS: Final = f"select {HOLD_COLUMNS} from hold where member_id = any($1::text[]) and hold_id = any($2::uuid[])"
@@ -41,6 +43,9 @@ class PostgresMoves:
             except REFUSED_VALUES as error:
                 raise Unpostable(" ".join(str(error).split())) from error
             found.update(zip(places, moves.outcomes, strict=True))
+        fates = Counter((type(each.movement).__name__.lower(), each.status) for each in found.values())
+        for (kind, status), count in fates.items():
+            MOVEMENTS.labels(kind, status).inc(count)
         return [found[place] for place in range(len(movements))]
 
     async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
