@@ -3,20 +3,30 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from abacus.earning.message import RetryEnvelope
 from abacus.earning.transaction import Transaction
 from abacus.expiry.envelope import ExpiryMessage
-from abacus.ledger.award import AwardEnvelope
+from abacus.ledger.award import AwardMessage
 from abacus.ledger.events import PointEvent
 from abacus.ledger.proof import Proof
+from abacus.ledger.reversal_message import ReversalMessage
 from abacus.ledger.seal_event import LedgerSealed
 from abacus.notify.message import MemberNotification
 from abacus.partners.webhooks.body import AwardPosted, AwardRejected
 from abacus.tiers.events import TierChanged
+
+
+class AwardEnvelope(TypedDict):
+    """The body of a message on the award queue: awards, and what refunds take back."""
+
+    v: Literal[1]
+    awards: list[AwardMessage | ReversalMessage]
+
 
 FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
