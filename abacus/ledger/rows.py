@@ -34,6 +34,7 @@ POSTING_PLANS: Final[Mapping[str, str]] = {
 Row: TypeAlias = tuple[int, int]  # where a row stands: page and line
 
 _RACES_BORNE: Final = 20
+_LOTS: Final = slice(-4, None)  # of an account's fields, those that say how far its lots are used up
 
 _CLAIMED: Final = f"""
 select key, member_id, program, seq, fingerprint from claim where key = any({array(1, "text")})
@@ -174,8 +175,8 @@ async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]
         b"".join(account.head_hash for _, account in changed),
     ]
     if whole:
-        columns += (column(values) for values in zip(*(account[-4:] for _, account in changed), strict=True))
-        columns.insert(6, column(account.held for _, account in changed))
+        columns.append(column(account.held for _, account in changed))
+        columns += (column(values) for values in zip(*(account[_LOTS] for _, account in changed), strict=True))
     updated = await connection.execute(_UPDATE_WHOLE if whole else _UPDATE, *columns)
     if updated != f"UPDATE {len(changed)}":
         raise Overtaken
