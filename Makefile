@@ -38,7 +38,7 @@ up: env ## the same house, left running
 	@.venv/bin/abacus up $(ARGS)
 
 test: env ## all tests
-	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 1 + os.cpu_count()))') --dist loadfile $(ARGS)
+	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 1 + os.cpu_count()))') --dist worksteal $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)

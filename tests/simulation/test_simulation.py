@@ -17,7 +17,7 @@ from tests.simulation.run import run_seed
 from tests.simulation.storm import DEPENDENCIES, PLACES, Trace, Weather
 from tests.simulation.violation import Violated
 
-SEEDS: Final = int(os.environ.get("ABACUS_SIMULATION_SEEDS", "200"))
+SEEDS: Final = int(os.environ.get("ABACUS_SIMULATION_SEEDS", "100"))
 ONE_SEED: Final = int(os.environ.get("ABACUS_SIMULATION_SEED", "1"))
 AT_ONCE: Final = 25
 FAILS_WITHIN: Final = 40
