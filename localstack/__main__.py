@@ -134,6 +134,8 @@ def main(arguments: Sequence[str]) -> int:
     except AbacusError as error:
         sys.stderr.write(f"services: {error}\n")
         return 1 if isinstance(error, Unavailable) else 2
+    except KeyboardInterrupt:
+        return 130
     finally:
         lock.release()
 

@@ -49,7 +49,6 @@ node-address {{ protocol = http, host = "{host}", port = {port}, context-path = 
 rest-sqs {{ enabled = true, bind-hostname = "{host}", bind-port = {port}, sqs-limits = strict }}
 rest-stats {{ enabled = false }}
 aws {{ region = "{region}", accountId = "000000000000" }}
-queues-storage {{ enabled = true, path = "{home}/queues.conf" }}
 messages-storage {{ enabled = true, uri = "jdbc:h2:{home}/messages" }}
 """
 

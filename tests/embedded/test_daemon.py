@@ -40,7 +40,10 @@ def _run(daemon: Daemon, *arguments: str) -> psutil.Process:
 
 
 def _lives(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_it_is_found_by_another_than_its_starter_and_stopped(daemon: Daemon) -> None:
