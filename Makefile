@@ -9,7 +9,7 @@ PY := .venv/bin/python
 UV := .ci/uv
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "  ARGS=… is passed on by demo, up, test, mutants, bench and lock, as in: make test ARGS='-k ledger -x'"
 
 env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
@@ -36,6 +36,12 @@ demo: env ## two thousand transactions through the whole house, on this machine
 
 up: env ## the same house, left running
 	@.venv/bin/abacus up $(ARGS)
+
+services: env ## Kafka, SQS and Postgres as in production, without Docker; needs Java 17 and Maven
+	@$(PY) -m localstack start
+
+services-stop: env ## stop them; their data stays in .abacus/services/
+	@$(PY) -m localstack stop
 
 test: env ## all tests
 	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 1 + os.cpu_count()))') --dist worksteal $(ARGS)
@@ -65,4 +71,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up test mutants check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants check format bench wheel clean

@@ -17,7 +17,7 @@ definition, prefix = sys.argv[1:]
 def sqs(operation, *arguments):
     command = ["awslocal", "--output", "json", "sqs", operation, *arguments]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return json.loads(answer.stdout or "{}")
+    return json.loads(answer.stdout.strip() or "{}")
 
 
 def ensure(name, attributes):

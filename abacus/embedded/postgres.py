@@ -6,14 +6,17 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from abacus.core.errors import Unavailable
 from abacus.embedded.child import Child
 from abacus.embedded.extra import demand
 from abacus.embedded.lock import DirectoryLock
 
-_DATABASE = "abacus"
+if TYPE_CHECKING:
+    from abacus.embedded.postgres_cluster import PostgresCluster
+
+DATABASE = "abacus"
 _ATTEMPTS = 5
 _CONNECT_SECONDS = 10.0
 _STOP_SECONDS = 22.0  # the keeper, which stops it ever more rudely, takes up to 20
@@ -21,7 +24,7 @@ _RECOVERY_SECONDS = 120.0  # after a crash it first replays up to max_wal_size o
 # What may be different the next time: another program took the port between our choosing and Postgres' binding it; the
 # last processes of a postmaster that was killed are still letting go of its memory.
 _PASSING = ("could not bind", "pre-existing shared memory block")
-_SETTINGS = {
+SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",  # a socket's path is limited to about 100 bytes, a data directory's is not
     "max_connections": "100",
@@ -54,11 +57,11 @@ class EmbeddedPostgres:
         self._lock.take()
         try:
             port = await self._start_server()
-            await _ensure_database(port)
+            await ensure_database(port)
         except BaseException:
             await self.stop()
             raise
-        self.url = f"postgresql://postgres@127.0.0.1:{port}/{_DATABASE}"
+        self.url = f"postgresql://postgres@127.0.0.1:{port}/{DATABASE}"
         return self.url
 
     async def stop(self) -> None:
@@ -81,17 +84,12 @@ class EmbeddedPostgres:
         await self.stop()
 
     async def _start_server(self) -> int:
-        with warnings.catch_warnings():
-            # Said by a package under the wheel's when there is no login session, of a folder that we do not use.
-            warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
-            from abacus.embedded.postgres_cluster import PostgresCluster  # noqa: PLC0415  # needs the extra's packages
-
-        cluster = PostgresCluster(self._data_dir / "cluster", durable=self._durable)
+        cluster = postgres_cluster(self._data_dir / "cluster", durable=self._durable)
         attempt = 1
         while True:
             await _to_the_end(cluster.prepare)
             port = _free_port()
-            settings = _SETTINGS | {"port": str(port)} | ({} if self._durable else _FORGETFUL)
+            settings = SETTINGS | {"port": str(port)} | ({} if self._durable else _FORGETFUL)
             command = [cluster.program("postgres"), "-D", str(cluster.directory)]
             command += [f"--{name}={value}" for name, value in settings.items()]
             account = (
@@ -117,15 +115,25 @@ class EmbeddedPostgres:
                 return port
 
 
-async def _ensure_database(port: int) -> None:
+def postgres_cluster(directory: Path, *, durable: bool, programs: Path | None = None) -> "PostgresCluster":
+    with warnings.catch_warnings():
+        # Said by a package under the wheel's when there is no login session, of a folder that we do not use.
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
+        from abacus.embedded.postgres_cluster import PostgresCluster  # noqa: PLC0415  # needs the extra's packages
+
+    return PostgresCluster(directory, durable=durable, programs=programs)
+
+
+async def ensure_database(port: int) -> None:
+    """Make the database `abacus` if the server that listens there has none."""
     import asyncpg  # noqa: PLC0415  # slow to import, and this package's child processes do not need it
 
     connection = await asyncpg.connect(
         host="127.0.0.1", port=port, user="postgres", database="postgres", timeout=_CONNECT_SECONDS, ssl=False
     )
     try:
-        if not await connection.fetchval("select exists (select from pg_database where datname = $1)", _DATABASE):
-            await connection.execute(f"create database {_DATABASE}")
+        if not await connection.fetchval("select exists (select from pg_database where datname = $1)", DATABASE):
+            await connection.execute(f"create database {DATABASE}")
     finally:
         await connection.close(timeout=_CONNECT_SECONDS)
 

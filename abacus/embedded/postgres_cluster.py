@@ -23,16 +23,16 @@ _COMMAND_SECONDS = 120
 
 
 class PostgresCluster:
-    """The files of one Postgres, and the programs of the wheel that work on them.
+    """The files of one Postgres, and the programs that work on them: the wheel's, or those in `programs`.
 
     Postgres refuses to run as root. For root, everything here runs as the system user `pgserver`, which is created if
     need be, and each directory above the data and above the programs is opened for passing through (`o+x`, no more).
     """
 
-    def __init__(self, directory: Path, *, durable: bool) -> None:
+    def __init__(self, directory: Path, *, durable: bool, programs: Path | None = None) -> None:
         self.directory = directory
         self._durable = durable
-        self._programs = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+        self._programs = programs or POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
         self.account = _system_account() if os.geteuid() == 0 else None
 
     def program(self, name: str) -> str:
@@ -49,9 +49,10 @@ class PostgresCluster:
         if not self.directory.exists():
             self._initialize()
         made_by = (self.directory / "PG_VERSION").read_text().strip()
-        if made_by != str(TARGET_POSTGRES_VERSION):
+        installed = self._version()
+        if made_by != installed:
             raise Refused(
-                f"{self.directory} was made by PostgreSQL {made_by}, the installed one is {TARGET_POSTGRES_VERSION}: "
+                f"{self.directory} was made by PostgreSQL {made_by}, the installed one is {installed}: "
                 "dump and restore it, or choose another data directory"
             )
         self._clear_left_over()
@@ -97,8 +98,12 @@ class PostgresCluster:
         except psutil.Error:
             return False
 
-    def _run(self, program: str, arguments: Sequence[str]) -> None:
-        outcome = subprocess.run(  # noqa: S603  # a program of the wheel
+    def _version(self) -> str:
+        """The major version of the programs, as `postgres (PostgreSQL) 18.1` has it."""
+        return self._run("postgres", ("--version",)).split("(PostgreSQL)")[1].split()[0].partition(".")[0]
+
+    def _run(self, program: str, arguments: Sequence[str]) -> str:
+        outcome = subprocess.run(  # noqa: S603  # one of Postgres' own programs
             [self.program(program), *arguments],
             stdin=subprocess.DEVNULL,
             check=False,
@@ -113,6 +118,7 @@ class PostgresCluster:
         if outcome.returncode != 0:
             said = (outcome.stderr or outcome.stdout).decode(errors="replace").strip()
             raise Unavailable("embedded Postgres", f"{program} ended with code {outcome.returncode}: {said}")
+        return outcome.stdout.decode()
 
 
 def _system_account() -> pwd.struct_passwd:

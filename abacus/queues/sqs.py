@@ -18,6 +18,7 @@ DEPENDENCY: Final = "SQS"
 
 _PARALLEL_CALLS: Final = 4
 _TRIES: Final = 3
+_MISSING: Final = ("NonExistentQueue", "QueueDoesNotExist")  # AWS says the first, ElasticMQ the second
 _ALREADY_GONE: Final = ("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight")
 
 _HELD: Final = (
@@ -82,8 +83,8 @@ class SqsQueue:
             with reachable():
                 url = (await client.get_queue_url(QueueName=name))["QueueUrl"]
         except Unavailable as error:
-            missing = isinstance(error.__cause__, ClientError) and "NonExistentQueue" in str(error.__cause__.response)
-            if missing:
+            cause = error.__cause__
+            if isinstance(cause, ClientError) and any(code in str(cause.response) for code in _MISSING):
                 raise Unavailable(f"queue {name}", "it does not exist; run `abacus queues ensure`") from error
             raise
         return cls(client, name, url, wait_s=wait_s)

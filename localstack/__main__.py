@@ -1,0 +1,144 @@
+"""Kafka, SQS and Postgres as they run in production, on a laptop and without Docker: `make services`.
+
+Run as `python -m localstack start|stop|status`. What they keep is in `.abacus/services/`; other ports than the usual
+ones come from `ABACUS_SERVICES_KAFKA_PORT`, `…_KAFKA_CONTROLLER_PORT`, `…_SQS_PORT` and `…_POSTGRES_PORT`.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from abacus.core.errors import AbacusError, Refused, Unavailable
+from abacus.embedded.lock import DirectoryLock
+from abacus.embedded.postgres import DATABASE
+from localstack.daemon import stop
+from localstack.services import HOME, HOST, REGION, SERVICES, Ports, Service
+
+_READY_SECONDS: Final = 120.0
+_LOOK_EVERY_SECONDS: Final = 0.3
+_ENVIRONMENT: Final = HOME / "env"
+
+
+def start() -> int:
+    """Start what does not run yet, wait until all can be used, and print the settings. Again does no harm."""
+    ports = _ports()
+    missing = [service for service in SERVICES if service.daemon.process() is None]
+    known = _ENVIRONMENT.read_text(encoding="utf-8") if _ENVIRONMENT.exists() else None
+    if len(missing) < len(SERVICES) and known != _settings(ports):
+        raise Refused("they run on other ports: `make services-stop` first")
+    for service in missing:
+        _refuse_taken_ports(service, ports)
+    _ENVIRONMENT.write_text(_settings(ports), encoding="utf-8")
+    try:
+        for service in missing:
+            service.daemon.home.mkdir(exist_ok=True)
+            service.start(service.daemon, ports)
+        asyncio.run(_all_ready(ports))
+    except BaseException:
+        stop(service.daemon for service in missing)
+        raise
+    sys.stdout.write(f"{_settings(ports)}# ready; in another terminal: source {_ENVIRONMENT}\n")
+    return 0
+
+
+def stop_all() -> int:
+    stop(service.daemon for service in SERVICES)
+    return 0
+
+
+def status() -> int:
+    """What runs; 1 unless everything does."""
+    processes = {service.daemon.name: service.daemon.process() for service in SERVICES}
+    for name, process in processes.items():
+        sys.stdout.write(f"{name:10} {f'process {process.pid}' if process else 'stopped'}\n")
+    return 0 if all(processes.values()) else 1
+
+
+def _ports() -> Ports:
+    asked: dict[str, int] = {}
+    for name in Ports._fields:
+        setting = f"ABACUS_SERVICES_{name.upper()}_PORT"
+        if value := os.environ.get(setting):
+            if not value.isdecimal():
+                raise Refused(f"{setting}: a port is needed, not {value!r}")
+            asked[name] = int(value)
+    return Ports(**asked)
+
+
+def _refuse_taken_ports(service: Service, ports: Ports) -> None:
+    for name in service.ports:
+        port: int = getattr(ports, name)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else what just ended still seems to be there
+            try:
+                probe.bind((HOST, port))
+            except (OSError, OverflowError) as error:
+                raise Refused(f"port {port} cannot be had ({error}): set ABACUS_SERVICES_{name.upper()}_PORT") from None
+
+
+def _settings(ports: Ports) -> str:
+    addresses = {
+        "DATABASE_URL": f"postgresql://postgres@{HOST}:{ports.postgres}/{DATABASE}",
+        "SQS_ENDPOINT_URL": ports.sqs_endpoint_url,
+        "KAFKA_BOOTSTRAP": f"{HOST}:{ports.kafka}",
+    }
+    lines = [
+        " ".join(f"{prefix}{name}={address}" for name, address in addresses.items())
+        for prefix in ("ABACUS_", "ABACUS_TEST_")
+    ]
+    lines.append(f"AWS_ACCESS_KEY_ID=abacus AWS_SECRET_ACCESS_KEY=abacus AWS_DEFAULT_REGION={REGION}")
+    return "".join(f"export {line}\n" for line in lines)
+
+
+async def _all_ready(ports: Ports) -> None:
+    try:
+        async with asyncio.TaskGroup() as waiting:
+            for service in SERVICES:
+                waiting.create_task(_ready(service, ports))
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+
+
+async def _ready(service: Service, ports: Ports) -> None:
+    daemon = service.daemon
+    try:
+        async with asyncio.timeout(_READY_SECONDS):
+            while daemon.process() is not None:
+                try:
+                    return await service.use(ports)
+                except Unavailable:
+                    await asyncio.sleep(_LOOK_EVERY_SECONDS)
+    except TimeoutError:
+        why = f"not ready after {_READY_SECONDS:g} s"
+    else:
+        why = "ended early"
+    raise Unavailable(daemon.name, f"{why}; the end of {daemon.log}:\n{daemon.log_tail()}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    commands = {"start": start, "stop": stop_all, "status": status}
+    parser = argparse.ArgumentParser(prog="python -m localstack", description=__doc__)
+    parser.add_argument("command", choices=commands)
+    command = commands[parser.parse_args(arguments).command]
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that it cannot connect yet is expected
+    lock = DirectoryLock(HOME)
+    try:
+        if command is not status:
+            lock.take()
+        return command()
+    except AbacusError as error:
+        sys.stderr.write(f"services: {error}\n")
+        return 1 if isinstance(error, Unavailable) else 2
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        lock.release()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+"""Java programs from their Maven artefacts."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from abacus.core.errors import Refused, Unavailable
+
+_POM = Path(__file__).with_name("pom.xml")
+_FETCH_SECONDS = 900
+_TAIL_LINES = 5
+
+
+def class_path(jars: Path, profile: str) -> str:
+    """The jars of a profile of `pom.xml`: fetched once, and again when that file changes."""
+    fetched = jars / profile
+    made_from = fetched / "pom.xml"
+    if not made_from.exists() or made_from.read_bytes() != _POM.read_bytes():
+        shutil.rmtree(fetched, ignore_errors=True)
+        sys.stderr.write(f"fetching {profile} with Maven\n")
+        _fetch(profile, fetched)
+        shutil.copyfile(_POM, made_from)
+    return f"{fetched}/*"
+
+
+def _fetch(profile: str, target: Path) -> None:
+    options = ("--batch-mode", "--quiet", "--file", str(_POM), "--activate-profiles", profile)
+    outcome = subprocess.run(  # noqa: S603  # Maven, with what pom.xml names
+        [program("mvn"), *options, "dependency:copy-dependencies", f"-DoutputDirectory={target}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=_FETCH_SECONDS,
+    )
+    if outcome.returncode != 0:
+        said = " ".join(outcome.stdout.strip().splitlines()[:_TAIL_LINES])
+        raise Unavailable("Maven", f"it ended with code {outcome.returncode}: {said}")
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise Refused(f"there is no `{name}` on the path: Kafka and ElasticMQ need Java 17 or newer, and Maven")
+    return found

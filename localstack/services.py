@@ -1,0 +1,152 @@
+"""The three services: how each is configured, started, and found ready. All listen on loopback."""
+
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import asyncpg
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+
+from abacus.core.errors import Unavailable
+from abacus.embedded.postgres import SETTINGS, ensure_database, postgres_cluster
+from abacus.queues.sqs import reachable, sqs_client
+from localstack import java
+from localstack.daemon import Daemon
+
+HOME: Final = Path(__file__).parent.parent.resolve() / ".abacus" / "services"
+HOST: Final = "127.0.0.1"
+REGION: Final = "us-east-1"
+OLDEST_POSTGRES: Final = 15
+
+KAFKA_PROPERTIES: Final = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller}
+listeners=BROKER://{host}:{broker},CONTROLLER://{host}:{controller}
+advertised.listeners=BROKER://{host}:{broker}
+listener.security.protocol.map=BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=BROKER
+controller.listener.names=CONTROLLER
+log.dirs={data}
+num.partitions=6
+auto.create.topics.enable=true
+default.replication.factor=1
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+# As the embedded one: long enough that workers which start together are assigned together.
+group.initial.rebalance.delay.ms=200
+"""
+
+ELASTICMQ_CONF: Final = """\
+include classpath("application.conf")
+node-address {{ protocol = http, host = "{host}", port = {port}, context-path = "" }}
+rest-sqs {{ enabled = true, bind-hostname = "{host}", bind-port = {port}, sqs-limits = strict }}
+rest-stats {{ enabled = false }}
+aws {{ region = "{region}", accountId = "000000000000" }}
+messages-storage {{ enabled = true, uri = "jdbc:h2:{home}/messages" }}
+"""
+
+
+class Ports(NamedTuple):
+    """Where each of them listens."""
+
+    kafka: int = 19092
+    kafka_controller: int = 19093
+    sqs: int = 19324
+    postgres: int = 15432
+
+    @property
+    def sqs_endpoint_url(self) -> str:
+        return f"http://{HOST}:{self.sqs}"
+
+
+class Service(NamedTuple):
+    """A daemon, the names of its ports, how it is started, and a use that raises `Unavailable` until it is ready."""
+
+    daemon: Daemon
+    ports: Sequence[str]
+    start: Callable[[Daemon, Ports], None]
+    use: Callable[[Ports], Awaitable[None]]
+
+
+def start_kafka(daemon: Daemon, ports: Ports) -> None:
+    properties, data = daemon.home / "server.properties", daemon.home / "data"
+    properties.write_text(
+        KAFKA_PROPERTIES.format(host=HOST, broker=ports.kafka, controller=ports.kafka_controller, data=data),
+        encoding="utf-8",
+    )
+    run = [java.program("java"), "-Xmx512m", "-Dlog4j2.level=WARN", "-cp", java.class_path(HOME / "jars", "kafka")]
+    if not (data / "meta.properties").exists():
+        options = ("format", "--cluster-id", "abacus-services-000000", "--config", str(properties))
+        outcome = subprocess.run(  # noqa: S603  # Kafka's own tool
+            [*run, "kafka.tools.StorageTool", *options], check=False, capture_output=True, text=True
+        )
+        if outcome.returncode != 0:
+            raise Unavailable("Kafka", f"{data} cannot be formatted: {(outcome.stderr or outcome.stdout).strip()}")
+    daemon.start([*run, "kafka.Kafka", str(properties)])
+
+
+async def use_kafka(ports: Ports) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=f"{HOST}:{ports.kafka}")
+    try:
+        await admin.start()
+        await admin.list_topics()
+    except KafkaError as error:
+        raise Unavailable("Kafka", str(error)) from error
+    finally:
+        await admin.close()
+
+
+def start_elasticmq(daemon: Daemon, ports: Ports) -> None:
+    configuration = daemon.home / "elasticmq.conf"
+    configuration.write_text(
+        ELASTICMQ_CONF.format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home), encoding="utf-8"
+    )
+    jars = java.class_path(HOME / "jars", "elasticmq")
+    run = [java.program("java"), "-Xmx256m", f"-Dconfig.file={configuration}", "-cp", jars]
+    daemon.start([*run, "org.elasticmq.server.Main"])
+
+
+async def use_elasticmq(ports: Ports) -> None:
+    async with sqs_client(ports.sqs_endpoint_url) as client:
+        with reachable():
+            await client.list_queues()
+
+
+def start_postgres(daemon: Daemon, ports: Ports) -> None:
+    cluster = postgres_cluster(daemon.home / "cluster", durable=True, programs=distribution_postgres())
+    cluster.prepare()
+    settings = SETTINGS | {"port": str(ports.postgres), "listen_addresses": HOST}
+    command = [cluster.program("postgres"), "-D", str(cluster.directory)]
+    command += [f"--{name}={value}" for name, value in settings.items()]
+    account = cluster.account
+    daemon.start(command, user=account and account.pw_uid, group=account and account.pw_gid)
+
+
+def distribution_postgres() -> Path | None:
+    """The programs of the newest Postgres that the system has; None if the wheel's are to be used."""
+    found = {int(path.parent.name): path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin")}
+    if found and max(found) >= OLDEST_POSTGRES and (found[max(found)] / "initdb").exists():
+        return found[max(found)]
+    return None
+
+
+async def use_postgres(ports: Ports) -> None:
+    try:
+        await ensure_database(ports.postgres)
+    except (OSError, asyncpg.PostgresError) as error:
+        raise Unavailable("Postgres", str(error)) from error
+
+
+SERVICES: Final = (
+    Service(Daemon("kafka", HOME / "kafka"), ("kafka", "kafka_controller"), start_kafka, use_kafka),
+    Service(Daemon("elasticmq", HOME / "elasticmq"), ("sqs",), start_elasticmq, use_elasticmq),
+    # On SIGTERM it would wait until the last client is gone.
+    Service(Daemon("postgres", HOME / "postgres", signal.SIGINT), ("postgres",), start_postgres, use_postgres),
+)

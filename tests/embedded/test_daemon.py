@@ -1,0 +1,71 @@
+"""A daemon outlives its starter, and its pid file never leads to anyone else."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from localstack.daemon import Daemon, stop
+
+_CHECKOUT = Path(__file__).parents[2]
+_SLEEPER = "import time; print('started', flush=True); time.sleep(60)"
+_STARTER = """
+import sys
+from pathlib import Path
+from localstack.daemon import Daemon
+home, *command = sys.argv[1:]
+Daemon("sleeper", Path(home)).start(command)
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Daemon:
+    return Daemon("sleeper", tmp_path)
+
+
+def _run(daemon: Daemon, *arguments: str) -> psutil.Process:
+    """Start it from a process that is gone when this returns."""
+    sleeper = [sys.executable, "-c", _SLEEPER, *arguments]
+    starting = [sys.executable, "-c", _STARTER, str(daemon.home), *sleeper]
+    subprocess.run(starting, check=True, cwd=_CHECKOUT)  # noqa: S603  # the text above
+    process = psutil.Process(int((daemon.home / "pid").read_text()))
+    deadline = time.monotonic() + 20
+    while "started" not in daemon.log_tail():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_it_is_found_by_another_than_its_starter_and_stopped(daemon: Daemon) -> None:
+    process = _run(daemon, str(daemon.home))
+    assert daemon.process() == process
+    stop([daemon])
+    assert not _lives(process)
+    assert daemon.process() is None
+
+
+def test_one_that_does_not_name_the_home_is_left_alone(daemon: Daemon) -> None:
+    """As when the machine was restarted and the number is someone else's now."""
+    stranger = _run(daemon)
+    assert daemon.process() is None
+    stop([daemon])
+    assert _lives(stranger)
+    stranger.kill()
+
+
+@pytest.mark.parametrize("written", ["", "garbled", "999999999"])
+def test_a_pid_file_that_means_nothing_is_no_process(daemon: Daemon, written: str) -> None:
+    (daemon.home / "pid").write_text(written)
+    assert daemon.process() is None
+    stop([daemon])
+    assert not (daemon.home / "pid").exists()
