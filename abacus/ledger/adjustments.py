@@ -148,6 +148,10 @@ class Adjustments:
         if moved.status is Status.REFUSED and moved.fault is not None:
             await self._close(asked, Step.REJECTED, moved.fault.detail)
             raise moved.fault
+        if moved.status is Status.CONFLICT:  # while it was pending, the key was used for something else
+            fault = CannotDecide("idempotency-key-reused", f"{asked.key} was posted for something else meanwhile")
+            await self._close(asked, Step.REJECTED, fault.detail)
+            raise fault
         await self._close(asked, Step.POSTED, asked.note)
         return asked._replace(status=Step.POSTED), moved
 

@@ -108,17 +108,17 @@ class LedgerReader:
         return {row["key"]: Claim(*row) for row in rows}
 
     async def transfer(self, claim: Claim) -> Transfer | None:
+        return await self.at(claim.member_id, claim.program, claim.seq)
+
+    async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
         async with passing_failures():
             row = await self._pool.fetchrow(
                 f"select {TRANSFER_COLUMNS} from transfer where member_id = $1 and program = $2 and seq = $3",
-                claim.member_id,
-                claim.program,
-                claim.seq,
+                member_id,
+                program,
+                seq,
             )
         return Transfer(*row) if row else None
-
-    async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
-        return await self.transfer(Claim("", member_id, program, seq, ""))
 
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
         """The newest transfers first, of each program those with a `seq` below the one given for it."""

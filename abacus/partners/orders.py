@@ -159,9 +159,7 @@ def reversal_of(
     )
 
 
-def adjustment_of(
-    order: AdjustmentOrder, target: Target, key: str, now: datetime, approved_by: str | None = None
-) -> Adjustment:
+def adjustment_of(order: AdjustmentOrder, target: Target, key: str, now: datetime) -> Adjustment:
     card = target.card.card
     facts = fingerprint(("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor))
     return Adjustment(
@@ -171,7 +169,7 @@ def adjustment_of(
         order.points,
         order.reason,
         order.actor,
-        approved_by,
+        None,
         last_good_day(now, card.zone, card.expiry_months),
         card.expiry is Expiry.LIFETIME,
     )

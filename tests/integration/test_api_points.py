@@ -204,6 +204,19 @@ async def test_a_large_adjustment_waits_for_a_second_person(house: House, open_s
     assert await verified(house)
 
 
+async def test_an_adjustment_whose_key_was_used_meanwhile_is_not_posted(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    await rich(house, acme)
+    large = {"points": 500, "reason": "Sorry", "actor": "ann"}
+    id_ = (await order(acme, "members/bob/adjustments", "k-1", large)).json()["adjustment_id"]
+    assert (await order(acme, "members/bob/spend", "k-1", {"points": 1})).status_code == 201
+    approved = await acme.post(f"/v1/adjustments/{id_}/approve", json={"actor": "ben"})
+    assert kind(approved) == (422, "idempotency-key-reused")
+    (closed,) = (await acme.get("/v1/adjustments")).json()["adjustments"]
+    assert closed["status"] == "rejected"
+    assert await account(acme) == (99, 0, 99)
+
+
 async def test_refunded_points_that_were_spent_are_owed(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     async with house.running("calculator"):
