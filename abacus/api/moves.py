@@ -26,6 +26,7 @@ from abacus.partners.orders import (
     SpendOrder,
     Target,
     capture_of,
+    card_now,
     hold_of,
     parse_transfer_id,
     reversal_of,
@@ -177,7 +178,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
     now = call.parts.clock.now()
-    card = call.parts.calculator().book.in_force(original.country, now)
+    card = card_now(call.parts.calculator().book, original.country, now)
     return await moved_answer(call, reversal_of(order, original, card, key=key, actor=call.partner.partner_id, now=now))
 
 

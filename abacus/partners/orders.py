@@ -102,17 +102,17 @@ def target_of(
     """`accounts` are those of the member that may be touched. Raises `Objection`."""
     country, program = order.country, order.program
     if country is not None and program is None:
-        program = _card(book, country, now).card.program
+        program = card_now(book, country, now).card.program
     fitting = [account for account in accounts if program in {None, account.program}]
     if len(fitting) == 1:
         (account,) = fitting
-        return Target(member_id, account.program, account.country, _card(book, account.country, now))
+        return Target(member_id, account.program, account.country, card_now(book, account.country, now))
     if fitting:
         held = ", ".join(account.program for account in fitting)
         raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")
     if not may_open or country is None:
         raise Objection("not-found", "the member has no such account; `country` says where to open one", "/country")
-    card = _card(book, country, now)
+    card = card_now(book, country, now)
     if program != card.card.program:
         raise Objection("unknown-program", f"{card.name} issues {card.card.program}, not {program}", "/program")
     return Target(member_id, card.card.program, country, card)
@@ -182,7 +182,8 @@ def parse_transfer_id(text: str) -> tuple[str, str, int] | None:
     return (member_id, program, int(rest)) if member_id and rest.isascii() and rest.isdigit() else None
 
 
-def _card(book: CardBook, country: str, now: datetime) -> PublishedCard:
+def card_now(book: CardBook, country: str, now: datetime) -> PublishedCard:
+    """The card in force there. Raises `Objection`."""
     try:
         return book.in_force(country, now)
     except SetAside as fault:
