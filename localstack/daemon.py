@@ -61,43 +61,48 @@ class Daemon:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
             return log.read().decode(errors="replace").strip() or "(nothing)"
 
-    def ask_to_end(self) -> None:
-        """Send it the signal on which it puts its house in order."""
-        self._send(self._stop_signal)
-
-    def kill(self) -> None:
-        self._send(signal.SIGKILL)
-
     def forget(self) -> None:
         self._pid_file.unlink(missing_ok=True)
 
-    def _send(self, what: signal.Signals) -> None:
-        process = self.process()
-        if process is not None:
-            with suppress(psutil.NoSuchProcess):  # it ended just now
-                process.send_signal(what)
+    def ask_to_end(self, process: psutil.Process) -> None:
+        """Send the signal on which it puts its house in order."""
+        _send(process, self._stop_signal)
 
 
 def stop(daemons: Iterable[Daemon]) -> None:
     """Stop them all at once: ask, wait, and kill what is left."""
-    asked = list(daemons)
-    for daemon in asked:
-        daemon.ask_to_end()
-    if not _all_ended(asked, within_s=_STOP_SECONDS):
-        for daemon in asked:
-            daemon.kill()
-        if not _all_ended(asked, within_s=_KILL_SECONDS):
-            names = ", ".join(daemon.name for daemon in asked if daemon.process())
+    asked = [(daemon, daemon.process()) for daemon in daemons]
+    running = [(daemon, process) for daemon, process in asked if process is not None]
+    for daemon, process in running:
+        daemon.ask_to_end(process)
+    if not _all_ended([process for _, process in running], within_s=_STOP_SECONDS):
+        for _, process in running:
+            _send(process, signal.SIGKILL)
+        if not _all_ended([process for _, process in running], within_s=_KILL_SECONDS):
+            names = ", ".join(daemon.name for daemon, process in running if not _ended(process))
             raise Unavailable(names, "cannot be stopped")
-    for daemon in asked:
+    for daemon, _ in asked:
         daemon.forget()
 
 
-def _all_ended(daemons: Iterable[Daemon], *, within_s: float) -> bool:
-    """Whether they end in time. One that ended but has no parent to take note of it counts as ended."""
+def _send(process: psutil.Process, what: signal.Signals) -> None:
+    with suppress(psutil.NoSuchProcess):  # it ended just now
+        process.send_signal(what)
+
+
+def _all_ended(processes: Sequence[psutil.Process], *, within_s: float) -> bool:
     deadline = time.monotonic() + within_s
-    while any(daemon.process() for daemon in daemons):
+    while not all(_ended(process) for process in processes):
         if time.monotonic() > deadline:
             return False
         time.sleep(_LOOK_EVERY_SECONDS)
     return True
+
+
+def _ended(process: psutil.Process) -> bool:
+    """Whether all that it held is free. One without a parent to take note of its end counts, one about to end does not:
+    its command line is gone before its ports are."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

@@ -26,9 +26,9 @@ def daemon(tmp_path: Path) -> Daemon:
     return Daemon("sleeper", tmp_path)
 
 
-def _run(daemon: Daemon, *arguments: str) -> psutil.Process:
+def _run(daemon: Daemon, *arguments: str, program: str = _SLEEPER) -> psutil.Process:
     """Start it from a process that is gone when this returns."""
-    sleeper = [sys.executable, "-c", _SLEEPER, *arguments]
+    sleeper = [sys.executable, "-c", program, *arguments]
     starting = [sys.executable, "-c", _STARTER, str(daemon.home), *sleeper]
     subprocess.run(starting, check=True, cwd=_CHECKOUT)  # noqa: S603  # the text above
     process = psutil.Process(int((daemon.home / "pid").read_text()))
@@ -52,6 +52,19 @@ def test_it_is_found_by_another_than_its_starter_and_stopped(daemon: Daemon) -> 
     stop([daemon])
     assert not _lives(process)
     assert daemon.process() is None
+
+
+def test_one_whose_command_line_is_gone_is_waited_for_all_the_same(daemon: Daemon) -> None:
+    """As at the end of every process: it has none any more while it still holds its ports."""
+    slow_to_end = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: os.execv("/bin/sleep", ["sleep", "0.5"]))
+print("started", flush=True)
+time.sleep(60)
+"""
+    process = _run(daemon, str(daemon.home), program=slow_to_end)
+    stop([daemon])
+    assert not _lives(process)
 
 
 def test_one_that_does_not_name_the_home_is_left_alone(daemon: Daemon) -> None:
