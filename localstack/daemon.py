@@ -101,7 +101,8 @@ def _all_ended(processes: Sequence[psutil.Process], *, within_s: float) -> bool:
 
 def _ended(process: psutil.Process) -> bool:
     """Whether all that it held is free. One without a parent to take note of its end counts, one about to end does not:
-    its command line is gone before its ports are."""
+    its command line is gone before its ports are.
+    """
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
