@@ -55,6 +55,8 @@ class Helpers:
                         raise Unavailable(*found)
                     yield found
         except BrokenProcessPool as error:
+            # The executor is about to end these too, and breaks on one that was cancelled before it came to it.
+            await asyncio.gather(*under_way, return_exceptions=True)
             raise Unavailable("verifying", "one of its processes was ended from outside") from error
         finally:
             for each in under_way:

@@ -26,6 +26,7 @@ from abacus.partners.webhooks.store import WebhookStore
 from abacus.postgres import Pool
 from abacus.streams.reader import Record
 from tests.integration.house import until
+from tests.integration.neighbours import neighbours_are_through
 from tests.integration.receiver import Receiver
 
 CLOCK = SystemClock()
@@ -80,6 +81,7 @@ async def post_and_enter(pool: Pool, *awards: Award) -> None:
 async def enter_rejections(pool: Pool) -> int:
     rejections = Rejections(pool, CLOCK, WorkerHealth("webhooks"))
     await rejections._begin()
+    await neighbours_are_through(pool)
     return await rejections.enter_next()
 
 

@@ -92,7 +92,7 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
     )
 
 
-async def until(condition: Any, *, within_s: float = 30.0) -> None:
+async def until(condition: Any, *, within_s: float = 90.0) -> None:
     """Wait until the awaitable condition holds; fail when it does not in time."""
     async with asyncio.timeout(within_s):
         while not await condition():  # noqa: ASYNC110  # what is waited for is in another process

@@ -17,6 +17,7 @@ from abacus.ledger.post import PostgresLedger
 from abacus.ledger.relay import START, Relay, RelayCursor
 from abacus.postgres import Pool
 from abacus.streams.publisher import Message
+from tests.integration.neighbours import neighbours_are_through
 
 TOPIC = "points"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -73,6 +74,7 @@ def relay(pool: Pool, broker: Broker) -> Relay:
 
 async def publish_all(relay: Relay, pool: Pool) -> int:
     published = 0
+    await neighbours_are_through(pool)
     async with pool.acquire() as connection:
         while count := await relay.publish_next(connection):
             published += count

@@ -31,6 +31,7 @@ from abacus.postgres import Pool
 from abacus.streams.publisher import Message
 from abacus.tiers.heard import heard_in
 from tests.integration.house import House, until
+from tests.integration.neighbours import neighbours_are_through
 from tests.integration.sealing import NOW, RECHECK, earned, fill, tampering
 from tests.integration.test_cli import abacus
 
@@ -249,6 +250,7 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
     async def grow_and_publish(*arguments: Any, **named: Any) -> Grown:
         grown = await grow(*arguments, **named)
         relay = Relay(pool, Points(), TOPIC, SystemClock(), WorkerHealth("relay"))
+        await neighbours_are_through(pool)
         async with pool.acquire() as connection:
             await relay.publish_next(connection)
         return grown
