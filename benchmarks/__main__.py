@@ -20,6 +20,7 @@ from benchmarks import (
     reconcile,
     reports,
     spending,
+    throughput,
     tiers,
     verify,
 )
@@ -39,6 +40,11 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
+    "throughput": lambda _, chosen: uvloop.run(
+        throughput.measure(
+            chosen.accounts, chosen.seconds, {"calculator": chosen.calculators, "awarder": chosen.awarders}
+        )
+    ),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 _ONLY_ASKED_FOR: Final = {"hour", "reports"}  # each takes several minutes by itself
@@ -49,6 +55,9 @@ def main() -> int:
     parser.add_argument("--only", choices=list(_PARTS), action="append")
     parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
+    parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
+    parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
     chosen = parser.parse_args()
     figures: list[Figure] = []
     for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:

@@ -1,0 +1,185 @@
+"""A house on the real services as in production: each worker in processes of its own, a load, and the CPU of each."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any, Final
+
+import psutil
+
+from abacus.core.clock import SystemClock
+from abacus.ledger.relay import RelayCursor
+from abacus.postgres import Pool, open_pool
+from abacus.queues.definition import AWARD
+from abacus.queues.sqs import SqsQueue, sqs_client
+from abacus.settings import Settings
+from abacus.streams.window import committed
+from benchmarks.load import Ends
+from benchmarks.pipeline import environment, worker
+from benchmarks.spent import Run
+from localstack.services import SERVICES
+
+LOAD: Final = "load"
+POSTGRES: Final = "Postgres"
+_SETTLED_WITHIN_S: Final = 120.0
+_LOOK_EVERY_S: Final = 0.1
+
+_CONNECTIONS: Final = "select pid, client_port from pg_stat_activity where client_port > 0"
+
+
+class House:
+    """The processes by name, and ways to look at them from outside."""
+
+    def __init__(self, settings: Settings, pool: Pool, queue: SqsQueue, produced: Ends, published: Ends) -> None:
+        self.settings = settings
+        self.pool = pool
+        self.published = published
+        self._queue = queue
+        self._produced = produced
+        self._pids: dict[str, list[int]] = {}
+        running = {service.daemon.name: service.daemon.process() for service in SERVICES}
+        self._postmaster = running.pop("postgres")
+        self._services = {name: process.pid for name, process in running.items() if process is not None}
+
+    @asynccontextmanager
+    async def workers(
+        self, counts: Mapping[str, int], *, module: Sequence[str] = ("abacus", "worker")
+    ) -> AsyncIterator[None]:
+        """So many processes of each, until the block ends. Raises `RuntimeError` when one has ended before."""
+        async with AsyncExitStack() as stack:
+            crew: list[tuple[str, asyncio.subprocess.Process]] = [
+                (name, await stack.enter_async_context(worker(name, self.settings, module=module)))
+                for name, count in counts.items()
+                for _ in range(count)
+            ]
+            self._pids = {name: [process.pid for each, process in crew if each == name] for name in counts}
+            yield
+            ended = [name for name, process in crew if process.returncode is not None]
+            self._pids = {}
+            if ended:
+                raise RuntimeError(f"ended early: {', '.join(ended)}")
+
+    @asynccontextmanager
+    async def load(self, arguments: Sequence[str]) -> "AsyncIterator[asyncio.Task[int]]":
+        """The load in a process of its own, until it has sent what it was asked for or the block ends. How many
+        that were, the task says. The block begins when the first of them are published.
+        """
+        before = await self.published.count()
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.load", *arguments),
+            env=environment(self.settings),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        self._pids[LOAD] = [process.pid]
+
+        async def sent() -> int:
+            told, _ = await process.communicate()
+            return int(json.loads(told.splitlines()[-1])["sent"])  # before it, that it was told to end
+
+        async def some_published() -> bool:
+            return await self.published.count() > before
+
+        sending = asyncio.create_task(sent())
+        try:
+            await _until(some_published)
+            yield sending
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await asyncio.wait((sending,))
+        await sending
+
+    async def measured(self, seconds: float, into: int = 1) -> list[Run]:
+        """What is published in so many seconds, in slices."""
+        runs: list[Run] = []
+        cpu, published, began = await self.cpu(), await self.published.count(), time.monotonic()
+        for _ in range(into):
+            await asyncio.sleep(seconds / into)
+            cpu_now, published_now, now = await self.cpu(), await self.published.count(), time.monotonic()
+            spent = {name: cpu_now[name] - cpu.get(name, 0.0) for name in cpu_now}
+            runs.append(Run(published_now - published, now - began, spent))
+            print(
+                f"  published {runs[-1].per_s:,.0f}/s, {runs[-1].cpu_us:.0f} µs of CPU each",
+                file=sys.stderr,
+                flush=True,
+            )
+            cpu, published, began = cpu_now, published_now, now
+        return runs
+
+    async def settled(self) -> None:
+        """Until all that was produced is read, all that was awarded posted, and all that was posted published."""
+        settings = self.settings
+        bootstrap, group = settings.required("kafka_bootstrap"), f"{settings.queue_prefix}calculator"
+        relay = RelayCursor(self.pool, settings.points_topic, SystemClock())
+
+        async def all_read() -> bool:
+            read = await committed(bootstrap, settings.transactions_topic, group)
+            return sum(read.values()) >= await self._produced.count()
+
+        async def none_queued() -> bool:
+            return not await self._queue.holds()
+
+        async def none_unpublished() -> bool:
+            return not await relay.waiting()
+
+        await _until(all_read)
+        await _until(none_queued)
+        await _until(none_unpublished)
+
+    async def backlog(self) -> int:
+        """How many transactions are produced and not published."""
+        return await self._produced.count() - await self.published.count()
+
+    async def cpu(self) -> dict[str, float]:
+        """CPU seconds so far by name, those of Postgres by whom it works for. What has ended counts no more."""
+        seconds = {name: sum(map(_seconds, pids)) for name, pids in self._pids.items()}
+        seconds |= {name: _seconds(pid) for name, pid in self._services.items()}
+        working_for = await self._working_for()
+        if self._postmaster is not None:
+            itself = f"{POSTGRES}, for itself"
+            seconds[itself] = sum(self._postmaster.cpu_times()[:4])
+            for child in self._postmaster.children():
+                name = working_for.get(child.pid, itself)
+                seconds[name] = seconds.get(name, 0.0) + _seconds(child.pid)
+        return seconds
+
+    async def _working_for(self) -> dict[int, str]:
+        """For whom each process of Postgres works, by the port that its client connects from."""
+        owners: dict[int, str] = {}
+        for name, pids in self._pids.items():
+            for pid in pids:
+                with suppress(psutil.Error):
+                    ports = [each.laddr.port for each in psutil.Process(pid).net_connections()]
+                    owners |= dict.fromkeys(ports, f"{POSTGRES}, for the {name}")
+        rows: list[Any] = await self.pool.fetch(_CONNECTIONS)
+        return {row["pid"]: owners[row["client_port"]] for row in rows if row["client_port"] in owners}
+
+
+async def _until(reached: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(_SETTLED_WITHIN_S):
+        while not await reached():  # noqa: ASYNC110  # it is other processes that get there
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _seconds(pid: int) -> float:
+    try:
+        return float(sum(psutil.Process(pid).cpu_times()[:2]))
+    except psutil.Error:
+        return 0.0
+
+
+@asynccontextmanager
+async def house(settings: Settings) -> AsyncIterator[House]:
+    """One in these rooms, without workers yet."""
+    bootstrap = settings.required("kafka_bootstrap")
+    async with AsyncExitStack() as stack:
+        pool = await open_pool(settings.required("database_url"), size=2, role=None)
+        stack.push_async_callback(pool.close)
+        client = await stack.enter_async_context(sqs_client(settings.sqs_endpoint_url))
+        queue = await SqsQueue.find(client, settings.queue_prefix + AWARD)
+        produced = await stack.enter_async_context(Ends(bootstrap, settings.transactions_topic))
+        published = await stack.enter_async_context(Ends(bootstrap, settings.points_topic))
+        yield House(settings, pool, queue, produced, published)

@@ -1,0 +1,149 @@
+"""The real services of `make services`, with rooms of a measurement's own: a database, queues and topics."""
+
+import asyncio
+import shlex
+import sys
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+
+from abacus.cli.stack import make_ready
+from abacus.examples import example_cards
+from abacus.expiry.policy import last_good_day
+from abacus.postgres import open_pool
+from abacus.queues.sqs import sqs_client
+from abacus.settings import Settings
+from localstack.services import HOME, SERVICES
+
+PARTITIONS: Final = 12
+COUNTRIES: Final = tuple(sorted(card.scope for card in example_cards()))
+
+# One account in five is active for the first time in the month: its expiry date moves, and with it an index entry.
+_MEMBERS: Final = """
+insert into account (member_id, program, country, expires_on)
+select 'm' || lpad(n::text, 8, '0'), ($3::text[])[c], ($2::text[])[c], case when n % 5 > 0 then ($4::date[])[c] end
+from (select n, 1 + n % cardinality($2::text[]) as c from generate_series(0, $1::int - 1) as n) as member
+"""
+
+
+@asynccontextmanager
+async def real_services() -> AsyncIterator[Settings]:
+    """The addresses of those that run, or of those that are started for this and stopped again."""
+    run_already = all(service.daemon.process() for service in SERVICES)
+    if not run_already:
+        await _localstack("start")
+    try:
+        yield _addresses()
+    finally:
+        if not run_already:
+            await _localstack("stop")
+
+
+@asynccontextmanager
+async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
+    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it goes with the block."""
+    name = f"bench_{uuid.uuid4().hex[:8]}"
+    settings = services.model_copy(
+        update={
+            "database_url": urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}")),
+            "queue_prefix": f"{name}-",
+            "transactions_topic": f"{name}.transactions",
+            "points_topic": f"{name}.points",
+            "tiers_topic": f"{name}.tiers",
+        }
+    )
+    await _administer(services, f"create database {name}")
+    try:
+        await _make_topics(settings)
+        await make_ready(settings)
+        await _fill(settings, accounts)
+        yield settings
+    finally:
+        await _administer(services, f"drop database {name} with (force)")
+        await _remove_queues(settings)
+        await _remove_topics(settings)
+
+
+async def _localstack(command: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "localstack", command, stdout=asyncio.subprocess.DEVNULL
+    )
+    if await process.wait():
+        raise RuntimeError(f"`python -m localstack {command}` failed")
+
+
+def _addresses() -> Settings:
+    words = shlex.split((HOME / "env").read_text(encoding="utf-8"), comments=True)
+    known = dict(word.split("=", 1) for word in words if "=" in word)
+    return Settings(
+        database_url=known["ABACUS_DATABASE_URL"],
+        kafka_bootstrap=known["ABACUS_KAFKA_BOOTSTRAP"],
+        sqs_endpoint_url=known["ABACUS_SQS_ENDPOINT_URL"],
+    )
+
+
+async def _administer(services: Settings, statement: str) -> None:
+    connection = await asyncpg.connect(services.required("database_url"))
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+async def _make_topics(settings: Settings) -> None:
+    """The broker stamps the points: so it is known when each was there for others to read."""
+    stamps = {settings.points_topic: "LogAppendTime", settings.transactions_topic: "CreateTime"}
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.required("kafka_bootstrap"))
+    await admin.start()
+    try:
+        await admin.create_topics(
+            [
+                NewTopic(topic, PARTITIONS, 1, topic_configs={"message.timestamp.type": stamp})
+                for topic, stamp in stamps.items()
+            ]
+        )
+    finally:
+        await admin.close()
+
+
+async def _fill(settings: Settings, accounts: int) -> None:
+    cards = sorted(example_cards(), key=lambda card: card.scope)
+    now = datetime.now(UTC)
+    owner = await open_pool(settings.required("database_url"), size=1, role=None)
+    try:
+        await owner.execute(
+            _MEMBERS,
+            accounts,
+            [card.scope for card in cards],
+            [card.program for card in cards],
+            [last_good_day(now, card.zone, card.expiry_months) for card in cards],
+            timeout=1800,
+        )
+        await owner.execute("vacuum analyze account", timeout=600)
+        await owner.execute("checkpoint", timeout=600)
+    finally:
+        await owner.close()
+
+
+async def _remove_queues(settings: Settings) -> None:
+    async with sqs_client(settings.sqs_endpoint_url) as client:
+        found = await client.list_queues(QueueNamePrefix=settings.queue_prefix)
+        for url in found.get("QueueUrls", []):
+            await client.delete_queue(QueueUrl=url)
+
+
+async def _remove_topics(settings: Settings) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.required("kafka_bootstrap"))
+    await admin.start()
+    try:
+        known = await admin.list_topics()
+        ours = {settings.transactions_topic, settings.points_topic, settings.tiers_topic}
+        await admin.delete_topics(sorted(ours & set(known)))
+    finally:
+        await admin.close()
