@@ -4,6 +4,8 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from abacus.durations import Durations
+
 # Messages read from the transactions topic or the retry queue, by what became of them:
 # awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
 TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])
@@ -25,7 +27,7 @@ POINTS: Final = Counter("abacus_points_awarded", "Points posted, by program", ["
 QUARANTINED: Final = Counter("abacus_quarantined", "Items set aside, by stage and reason", ["stage", "reason"])
 
 # Time from the transaction to its points: from `occurred_at` to posted.
-TIME_TO_POINTS: Final = Histogram(
+TIME_TO_POINTS: Final = Durations(
     "abacus_time_to_points_seconds",
     "From the transaction's time to its posting",
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 86400),

@@ -112,7 +112,7 @@ async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> 
         Figure(
             "… produced to published",
             str(heard.waited),
-            f"{heard.waited.median / posted.median:.1f} times as long",
+            f"{heard.waited.median / float(posted.median):.1f} times as long",
             f"p99 < {WANTED_P99_S:.0f} s",
             heard.waited.p99 < WANTED_P99_S,
         ),

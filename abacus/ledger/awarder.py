@@ -88,13 +88,20 @@ class Awarder:
 
     def _count(self, outcomes: Sequence[Outcome]) -> None:
         now = self._clock.now()
-        decided = Counter((outcome.award.key.partition(":")[0], str(outcome.status)) for outcome in outcomes)
-        for (source, status), count in decided.items():
-            AWARDS.labels(source, status).inc(count)
+        decided: Counter[tuple[str, Status]] = Counter()
+        points: Counter[str] = Counter()
+        waited: list[float] = []
         for outcome in outcomes:
-            if outcome.status is Status.POSTED:
-                POINTS.labels(outcome.award.program).inc(outcome.award.points)
-                TIME_TO_POINTS.observe((now - outcome.award.occurred_at).total_seconds())
+            award, status = outcome.award, outcome.status
+            decided[award.key.partition(":")[0], status] += 1
+            if status is Status.POSTED:
+                points[award.program] += award.points
+                waited.append((now - award.occurred_at).total_seconds())
+        for (source, status), count in decided.items():
+            AWARDS.labels(source, str(status)).inc(count)
+        for program, awarded in points.items():
+            POINTS.labels(program).inc(awarded)
+        TIME_TO_POINTS.observe_all(waited)
 
 
 def _set_aside(outcome: Outcome) -> Item | None:
