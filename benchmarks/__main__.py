@@ -13,8 +13,10 @@ from benchmarks import (
     api,
     calculation,
     expiry,
+    footprint,
     importing,
     notify,
+    partitions,
     pipeline,
     posting,
     reconcile,
@@ -29,6 +31,7 @@ from benchmarks.report import Figure, machine, markdown
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
+    "footprint": lambda directory, _: uvloop.run(footprint.measure(directory)),
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
@@ -46,8 +49,9 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
         )
     ),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
+    "partitions": lambda directory, _: uvloop.run(partitions.measure(directory)),
 }
-_ONLY_ASKED_FOR: Final = {"hour", "reports"}  # each takes several minutes by itself
+_ONLY_ASKED_FOR: Final = {"hour", "partitions", "reports"}  # each takes several minutes by itself
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ from abacus.earning.recompute import recompute
 from abacus.ledger.award import Kind
 from abacus.ledger.read import LedgerReader
 from abacus.ledger.transfer import Transfer
+from abacus.migrations import distribute
 from abacus.migrations import migrate as migrate_database
 from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
@@ -27,15 +28,24 @@ app.command("prove")(seals.prove)
 app.command("check-proof")(seals.check_proof)
 
 
-def migrate(as_json: AsJson = False) -> None:
+def migrate(
+    citus: Annotated[
+        bool, typer.Option("--citus", help="Then spread the tables over the servers of Citus; see docs/scaling.md.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Bring the database to the schema of this version. Doing it again changes nothing."""
 
     async def main() -> None:
-        before, after = await migrate_database(settings().required("database_url"))
+        url = settings().required("database_url")
+        before, after = await migrate_database(url)
+        spread = await distribute(url) if citus else None
         if as_json:
-            print_json({"before": before, "after": after})
-        else:
-            console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+            print_json({"before": before, "after": after} | ({} if spread is None else {"spread": spread}))
+            return
+        console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+        if spread is not None:
+            console.print(f"spread over the servers: {', '.join(spread) or 'nothing more'}")
 
     run(main())
 

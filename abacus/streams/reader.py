@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -211,14 +211,16 @@ class StreamReader:
 
 
 class _WaitForBatch(ConsumerRebalanceListener):
-    """Holds a rebalance until the batch in hand is committed."""
+    """Holds a rebalance until the batch in hand is committed. Who then has a partition tells its lag."""
 
     def __init__(self, busy: asyncio.Lock) -> None:
         self._busy = busy
 
-    async def on_partitions_revoked(self, revoked: object) -> None:  # noqa: ARG002  # aiokafka's signature
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         async with self._busy:
-            pass
+            for partition in revoked:
+                with contextlib.suppress(KeyError):  # nothing was ever committed in it
+                    CONSUMER_LAG.remove(partition.topic, str(partition.partition))
 
     async def on_partitions_assigned(self, assigned: object) -> None:
         """Nothing to do: each partition is read on from its committed offset."""

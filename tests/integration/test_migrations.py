@@ -1,7 +1,6 @@
 """Migrations and tables say the same; upgrades start from nothing; the last one can be taken back."""
 
 import asyncio
-import re
 import uuid
 
 import asyncpg
@@ -93,46 +92,6 @@ async def test_history_cannot_be_changed(statement: str, pool: Pool, database_ur
             await owner.execute(statement)
     finally:
         await owner.close()
-
-
-# Tables that are small and the same for every member; all others are distributed by member.
-REFERENCE_TABLES = {
-    "rate_card",
-    "relay_cursor",
-    "quarantine",
-    "alembic_version",
-    "partner",
-    "partner_key",
-    "allowance",
-    "webhook",
-    "webhook_cursor",
-    "expiry_run",
-    "expiry_batch",
-    "tier_calendar",
-    "tier_roll",
-    "notification_pace",
-    "seal",
-    "erasure",
-    "assumption",
-}
-# An id is a digest of the key.
-BY_KEY = {"claim": "key", "rejection": "key", "partner_award": "award_id", "webhook_delivery": "message_id"}
-
-
-async def test_the_schema_can_be_distributed_by_member(pool: Pool) -> None:
-    """Unique keys begin with member_id or are the claim's key, and no foreign key crosses members."""
-    rows = await pool.fetch(
-        "select tablename, indexdef from pg_indexes where schemaname = 'public' and indexdef like 'CREATE UNIQUE%'"
-    )
-    assert rows
-    for row in rows:
-        first = re.search(r"\((\w+)", row["indexdef"])
-        assert first is not None
-        if row["tablename"] in BY_KEY:
-            assert first[1] == BY_KEY[row["tablename"]]
-        elif row["tablename"] not in REFERENCE_TABLES:
-            assert first[1] == "member_id", row["indexdef"]
-    assert await pool.fetchval("select count(*) from pg_constraint where contype = 'f'") == 0
 
 
 async def test_an_address_as_asyncpg_takes_it(database_url: str) -> None:

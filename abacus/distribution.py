@@ -1,0 +1,77 @@
+"""How the tables spread over several servers with Citus: which column decides where a row lives.
+
+Whatever is about one member lies on one server, side by side. A key is unique over all members, so what it begins lies
+where the key says. `abacus migrate --citus` does this; docs/adr/0026 says what it does not do.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Final, NamedTuple, TypeAlias
+
+
+class Spread(NamedTuple):
+    """A row lives on the server that the value of this column names, where another table keeps the same value."""
+
+    by: str
+    beside: str | None = None
+
+
+class Whole(Enum):
+    """A table that is not cut up."""
+
+    EVERYWHERE = "a copy on every server: small, seldom written, and read beside rows that are spread"
+    AT_HOME = "on the coordinator alone: written often, or read by itself"
+
+
+Place: TypeAlias = Spread | Whole
+
+_BY_MEMBER: Final = Spread("member_id", beside="account")
+
+PLAN: Final[Mapping[str, Place]] = {
+    "account": Spread("member_id"),
+    "transfer": _BY_MEMBER,
+    "draw": _BY_MEMBER,
+    "hold": _BY_MEMBER,
+    "adjustment": _BY_MEMBER,
+    "sealed_leaf": _BY_MEMBER,
+    "allowance_member": _BY_MEMBER,
+    "membership": _BY_MEMBER,
+    "account_tier": _BY_MEMBER,
+    "tier_tally": _BY_MEMBER,
+    "tier_change": _BY_MEMBER,
+    "notice": _BY_MEMBER,
+    "notification": _BY_MEMBER,
+    "notification_preference": _BY_MEMBER,
+    # By the idempotency key, or an id that is a digest of it.
+    "claim": Spread("key"),
+    "rejection": Spread("key", beside="claim"),
+    "partner_award": Spread("award_id"),
+    "webhook_delivery": Spread("message_id"),
+    "seal": Whole.EVERYWHERE,
+    "webhook": Whole.EVERYWHERE,
+    "allowance": Whole.AT_HOME,
+    "assumption": Whole.AT_HOME,
+    "erasure": Whole.AT_HOME,
+    "expiry_batch": Whole.AT_HOME,
+    "expiry_run": Whole.AT_HOME,
+    "notification_pace": Whole.AT_HOME,
+    "partner": Whole.AT_HOME,
+    "partner_key": Whole.AT_HOME,
+    "quarantine": Whole.AT_HOME,
+    "rate_card": Whole.AT_HOME,
+    "relay_cursor": Whole.AT_HOME,
+    "tier_calendar": Whole.AT_HOME,
+    "tier_roll": Whole.AT_HOME,
+    "webhook_cursor": Whole.AT_HOME,
+    "alembic_version": Whole.AT_HOME,
+}
+
+
+def statements(plan: Mapping[str, Place]) -> Iterator[tuple[str, str]]:
+    """What carries out the plan: a table and its statement, each after the table that it lies beside."""
+    for table, place in sorted(plan.items(), key=lambda each: isinstance(each[1], Spread) and bool(each[1].beside)):
+        if isinstance(place, Spread):
+            beside = place.beside or "none"
+            yield table, f"select create_distributed_table('{table}', '{place.by}', colocate_with => '{beside}')"
+        elif place is Whole.EVERYWHERE:
+            yield table, f"select create_reference_table('{table}')"

@@ -1,0 +1,170 @@
+"""What a transaction weighs on its way: bytes in Kafka, in SQS, in the ledger's tables and in Postgres' log; and
+the CPU of posting and of publishing it, on both sides of the connection.
+
+What docs/scaling.md says of disks, networks and servers is these figures times a rate.
+"""
+
+import random
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+import psutil
+
+from abacus.core.clock import SystemClock
+from abacus.earning.calculate import Calculator
+from abacus.earning.transaction import Transaction, read_transaction
+from abacus.embedded import EmbeddedStack
+from abacus.examples import example_cards
+from abacus.examples.stream import stream
+from abacus.health import WorkerHealth
+from abacus.ledger.award import Award, encode_award
+from abacus.ledger.events import encode_event
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.read import TRANSFER_COLUMNS
+from abacus.ledger.relay import Relay
+from abacus.ledger.rows import POSTING_PLANS
+from abacus.ledger.transfer import Transfer
+from abacus.migrations import migrate
+from abacus.postgres import Pool, open_pool
+from abacus.queues.envelope import pack_counting
+from abacus.rates.book import CardBook
+from abacus.rates.card import PublishedCard
+from abacus.streams.publisher import Message
+from benchmarks.report import Figure
+
+ACCOUNTS: Final = 200_000
+ROUNDS: Final = 3
+AWARDS: Final = 30_000  # a round
+BATCH: Final = 500
+
+_MEMBERS: Final = """
+insert into account (member_id, program, country, expires_on)
+select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', date '2026-11-30' from generate_series(0, $1::int - 1) as n
+"""
+_SIZES: Final = """
+select pg_table_size('transfer'), pg_indexes_size('transfer'), pg_table_size('claim'), pg_indexes_size('claim')
+"""
+
+
+async def measure(directory: Path) -> list[Figure]:
+    bodies, awards = _example()
+    packed = list(pack_counting("awards", map(encode_award, awards)))
+    async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
+        url = stack.database_url or ""
+        await migrate(url)
+        owner = await open_pool(url, size=1, role=None)
+        pool = await open_pool(url, size=1, settings=POSTING_PLANS)
+        try:
+            stored = await _stored(owner, pool, awards)
+        finally:
+            await pool.close()
+            await owner.close()
+    return [
+        Figure("bytes of a transaction on its topic", _mean(len(body) for body in bodies)),
+        Figure(
+            "… of its award in an envelope",
+            f"{sum(len(message.body) for message in packed) / len(awards):,.0f}",
+            f"{len(awards) / len(packed):.0f} awards a message",
+        ),
+        *stored,
+    ]
+
+
+def _example() -> tuple[list[bytes], list[Award]]:
+    """Transactions and their awards, each of a member who is drawn."""
+    calculator = Calculator(CardBook(PublishedCard(card, 1) for card in example_cards()))
+    chance, wanted = random.Random(1), ROUNDS * AWARDS
+    bodies: list[bytes] = []
+    awards: dict[str, Award] = {}
+    for sent in stream(2 * wanted):
+        if sent.award is None or sent.award in awards or len(awards) == wanted:
+            continue
+        award = _award(calculator, read_transaction(sent.value))
+        if award is not None:
+            bodies.append(sent.value)
+            awards[award.key] = award._replace(member_id=f"m{chance.randrange(ACCOUNTS):08}", program="GRP")
+    return bodies, list(awards.values())
+
+
+def _award(calculator: Calculator, transaction: Transaction) -> Award | None:
+    return calculator.award(transaction, calculator.card_for(transaction), "member")
+
+
+async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figure]:
+    """The first round fills what is empty; the second starts with a checkpoint, so that whole pages are logged; by the
+    third they have been.
+    """
+    await owner.execute(_MEMBERS, ACCOUNTS, timeout=600)
+    await owner.execute("vacuum analyze account", timeout=600)
+    ledger, logged = PostgresLedger(pool, SystemClock()), list[int]()
+    before = await owner.fetchrow(_SIZES)
+    async with _Spent(pool) as posting:
+        for round_ in range(ROUNDS):
+            if round_ == 1:
+                await owner.execute("checkpoint", timeout=600)
+            log = await owner.fetchval("select pg_current_wal_lsn()")
+            for start in range(round_ * AWARDS, (round_ + 1) * AWARDS, BATCH):
+                await ledger.post(awards[start : start + BATCH])
+            logged.append(await owner.fetchval("select (pg_current_wal_lsn() - $1::pg_lsn)::bigint", log))
+    sizes = [
+        (after - earlier) / len(awards) for after, earlier in zip(await owner.fetchrow(_SIZES), before, strict=True)
+    ]
+    relay, published = Relay(pool, _Nowhere(), "footprint", SystemClock(), WorkerHealth("relay")), 0
+    async with _Spent(pool) as publishing, pool.acquire() as connection:
+        while count := await relay.publish_next(connection):
+            published += count
+    events = await owner.fetch(f"select {TRANSFER_COLUMNS} from transfer limit 1000")
+    return [
+        Figure("… of its event on the points topic", _mean(len(encode_event(Transfer(*row))) for row in events)),
+        Figure("… of its transfer, and of its entries in the indexes", f"{sizes[0]:,.0f} and {sizes[1]:,.0f}"),
+        Figure("… of its claim, and of its entry in the index", f"{sizes[2]:,.0f} and {sizes[3]:,.0f}"),
+        Figure(
+            "… of Postgres' log, right after a checkpoint",
+            f"{logged[1] / AWARDS:,.0f}",
+            f"{logged[1] / logged[2]:.1f} times that of the next {AWARDS:,}",
+        ),
+        Figure("… of Postgres' log, once the pages have been logged whole", f"{logged[2] / AWARDS:,.0f}"),
+        *posting.figures("posting it", len(awards)),
+        *publishing.figures("publishing it, but for Kafka's client", published),
+    ]
+
+
+class _Nowhere:
+    """Where events are not kept."""
+
+    async def connect(self) -> None:
+        """There is always nobody."""
+
+    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+        """They are encoded, and that is all."""
+
+
+class _Spent:
+    """The CPU of what is done on a pool of one connection, on both of its sides."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.ours = self.theirs = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._server = psutil.Process(await self._pool.fetchval("select pg_backend_pid()"))
+        self.ours -= time.process_time()
+        self.theirs -= sum(self._server.cpu_times()[:2])
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.ours += time.process_time()
+        self.theirs += sum(self._server.cpu_times()[:2])
+
+    def figures(self, what: str, times: int) -> list[Figure]:
+        return [
+            Figure(f"CPU of {what}", f"{self.ours / times * 1e6:.1f} µs"),
+            Figure("… and of the process of Postgres that serves it", f"{self.theirs / times * 1e6:.1f} µs"),
+        ]
+
+
+def _mean(sizes: Iterable[int]) -> str:
+    found = list(sizes)
+    return f"{sum(found) / len(found):,.0f}"

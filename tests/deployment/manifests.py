@@ -1,0 +1,70 @@
+"""What is deployed, as its YAML says it; and what the code knows about it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import prometheus_client
+import pytest
+import typer
+import yaml
+
+import abacus.metrics
+from abacus.cli.main import app
+from abacus.settings import PREFIX, Settings, read_settings
+
+ROOT: Final = Path(__file__).parents[2]
+KUBERNETES: Final = ROOT / "docs" / "kubernetes"
+COUNTED: Final = "_total"  # what Prometheus adds to the name of a counter
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def objects(kind: str) -> dict[str, Any]:
+    """Everything of a kind that the kustomizations apply, by its name."""
+    return {
+        each["metadata"]["name"]: each
+        for folder in (KUBERNETES, KUBERNETES / "setup")
+        for resource in read(folder / "kustomization.yaml")["resources"]
+        for each in _unpacked(read(folder / resource))
+        if each["kind"] == kind
+    }
+
+
+def _unpacked(document: Any) -> Iterator[Any]:
+    if document["kind"] == "List":
+        yield from document["items"]
+    else:
+        yield document
+
+
+def parsed_by_the_command_line(arguments: Sequence[str]) -> None:
+    """Raises when there is no such command, or it has no such option. Runs nothing."""
+    command: Any = typer.main.get_command(app)
+    left, names = list(arguments), ["abacus"]
+    while hasattr(command, "commands"):
+        names.append(left.pop(0))
+        command = command.commands[names[-1]]
+    command.make_context(" ".join(names), left)
+
+
+def taken_as_settings(environment: Mapping[str, str], patch: pytest.MonkeyPatch) -> None:
+    """Raises when a variable is none of ours, or its value is wrong."""
+    ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+    assert ours
+    for name, value in ours.items():
+        assert name.removeprefix(PREFIX).lower() in Settings.model_fields, name
+        patch.setenv(name, value)
+    read_settings()
+
+
+def metric_names() -> set[str]:
+    """As Prometheus knows them."""
+    ours = [
+        each for each in vars(abacus.metrics).values() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)
+    ]
+    return {sample.name for metric in ours for family in metric.collect() for sample in (family,)} | {
+        family.name + COUNTED for metric in ours for family in metric.collect() if family.type == "counter"
+    }
