@@ -59,7 +59,9 @@ def faults_of(due: Due, posted: Iterable[Posted], held: Iterable[Held], told: It
 
 def _difference(what: str, due: Counter[Posted] | Counter[Held], found: Counter[Posted] | Counter[Held]) -> list[str]:
     missing = [f"{what} missing: {each}, {count} times" for each, count in (Counter(due) - Counter(found)).items()]
-    return missing + [f"{what} too many: {each}, {count} times" for each, count in (Counter(found) - Counter(due)).items()]
+    return missing + [
+        f"{what} too many: {each}, {count} times" for each, count in (Counter(found) - Counter(due)).items()
+    ]
 
 
 def _disorder(told: Iterable[Told]) -> list[str]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import ClassVar, Final
 
 from abacus.core.errors import Reason
@@ -93,6 +94,7 @@ class Retries(Work):
     name: ClassVar = "retries"
 
     async def lay_out(self) -> None:
+        self._offsets = count()
         mark, now = self.mark, datetime.now(UTC)
         kim = await self.earlier("kim", 1)
         new = [paid(mark, "ann", 2), paid(mark, "bob", 3)]
@@ -112,7 +114,7 @@ class Retries(Work):
         self.is_bad(Reason.INVALID, broken.encode())
 
     def _waited(self, facts: dict[str, object], since: datetime) -> Message:
-        return Message(body_of(facts), f"kafka:{self.mark}", 1, since, "database: away")
+        return Message(body_of(facts), f"kafka:{self.mark}/0/{next(self._offsets)}", 1, since, "database: away")
 
     async def follow_up(self) -> None:
         await self.produce(self._late)
@@ -122,7 +124,9 @@ class Retries(Work):
         held = await self.lane.pool.fetchval(
             "select count(*) from quarantine where convert_from(body, 'UTF8') like '%' || $1 || '%'", self.mark
         )
-        posted = await self.lane.pool.fetchval("select count(*) from transfer where starts_with(member_id, $1)", self.mark)
-        return bool(held == self.due.held.total() and posted >= self.due.posted.total() - 2) and await self.lane.is_empty(
-            AWARD
+        posted = await self.lane.pool.fetchval(
+            "select count(*) from transfer where starts_with(member_id, $1)", self.mark
         )
+        return bool(
+            held == self.due.held.total() and posted >= self.due.posted.total() - 2
+        ) and await self.lane.is_empty(AWARD)

@@ -77,29 +77,29 @@ class _Marking(ast.NodeTransformer):
         self._module = module
         self._within: list[str] = []
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         return self._named(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._named(node)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return self._named(node)
 
-    def visit_Await(self, node: ast.Await) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_Await(self, node: ast.Await) -> ast.AST:
         site = self._site(node, Kind.AWAIT, node.value)
         before, after = (self._call(PASSED, ast.Constant(Point(site, side).name)) for side in Side)
         self.generic_visit(node)
         together = ast.Tuple([before, node, after], ast.Load())
         return ast.copy_location(ast.Subscript(together, ast.Constant(1), ast.Load()), node)
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.AST:
         for item in node.items:
             names = [self._site(item.context_expr, kind, item.context_expr).name for kind in (Kind.ENTER, Kind.LEAVE)]
             item.context_expr = self._call(CROSSED, *map(ast.Constant, names), item.context_expr)
         return self.generic_visit(node)
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:  # noqa: N802  # as ast calls it
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
         self._walk(node)
         return self.generic_visit(node)
 

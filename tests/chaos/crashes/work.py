@@ -34,7 +34,7 @@ class Work(ABC):
         """Around the life of the worker that may be killed: what stands in its way at first, and then no more."""
         yield
 
-    async def follow_up(self) -> None:
+    async def follow_up(self) -> None:  # noqa: B027  # for most works nothing follows
         """What comes only after that worker has ended."""
 
     @abstractmethod
