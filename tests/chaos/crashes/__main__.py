@@ -55,7 +55,7 @@ def main() -> int:
     if not verdicts:
         _errors.print("no crash has such a name; --list names the points", markup=False)
         return _REFUSED
-    unexplained = [] if asked.only else [point for point in _unvisited(visits) if why_not(point) is None]
+    unexplained = [] if asked.only else [point for point in _unvisited(visits) if why_not(point.site) is None]
     seconds = round(time.monotonic() - started)
     if asked.json:
         print(json.dumps(_document(visits, verdicts, seconds=seconds, seed=seed)))
@@ -114,7 +114,7 @@ def _show(visits: Visits, verdicts: Sequence[Verdict]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 160)
     missing = Table("not visited", "because")
     for point in _unvisited(visits):
-        missing.add_row(point.name, why_not(point) or "[red]?[/]")
+        missing.add_row(point.name, why_not(point.site) or "[red]?[/]")
     console.print(missing)
     table = Table("stage", "sites", "points", "visited", "crashes", "held")
     for row in _by_stage(visits, verdicts):
@@ -146,7 +146,7 @@ def _document(visits: Visits, verdicts: Sequence[Verdict], **more: int) -> dict[
     return {
         **more,
         "stages": _by_stage(visits, verdicts),
-        "not_visited": [{"point": point.name, "because": why_not(point)} for point in _unvisited(visits)],
+        "not_visited": [{"point": point.name, "because": why_not(point.site)} for point in _unvisited(visits)],
         "crashes": [
             {
                 "worker": verdict.crash.work.worker,

@@ -56,9 +56,10 @@ class StreamWithoutTiers(Work):
     adds_to: ClassVar = Stream.name
 
     async def lay_out(self) -> None:
-        self._new = [paid(self.mark, who, number) for number, who in enumerate(("ann", "bob", "eve"))]
-        await self.produce(*self._new)
-        self.earns(*self._new)
+        self._waits_until: float | None = None
+        new = [paid(self.mark, who, number) for number, who in enumerate(("ann", "bob", "eve"))]
+        await self.produce(*new)
+        self.earns(*new)
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -69,6 +70,7 @@ class StreamWithoutTiers(Work):
             while await self.lane.is_empty(RETRY):  # noqa: ASYNC110  # until the calculator has met it
                 await asyncio.sleep(0.05)
             await self.produce(*more)
+            self._waits_until = asyncio.get_running_loop().time() + AWAY_S * 0.6
             await asyncio.sleep(AWAY_S)
             await self.lane.owner.execute("grant select on membership to abacus_app")
 
@@ -85,6 +87,18 @@ class StreamWithoutTiers(Work):
 
     async def is_done(self) -> bool:
         return await self.lane.is_read()
+
+
+class StoppedStream(StreamWithoutTiers):
+    """As above, and the worker is told to stop while it waits: it leaves its batch to the next one."""
+
+    name: ClassVar = "stopped while tiers are away"
+    adds_to: ClassVar = StreamWithoutTiers.name
+    paces: ClassVar = {"abacus.streams.reader:_DRAIN_S": 0.2}
+
+    async def is_done(self) -> bool:
+        """Its second batch is on the topic, and has been long enough to be in hand."""
+        return self._waits_until is not None and asyncio.get_running_loop().time() > self._waits_until
 
 
 class Retries(Work):

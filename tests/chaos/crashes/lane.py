@@ -18,9 +18,11 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.earning.recheck import Recheck
 from abacus.examples import example_cards
+from abacus.health import WorkerHealth
 from abacus.ledger.post import PostgresLedger
 from abacus.ledger.relay import RelayCursor
 from abacus.ledger.verify import verify
+from abacus.patience import until_available
 from abacus.postgres import Pool, open_pool
 from abacus.queues.definition import AWARD, EXPIRY, RETRY, definitions, ensure_queues
 from abacus.queues.sqs import Client, SqsQueue, sqs_client
@@ -38,6 +40,7 @@ from workers import PIPELINE
 VISIBLE_AFTER_S: Final = 3  # what a killed worker held comes back so much later
 _END_WITHIN_S: Final = 30.0
 _FORK: Final = multiprocessing.get_context("forkserver")
+_FORK.set_forkserver_preload(["tests.chaos.crashes.preload"])
 
 
 class Running:
@@ -73,7 +76,14 @@ class Lane:
     """Everything that trials need, apart from every other lane. The trials in it share no member and no key."""
 
     def __init__(
-        self, settings: Settings, directory: Path, pool: Pool, owner: asyncpg.Connection, client: Client, book: CardBook
+        self,
+        settings: Settings,
+        directory: Path,
+        *,
+        pool: Pool,
+        owner: asyncpg.Connection,
+        client: Client,
+        book: CardBook,
     ) -> None:
         self.settings = settings
         self.pool = pool
@@ -127,6 +137,13 @@ class Lane:
     @property
     def book_of_visits(self) -> Path:
         return self._directory / "visits"
+
+    def visited(self) -> frozenset[str]:
+        """The points in the book."""
+        try:
+            return frozenset(self.book_of_visits.read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return frozenset()
 
     async def staff(self, victim: str) -> None:
         """Have every worker of the pipeline running but this one."""
@@ -207,14 +224,15 @@ async def open_lane(services: Services, template: str, directory: Path) -> Async
     settings = unique_settings(
         database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
     )
-    directory.mkdir(exist_ok=True)
-    pool, owner = await open_pool(address, size=2), await asyncpg.connect(address)
+    pool = await until_available(lambda: open_pool(address, size=2), WorkerHealth("lane"))
+    owner = await asyncpg.connect(address)
     consumer = AIOKafkaConsumer(
         settings.points_topic, bootstrap_servers=services.kafka_bootstrap, auto_offset_reset="earliest"
     )
     try:
         async with sqs_client(services.sqs_endpoint_url) as client:
-            lane = Lane(settings, directory, pool, owner, client, CardBook(await CardStore(pool).all()))
+            book = CardBook(await CardStore(pool).all())
+            lane = Lane(settings, directory, pool=pool, owner=owner, client=client, book=book)
             await lane.open()
             await consumer.start()
             hearing = asyncio.ensure_future(lane.hear(consumer))

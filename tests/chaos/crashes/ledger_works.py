@@ -1,30 +1,25 @@
-"""The work of the awarder, of the expirer and of the relay."""
+"""The work of the awarder."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import date
-from itertools import count
-from typing import ClassVar, Final
-from zoneinfo import ZoneInfo
+from typing import Any, ClassVar, Final
 
 from abacus.core.errors import Reason
+from abacus.core.ids import partner_key
 from abacus.earning.calculate import reversal_of
 from abacus.earning.transaction import Refunded, read_transaction
-from abacus.expiry.month import Month
-from abacus.expiry.sweep import MonthEndJob, Task
-from abacus.ledger.award import Award, encode_award
+from abacus.ledger.award import encode_award
 from abacus.ledger.read import LedgerReader
 from abacus.ledger.reversal_message import encode_reversal
-from abacus.queues.definition import AWARD, EXPIRY
+from abacus.queues.definition import AWARD
 from abacus.queues.envelope import pack
 from tests.chaos.crashes.facts import award_of, body_of, paid, refund_of
+from tests.chaos.crashes.month_works import expire, lapsing, next_month
 from tests.chaos.crashes.work import Work
 
 BLOCKED_S: Final = 1.0
-_KEEPS_EVERY_S: Final = 0.2
-_FIRST_MONTH: Final = 2001 * 12
 
 
 class Awards(Work):
@@ -53,25 +48,73 @@ class Awards(Work):
 
 
 class Refunds(Work):
-    """Envelopes with what refunds take back, of which one comes twice."""
+    """Envelopes with what refunds take back, of which one comes twice; of one transaction all has lapsed before."""
 
     worker: ClassVar = "awarder"
     name: ClassVar = "refunds"
+    adds_to: ClassVar = Awards.name
+    tries_again: ClassVar = ("abacus.ledger.rows",)
 
     async def lay_out(self) -> None:
-        kim, lea = await self.earlier("kim", 1), await self.earlier("lea", 2)
-        back = [encode for facts in (kim, lea) for encode in await self._reversals(facts)]
+        kim, lea = [await self.earlier(who, number) for number, who in enumerate(("kim", "lea"))]
+        pam, month = paid(self.mark, "pam", 3), next_month()
+        await self.post(lapsing(self.lane.book, pam, month))
+        await expire(self.lane, month)
+        points = self.lapses(pam, month)
+        back = [await self._reversal(facts) for facts in (kim, lea, pam)]
+        for facts in (kim, lea):
+            self.takes_back(refund_of(facts), facts)
+        self.takes_back(refund_of(pam), pam, less=points)
         await self.lane.send(AWARD, list(pack("awards", [*back, back[0]])))
 
-    async def _reversals(self, facts: dict[str, object]) -> list[bytes]:
-        refund = refund_of(facts)
-        self.takes_back(refund, facts)
-        transaction = read_transaction(body_of(refund))
+    async def _reversal(self, facts: dict[str, Any]) -> bytes:
+        transaction = read_transaction(body_of(refund_of(facts)))
         assert isinstance(transaction, Refunded)
         original = await LedgerReader(self.lane.pool).claim(transaction.refunds)
         assert original is not None
         card = self.lane.book.in_force(transaction.country, transaction.occurred_at)
-        return [encode_reversal(reversal_of(transaction, original, card))]
+        return encode_reversal(reversal_of(transaction, original, card))
+
+    async def is_done(self) -> bool:
+        return await self.lane.is_empty(AWARD)
+
+
+class PartnersAwards(Work):
+    """Two awards of a partner whose budget is enough for one."""
+
+    worker: ClassVar = "awarder"
+    name: ClassVar = "partner's awards"
+    adds_to: ClassVar = Awards.name
+    tries_again: ClassVar = ("abacus.ledger.post",)
+
+    async def lay_out(self) -> None:
+        self._partner = f"p-{self.mark}"
+        first, second = (
+            award_of(
+                self.lane.book,
+                paid(self.mark, who, number),
+                key=partner_key(self._partner, str(number)),
+                activity=False,
+            )
+            for number, who in enumerate(("ann", "bob"))
+        )
+        self._budget = first.points
+        await self.lane.owner.execute(
+            "insert into allowance (partner_id, in_total) values ($1, $2)", self._partner, self._budget
+        )
+        self.due.post(first.member_id, first.key, first.points)
+        await self.lane.send(AWARD, list(pack("awards", map(encode_award, (first, second, first)))))
+
+    async def more_faults(self) -> list[str]:
+        """The budget is spent once, and each award has one fate."""
+        found = await self.lane.pool.fetchrow(
+            "select (select used from allowance where partner_id = $1),"
+            " (select count(*) from rejection where starts_with(key, $2)),"
+            " (select count(*) from partner_award where partner_id = $1)",
+            self._partner,
+            partner_key(self._partner, ""),
+        )
+        return [] if tuple(found) == (self._budget, 1, 2) else [f"spent, rejected, registered: {tuple(found)}"]
 
     async def is_done(self) -> bool:
         return await self.lane.is_empty(AWARD)
@@ -82,7 +125,7 @@ class BlockedAwards(Awards):
 
     name: ClassVar = "awards that wait"
     adds_to: ClassVar = Awards.name
-    keeps_every_s: ClassVar = _KEEPS_EVERY_S
+    paces: ClassVar = {"abacus.queues.consumer:_KEEP_EVERY_S": 0.2}
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -101,46 +144,24 @@ class BlockedAwards(Awards):
             await letting
 
 
-class Expiries(Work):
-    """Envelopes of a month's end, of which one comes twice, and one that is none."""
+class StoppedAwards(Awards):
+    """As above, and the worker is told to stop meanwhile: it gives its messages back."""
 
-    worker: ClassVar = "expirer"
-    name: ClassVar = "expiries"
-    _months: ClassVar = count(_FIRST_MONTH)
+    name: ClassVar = "awards given back"
+    adds_to: ClassVar = BlockedAwards.name
+    paces: ClassVar = {"abacus.queues.consumer:_DRAIN_S": 0.2}
 
-    async def lay_out(self) -> None:
-        year, number = divmod(next(self._months), 12)
-        month = Month(year, number + 1)
-        accounts = [self._lapsing("ann", 1, month.last_day), self._lapsing("bob", 2, month.last_day)]
-        kept = self._lapsing("eve", 3, month.last_day)
-        await self.post(*accounts, kept)
-        job = MonthEndJob(self.lane.pool, self.lane.queues[EXPIRY], self.lane.clock)
-        task = Task("SG", month, ZoneInfo("Asia/Singapore"))
-        await job.run(task, lambda _: None)
-        await job.run(task, lambda _: None, again=True)
-        await self.earlier("eve", 4)  # active again
-        garbage = f"{{garbage {self.mark}"
-        await self.lane.send(EXPIRY, [garbage])
-        self.due.hold(Reason.INVALID, garbage)
-        for award in accounts:
-            self.due.post(award.member_id, f"expiry:{month}", -award.points)
-
-    def _lapsing(self, who: str, number: int, day: date) -> Award:
-        return award_of(self.lane.book, paid(self.mark, who, number), expires_on=day)
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        async with self.lane.owner.transaction():
+            await self.lane.owner.execute("select from account where member_id = $1 for update", f"{self.mark}-eve")
+            yield
 
     async def is_done(self) -> bool:
-        return await self.lane.is_empty(EXPIRY)
-
-
-class Transfers(Work):
-    """Transfers of several accounts, some of them several."""
-
-    worker: ClassVar = "relay"
-    name: ClassVar = "transfers"
-
-    async def lay_out(self) -> None:
-        for number, who in enumerate(("ann", "bob", "ann", "eve", "ann")):
-            await self.earlier(who, number)
-
-    async def is_done(self) -> bool:
-        return await self.lane.is_told()
+        """It waits for the account."""
+        return bool(
+            await self.lane.pool.fetchval(
+                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname ="
+                " current_database())"
+            )
+        )

@@ -3,7 +3,7 @@
 The first rule that fits names the stage. Pure, but for reading the sources.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
@@ -80,6 +80,9 @@ _RULES: Final = (
     _Rule("abacus.ledger.move", "*.move", "*", Stage.HANDLE),
     _Rule("abacus.ledger.move", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.history", "*", "*", Stage.DECIDE),
+    _Rule("abacus.ledger.read", "*", "*", Stage.DECIDE),
+    _Rule("abacus.ledger.standing", "lock_standing", "*", Stage.LOCK),
+    _Rule("abacus.ledger.standing", "*", "*", Stage.INSERT),
     _Rule("abacus.ledger.rows", "in_a_transaction", "*", Stage.BEGIN, Kind.ENTER),
     _Rule("abacus.ledger.rows", "in_a_transaction", "*", Stage.COMMIT, Kind.LEAVE),
     _Rule("abacus.ledger.rows", "in_a_transaction", "*", Stage.HANDLE),
@@ -111,6 +114,8 @@ _RULES: Final = (
     _Rule("abacus.queues.consumer", "*_hand", "*_receive*", Stage.RECEIVE),
     _Rule("abacus.queues.consumer", "*", "*", Stage.HANDLE),
     _Rule("abacus.quarantine.store", "*.add", "*", Stage.QUARANTINE),
+    _Rule("abacus.rates.cache", "*", "*", Stage.DECIDE),
+    _Rule("abacus.tiers.store", "*", "*", Stage.DECIDE),
     _Rule("abacus.streams.reader", "*.run", "*_next*", Stage.RECEIVE),
     _Rule("abacus.streams.reader", "*.run", "*_check_contact*", Stage.RECEIVE),
     _Rule("abacus.streams.reader", "*.run", "*_commit*", Stage.OFFSET_COMMIT),
@@ -140,18 +145,15 @@ _RULES: Final = (
 
 PATH: Final = tuple(dict.fromkeys(rule.module for rule in _RULES))
 
-# Functions of these modules that are not on a message's way: commands of an operator, and questions of the API.
-_OFF: Final = (
-    ("abacus.ledger.relay", "RelayCursor.*"),
-    ("abacus.queues.sqs", "sqs_client"),
-    ("abacus.queues.sqs", "SqsQueue.find"),
-    ("abacus.queues.sqs", "SqsQueue.waiting"),
-    ("abacus.queues.sqs", "SqsQueue.holds"),
-    ("abacus.quarantine.store", "QuarantineStore.list"),
-    ("abacus.quarantine.store", "QuarantineStore.counts"),
-    ("abacus.quarantine.store", "QuarantineStore.get"),
-    ("abacus.quarantine.store", "QuarantineStore.replaying"),
-)
+# Of these modules only a part is on the way; the rest are commands of an operator, and questions of the API.
+_ONLY: Final[Mapping[str, Sequence[str]]] = {
+    "abacus.ledger.read": ("LedgerReader.claims_of",),
+    "abacus.ledger.relay": ("Relay.*", "_position", "_sleep"),
+    "abacus.quarantine.store": ("QuarantineStore.add",),
+    "abacus.queues.sqs": tuple(f"SqsQueue.{name}" for name in ("send", "_send_call", "receive", "delete", "keep")),
+    "abacus.rates.cache": ("CardReader.look_again", "CardReader._read", "CardReader._loaded"),
+    "abacus.tiers.store": ("MembershipStore.tiers_of",),
+}
 
 
 def stage_of(site: Site) -> Stage:
@@ -170,8 +172,8 @@ def sites_of(modules: Sequence[str] = PATH) -> list[Site]:
         assert spec is not None
         assert spec.origin is not None
         found += sites_in(module, Path(spec.origin).read_text(encoding="utf-8"))
-    return [site for site in found if not _is_off(site)]
+    return [site for site in found if _is_on(site)]
 
 
-def _is_off(site: Site) -> bool:
-    return any(site.module == module and fnmatchcase(site.function, function) for module, function in _OFF)
+def _is_on(site: Site) -> bool:
+    return any(fnmatchcase(site.function, function) for function in _ONLY.get(site.module, ("*",)))

@@ -1,7 +1,6 @@
 """The whole run: first each work once without a crash, to see which points it visits; then a crash at each of them."""
 
 import asyncio
-import multiprocessing
 import os
 import tempfile
 import uuid
@@ -10,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from abacus.embedded import EmbeddedStack
 from abacus.migrations import migrate
@@ -18,8 +17,6 @@ from tests.chaos.crashes.lane import open_lane, publish_cards
 from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.work import Work
 from tests.conftest import Services, administer, database_address
-
-_PRELOADED: Final = "tests.chaos.crashes.preload"
 
 
 class Fate(StrEnum):
@@ -52,12 +49,14 @@ class Unfit(Exception):
 
 
 def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
-    """A crash at each point that a work visits; of one that adds to another, at those that only it visits."""
+    """A crash at each point that a work visits; of one that adds to another, at those that are something else there."""
     by_name = {work.name: visited for work, visited in visits.items()}
     return [
         Crash(work, point)
         for work, visited in visits.items()
-        for point in sorted(visited - by_name.get(work.adds_to or "", frozenset()))
+        for point in sorted(visited)
+        if point not in by_name.get(work.adds_to or "", ())
+        or point.startswith(tuple(f"{m}:" for m in work.tries_again))
     ]
 
 
@@ -128,7 +127,6 @@ class Yard:
 @asynccontextmanager
 async def yard(lanes: int) -> AsyncIterator[Yard]:
     """On the services of `ABACUS_TEST_…`, or on embedded ones where that names none."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload([_PRELOADED])
     async with AsyncExitStack() as stack:
         # Not below a folder of its user's own: Postgres runs as another user where this one is root.
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-crashes-")))

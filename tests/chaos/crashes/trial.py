@@ -31,10 +31,10 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     task = work(lane, mark)
     await task.lay_out()
     async with task.hindered():
-        victim = lane.start(work.worker, book=lane.book_of_visits, fatal=fatal, keeps_every_s=work.keeps_every_s)
+        victim = lane.start(work.worker, book=lane.book_of_visits, fatal=fatal, paces=work.paces)
         await _while_it_lives(victim, task.is_done)
         await victim.end()
-    visited = frozenset(_read(lane))
+    visited = lane.visited()
     died = victim.was_killed and visited == {fatal}
     await task.follow_up()
     successor = lane.start(work.worker)
@@ -42,7 +42,7 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
         is_through = await _until(lambda: lane.is_through(task.due), _THROUGH_WITHIN_S)
     finally:
         await successor.end()
-    faults = await lane.audit(task.due)
+    faults = [*await lane.audit(task.due), *await task.more_faults()]
     if not is_through:
         faults.append(f"not through after {_THROUGH_WITHIN_S:.0f} s")
     return Outcome(died, visited, tuple(faults), time.monotonic() - started)
@@ -65,10 +65,3 @@ async def _until(condition: Callable[[], Awaitable[bool]], within_s: float) -> b
                 await asyncio.sleep(_LOOK_EVERY_S)
             return True
     return False
-
-
-def _read(lane: Lane) -> list[str]:
-    try:
-        return lane.book_of_visits.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return []

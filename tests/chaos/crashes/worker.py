@@ -6,7 +6,9 @@ By hand, in the environment of any worker: `python -m tests.chaos.crashes.worker
 import asyncio
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,6 @@ from abacus.cli.shell import run
 from abacus.health import Health
 from abacus.logs import configure_logging
 from abacus.process import run_workers, stopped_by_signals
-from abacus.queues import consumer
 from abacus.settings import Settings, read_settings
 from tests.chaos.crashes.visits import set_watch, wake
 from workers import WORKERS
@@ -35,7 +36,7 @@ class Order:
     log: Path | None = None
     book: Path | None = None
     fatal: str | None = None
-    keeps_every_s: float | None = None  # a queue's messages, for who cannot wait twenty seconds to see it
+    paces: Mapping[str, float] = field(default_factory=dict)  # "module:NAME", for who cannot wait twenty seconds
 
 
 def work(order: Order) -> None:
@@ -45,8 +46,9 @@ def work(order: Order) -> None:
         os.dup2(log, sys.stdout.fileno())
         os.dup2(log, sys.stderr.fileno())
     configure_logging("console")
-    if order.keeps_every_s is not None:
-        vars(consumer)["_KEEP_EVERY_S"] = order.keeps_every_s
+    for place, seconds in order.paces.items():
+        module, _, name = place.partition(":")
+        vars(import_module(module)).update({name: seconds})
     if order.book is not None:
         set_watch(order.book, fatal=order.fatal)
     run(_work(order))
