@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from random import SystemRandom
 from typing import Final
@@ -77,7 +78,11 @@ async def _all(faults: Sequence[Fault], plan: Plan) -> list[Outcome]:
     outcomes: list[Outcome] = []
     async with real_services() as services, opened_nursery() as nursery:
         for fault in faults:
-            outcome = await run(fault, plan, services, nursery)
+            try:
+                outcome = await run(fault, plan, services, nursery)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the other faults are still to be tried
+                trace = "".join(traceback.format_exception(error))
+                outcome = Outcome(fault.name, faults=[f"the run broke off: {trace}"])
             said = (outcome.skipped and f"skipped: {outcome.skipped}") or "; ".join(outcome.faults) or "held"
             _errors.print(f"{fault.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
             outcomes.append(outcome)
