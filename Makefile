@@ -10,7 +10,7 @@ UV := .ci/uv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ARGS=… is passed on by demo, up, test, mutants, bench and lock, as in: make test ARGS='-k ledger -x'"
+	@echo "  ARGS=… is passed on by demo, up, test, mutants, chaos, bench and lock, as in: make test ARGS='-k ledger -x'"
 
 env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
 	@:
@@ -49,6 +49,9 @@ test: env ## all tests
 mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)
 
+chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
+	@$(PY) -m tests.chaos $(ARGS)
+
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -71,4 +74,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants chaos check format bench wheel clean

@@ -204,9 +204,9 @@ class Issuing:
 
     def _defer(self, messages: Sequence[Message], error: Unavailable, decided: Decided) -> None:
         now = self._clock.now()
-        held = {item.origin for item in decided.set_aside}
+        held = {(item.origin, item.body) for item in decided.set_aside}
         for message in messages:
-            if message.origin in held:
+            if (message.origin, message.body) in held:
                 continue
             failed = message.failed(error, now)
             if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
+from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.streams.reader import DEPENDENCY
@@ -151,6 +152,17 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
         raise Refused(f"there is no topic {topic!r} at {bootstrap}")
     async with _admin(bootstrap) as admin:
         found = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return offsets_of(partitions, found)
+
+
+def offsets_of(
+    partitions: Sequence[TopicPartition], found: Mapping[TopicPartition, OffsetAndMetadata]
+) -> Mapping[int, int]:
+    """By partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no partition at all: it
+    does so while the group's coordinator starts, and aiokafka does not tell the error that stands beside.
+    """
+    if not all(each in found for each in partitions):
+        raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
     return {each.partition: max(0, found[each].offset) for each in partitions}
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -11,6 +12,7 @@ from abacus.queues.definition import AWARD, ensure_queues
 from abacus.queues.port import Queue, Received
 from abacus.queues.sqs import SqsQueue, sqs_client
 from tests.adapters.memory_queue import MemoryQueue
+from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
 from tests.conftest import Services
 
 VISIBILITY_S = 1
@@ -18,19 +20,32 @@ VISIBILITY_S = 1
 
 @pytest.fixture
 async def sqs_queue(services: Services) -> AsyncIterator[Queue]:
+    async with queue_at(services.sqs_endpoint_url) as queue:
+        yield queue
+
+
+@pytest.fixture
+async def sqs_queue_by_proxy(services: Services) -> AsyncIterator[Queue]:
+    """A proxy that does nothing wrong keeps the contract, so what goes wrong behind another is the fault's doing."""
+    async with SqsProxy(services.sqs_endpoint_url, SqsFaults(), seed=1) as proxy, queue_at(proxy.url) as queue:
+        yield queue
+
+
+@asynccontextmanager
+async def queue_at(endpoint_url: str) -> AsyncIterator[SqsQueue]:
     prefix = f"contract-{uuid.uuid4().hex[:8]}-"
-    async with sqs_client(services.sqs_endpoint_url) as client:
+    async with sqs_client(endpoint_url) as client:
         await ensure_queues(client, prefix)
         found = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
         await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(VISIBILITY_S)})
         yield found
 
 
-@pytest.fixture(params=["memory", "sqs"])
+@pytest.fixture(params=["memory", "sqs_queue", "sqs_queue_by_proxy"])
 def queue(request: pytest.FixtureRequest) -> Queue:
     if request.param == "memory":
         return MemoryQueue("award", visibility_s=VISIBILITY_S, wait_s=1)
-    found: Queue = request.getfixturevalue("sqs_queue")
+    found: Queue = request.getfixturevalue(request.param)
     return found
 
 

@@ -16,8 +16,18 @@ class Proxy:
         self._port = 0
 
     @property
+    def port(self) -> int:
+        return self._port
+
+    @property
     def address(self) -> str:
         return f"127.0.0.1:{self._port}"
+
+    def through(self, url: str) -> str:
+        """The address of the service, by way of here."""
+        parts = urlsplit(url)
+        user = f"{parts.username}@" if parts.username else ""
+        return parts._replace(netloc=f"{user}{self.address}").geturl()
 
     async def mend(self) -> None:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
@@ -27,21 +37,39 @@ class Proxy:
         if self._server is not None:
             self._server.close()
             self._server = None
+        self.cut_all()
+
+    def cut_all(self) -> None:
+        """Drop every connection; new ones are taken as before."""
         for writer in list(self._open):
             writer.transport.abort()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        upstream, downstream = await asyncio.open_connection(*self._target)
+        try:
+            upstream, downstream = await asyncio.open_connection(*self._target)
+        except OSError:  # the service is away, and the client sees it go
+            writer.transport.abort()
+            return
         self._open |= {writer, downstream}
         try:
-            await asyncio.gather(_pass_on(reader, downstream), _pass_on(upstream, writer))
+            await self._converse(reader, writer, upstream, downstream)
         finally:
             self._open -= {writer, downstream}
             writer.transport.abort()
             downstream.transport.abort()
 
+    async def _converse(
+        self,
+        asked: asyncio.StreamReader,
+        answering: asyncio.StreamWriter,
+        answered: asyncio.StreamReader,
+        asking: asyncio.StreamWriter,
+    ) -> None:
+        """Until either side is gone."""
+        await asyncio.gather(pass_on(asked, asking), pass_on(answered, answering))
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):
         while data := await reader.read(65536):
             writer.write(data)
@@ -55,8 +83,7 @@ async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     parts = urlsplit(url)
     proxy = Proxy(parts.hostname or "127.0.0.1", parts.port or 5432)
     await proxy.mend()
-    user = f"{parts.username}@" if parts.username else ""
     try:
-        yield proxy, parts._replace(netloc=f"{user}{proxy.address}").geturl()
+        yield proxy, proxy.through(url)
     finally:
         await proxy.cut()

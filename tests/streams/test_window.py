@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.streams import window as module
-from abacus.streams.window import Stretch, TopicWindow, committed, stretch_from
+from abacus.streams.window import Stretch, TopicWindow, committed, offsets_of, stretch_from
 from tests.conftest import Services
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -132,3 +133,13 @@ BEGINNINGS = {
 def test_where_a_stretch_begins(row: tuple[int, int, int | None, bool, tuple[int, bool]]) -> None:
     begins, ends, found, keeps_times, (first, forgotten) = row
     assert stretch_from(2, begins, ends, found, keeps_times=keeps_times) == Stretch(2, first, first, forgotten)
+
+
+def test_offsets_that_the_coordinator_does_not_name_are_not_taken_for_none_committed() -> None:
+    first, second = TopicPartition("t", 0), TopicPartition("t", 1)
+    assert offsets_of([first, second], {first: OffsetAndMetadata(7, ""), second: OffsetAndMetadata(-1, "")}) == {
+        0: 7,
+        1: 0,
+    }
+    with pytest.raises(Unavailable):
+        offsets_of([first, second], {})

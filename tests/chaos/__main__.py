@@ -1,0 +1,108 @@
+"""`make chaos`: one fault after another strikes real processes on real services; then everything has to add up."""
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from random import SystemRandom
+from typing import Final
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from abacus.core.errors import AbacusError
+from tests.chaos.births import opened_nursery
+from tests.chaos.faults.fault import Fault
+from tests.chaos.faults.table import FAULTS, SHORT
+from tests.chaos.run import Outcome, Plan, run
+from tests.chaos.services import real_services
+
+_FAULTS: Final = 1
+_REFUSED: Final = 2
+_MESSAGES: Final = 50_000
+_SHORT_MESSAGES: Final = 6_000
+_errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--seed", type=int, help="of the workload and of what strikes when; printed, and random else")
+    parser.add_argument("--only", action="append", metavar="NAME", help="faults whose name holds this")
+    parser.add_argument("--list", action="store_true", help="name the faults, and run none")
+    parser.add_argument("--short", action="store_true", help="less of everything, in about two minutes")
+    parser.add_argument("--messages", type=int, help=f"how many are sent in each run; {_MESSAGES:,} else")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
+    asked = parser.parse_args()
+    among = SHORT if asked.short and not asked.only else FAULTS
+    faults = [fault for fault in among if not asked.only or any(part in fault.name for part in asked.only)]
+    if not faults:
+        _errors.print("no fault has such a name; --list names them", markup=False)
+        return _REFUSED
+    if asked.list:
+        for fault in faults:
+            print(f"{fault.name}: {fault.how}")
+        return 0
+    seed = SystemRandom().randrange(10_000) if asked.seed is None else asked.seed
+    messages = asked.messages or (_SHORT_MESSAGES if asked.short else _MESSAGES)
+    plan = Plan(
+        seed,
+        messages,
+        sent_over_s=15.0 if asked.short else 25.0,
+        rest_within_s=240.0,
+        late_after_s=10.0 if asked.short else 60.0,
+    )
+    _errors.print(f"seed {seed}", markup=False)
+    started = time.monotonic()
+    for name in ("aiokafka", "asyncpg"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # that a service is away is what is wanted
+    try:
+        outcomes = asyncio.run(_all(faults, plan))
+    except AbacusError as error:
+        _errors.print(f"chaos: {error}", markup=False)
+        return _REFUSED
+    if asked.json:
+        print(json.dumps({"seed": seed, "runs": [vars(each) | {"held": each.held} for each in outcomes]}))
+    else:
+        _show(outcomes)
+        tried = [each for each in outcomes if not each.skipped]
+        held = sum(each.held for each in tried)
+        print(f"\nseed {seed}: {held} of {len(tried)} held in {time.monotonic() - started:.0f} s")
+    return 0 if all(each.held for each in outcomes) else _FAULTS
+
+
+async def _all(faults: Sequence[Fault], plan: Plan) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    async with real_services() as services, opened_nursery() as nursery:
+        for fault in faults:
+            try:
+                outcome = await run(fault, plan, services, nursery)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the other faults are still to be tried
+                trace = "".join(traceback.format_exception(error))
+                outcome = Outcome(fault.name, faults=[f"the run broke off: {trace}"])
+            said = (outcome.skipped and f"skipped: {outcome.skipped}") or "; ".join(outcome.faults) or "held"
+            _errors.print(f"{fault.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _show(outcomes: Sequence[Outcome]) -> None:
+    table = Table("fault", Column("struck", overflow="fold"), "messages", "posted", "told again", "", "seconds")
+    for each in outcomes:
+        table.add_row(
+            each.fault,
+            ", ".join(f"{count:,} {what}" for what, count in sorted(each.struck.items())),
+            f"{each.messages:,}",
+            f"{each.posted:,}",
+            f"{each.told_again:,}",
+            "skipped" if each.skipped else "held" if each.held else "[red]DID NOT HOLD[/]",
+            f"{each.seconds:.0f}",
+        )
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

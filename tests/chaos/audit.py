@@ -1,0 +1,112 @@
+"""After a run: whether ledger, quarantine and points topic hold what the workload says, and nothing else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from abacus.expiry.month import Month
+from abacus.streams.window import Stamped, TopicWindow
+from tests.chaos.expected import Expected, expected_of
+from tests.chaos.house import House
+from tests.chaos.judge import Held, Posted, faults_of_postings, faults_of_quarantine, few
+from tests.chaos.order import Telling
+from tests.chaos.workload import Workload
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_POSTED: Final = """
+select c.key, c.fingerprint, t.member_id, t.program, t.points, t.kind,
+    (t.explanation->>'due')::bigint as due, (t.explanation->>'expired')::bigint as expired
+from claim c join transfer t using (member_id, program, seq)
+"""
+_HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
+_TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"
+# An account that is good for longer was active in time.
+_EXPIRED_THOUGH_ACTIVE: Final = """
+select t.member_id, t.program, t.seq from transfer t
+join transfer b on b.member_id = t.member_id and b.program = t.program and b.seq = t.seq - 1
+where t.kind = 'expire' and b.expires_on > $1
+"""
+
+
+class Audit(NamedTuple):
+    """What did not hold, and what was counted."""
+
+    faults: list[str]
+    messages: int
+    posted: int
+    points: int
+    told_again: int
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any."""
+
+    house: House
+    workload: Workload
+    start: datetime
+    lapsed: Month | None = None
+
+    async def audit(self) -> Audit:
+        commands = asyncio.gather(self._reconciled(), self._verified())
+        expected, messages = await self._expected()
+        posted = [Posted(*row) for row in await self.house.pool.fetch(_POSTED)]
+        held = [Held(*row) for row in await self.house.pool.fetch(_HELD)]
+        told, again = await self._told()
+        faults = [
+            *faults_of_postings(expected, posted, may_expire=self.lapsed is not None),
+            *faults_of_quarantine(expected, posted, held),
+            *await self._expired(),
+            *told,
+            *(fault for found in await commands for fault in found),
+        ]
+        return Audit(faults, messages, len(posted), sum(each.points for each in posted), again)
+
+    async def _expected(self) -> tuple[Expected, int]:
+        topic, bodies = self.house.settings.transactions_topic, set[bytes]()
+        found: list[tuple[str, bytes]] = []
+        async for message in self._messages(topic):
+            bodies.add(message.value)
+            found.append((f"kafka:{topic}/{message.partition}/{message.offset}", message.value))
+        if lost := {message.value for message in self.workload.messages} - bodies:
+            raise AssertionError(f"the sender of the run lost {len(lost)} messages")
+        return expected_of(found, self.workload.fates), len(found)
+
+    async def _expired(self) -> list[str]:
+        if self.lapsed is None:
+            return []
+        rows = await self.house.pool.fetch(_EXPIRED_THOUGH_ACTIVE, self.lapsed.last_day)
+        return [*few("expired though active", [f"{row[0]}, {row[1]}, {row[2]}" for row in rows])]
+
+    async def _told(self) -> tuple[list[str], int]:
+        telling = Telling()
+        async for message in self._messages(self.house.settings.points_topic):
+            data: dict[str, Any] = orjson.loads(message.value)["data"]
+            if "seq" in data:  # seals are on the topic too
+                telling.tell((data["member_id"], data["program"]), data["seq"])
+        ledger = {(row[0], row[1]): row[2] for row in await self.house.pool.fetch(_TOLD)}
+        return [*few("on the points topic", telling.against(ledger))], telling.again
+
+    async def _messages(self, topic: str) -> AsyncIterator[Stamped]:
+        bootstrap = self.house.settings.required("kafka_bootstrap")
+        window = TopicWindow(bootstrap, topic, _EPOCH, datetime.now(UTC) + timedelta(days=1))
+        async for batch in window.batches():
+            for message in batch:
+                yield message
+
+    async def _reconciled(self) -> list[str]:
+        code, told = await self.house.command("reconcile", "--from", self.start.isoformat())
+        if code == 0 and told["comes_out"] and not told["on_the_way"] and told["whole"]:
+            return []
+        findings = [f"{each['what']}: {each['name']} ({each['where']})" for each in told.get("findings", [])]
+        return [f"reconcile ends with {code}: {told.get('verdicts', told)}", *few("reconcile", findings)]
+
+    async def _verified(self) -> list[str]:
+        code, told = await self.house.command("ledger", "verify")
+        if code == 0 and told["clean"]:
+            return []
+        return [f"ledger verify ends with {code}", *few("verify", told.get("faults", [told]))]

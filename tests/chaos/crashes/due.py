@@ -1,0 +1,79 @@
+"""What has to come of a piece of work: which transfers, and what is set aside. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from abacus.core.errors import Reason
+
+
+class Posted(NamedTuple):
+    """A transfer, by what nobody may get wrong about it."""
+
+    member_id: str
+    key: str
+    points: int
+
+
+class Held(NamedTuple):
+    """An item in the quarantine."""
+
+    reason: Reason
+    body: bytes
+
+
+class Told(NamedTuple):
+    """An event of the points stream."""
+
+    id: str
+    member_id: str
+    program: str
+    seq: int
+    key: str
+    points: int
+
+
+@dataclass
+class Due:
+    """Each once, whatever was killed meanwhile."""
+
+    posted: Counter[Posted] = field(default_factory=Counter)
+    held: Counter[Held] = field(default_factory=Counter)
+
+    def post(self, member_id: str, key: str, points: int) -> None:
+        self.posted[Posted(member_id, key, points)] += 1
+
+    def hold(self, reason: Reason, body: bytes | str) -> None:
+        self.held[Held(reason, body.encode() if isinstance(body, str) else body)] += 1
+
+
+def faults_of(due: Due, posted: Iterable[Posted], held: Iterable[Held], told: Iterable[Told]) -> list[str]:
+    """Where what is there is not what is due."""
+    told = list(told)
+    faults = [*_difference("transfer", due.posted, Counter(posted)), *_difference("set aside", due.held, Counter(held))]
+    once = {event.id: Posted(event.member_id, event.key, event.points) for event in told}
+    faults += _difference("event", due.posted, Counter(once.values()))
+    return faults + _disorder(told)
+
+
+def _difference(what: str, due: Counter[Posted] | Counter[Held], found: Counter[Posted] | Counter[Held]) -> list[str]:
+    missing = [f"{what} missing: {each}, {count} times" for each, count in (Counter(due) - Counter(found)).items()]
+    return missing + [
+        f"{what} too many: {each}, {count} times" for each, count in (Counter(found) - Counter(due)).items()
+    ]
+
+
+def _disorder(told: Iterable[Told]) -> list[str]:
+    """Each account's events come without a gap; one that comes again says what it said."""
+    faults: list[str] = []
+    reached: Counter[tuple[str, str]] = Counter()
+    said: dict[str, Told] = {}
+    for event in told:
+        account = (event.member_id, event.program)
+        if event.seq > reached[account] + 1:
+            faults.append(f"event {event.id} comes after seq {reached[account]}")
+        reached[account] = max(reached[account], event.seq)
+        if said.setdefault(event.id, event) != event:
+            faults.append(f"event {event.id} comes again with other content")
+    return faults

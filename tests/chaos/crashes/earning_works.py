@@ -1,0 +1,146 @@
+"""The work of the calculator and of the retrier."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import ClassVar, Final
+
+from abacus.core.errors import Reason
+from abacus.earning.message import Message, encode_retry
+from abacus.ledger.award import encode_award
+from abacus.queues.definition import AWARD, RETRY
+from abacus.queues.envelope import pack
+from tests.chaos.crashes.facts import award_of, body_of, cancelled, paid, refund_of
+from tests.chaos.crashes.work import Work
+
+AWAY_S: Final = 2.5  # longer than the reader waits before it goes on polling
+_LONG_AGO: Final = timedelta(days=2)
+
+
+class Stream(Work):
+    """Everything that the topic may bring."""
+
+    worker: ClassVar = "calculator"
+    name: ClassVar = "stream"
+
+    async def lay_out(self) -> None:
+        mark = self.mark
+        kim, eve = await self.earlier("kim", 1), await self.earlier("eve", 2)
+        new = [paid(mark, "ann", 3), paid(mark, "bob", 4, vertical="food"), cancelled(mark, "ann", 5)]
+        self._late = paid(mark, "bob", 6)
+        back, waits = refund_of(kim), refund_of(self._late)
+        other = eve | {"amount": "99.00"}
+        garbage, nowhere = f"{{garbage {mark}".encode(), paid(mark, "ann", 7, country="XX")
+        await self.produce(*new, new[0], other, garbage, nowhere, paid(mark, "ann", 8, type="unlisted"), back, waits)
+        self.earns(*new, self._late)
+        self.takes_back(back, kim)
+        self.takes_back(waits, self._late)
+        self.is_bad(Reason.UNDECODABLE, garbage)
+        self.is_bad(Reason.UNKNOWN_COUNTRY, nowhere)
+        self.due.hold(Reason.KEY_CONFLICT, encode_award(award_of(self.lane.book, other)))
+
+    async def follow_up(self) -> None:
+        await self.produce(self._late)
+
+    async def is_done(self) -> bool:
+        return await self.lane.is_read()
+
+
+class StreamWithoutTiers(Work):
+    """What tells the tiers is away: the first batch is put off, the second waits."""
+
+    worker: ClassVar = "calculator"
+    name: ClassVar = "tiers away"
+    adds_to: ClassVar = Stream.name
+
+    async def lay_out(self) -> None:
+        self._waits_until: float | None = None
+        new = [paid(self.mark, who, number) for number, who in enumerate(("ann", "bob", "eve"))]
+        await self.produce(*new)
+        self.earns(*new)
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        more = [paid(self.mark, who, 10 + number) for number, who in enumerate(("ann", "bob", "eve"))]
+        self.earns(*more)
+
+        async def come_back() -> None:
+            while await self.lane.is_empty(RETRY):  # noqa: ASYNC110  # until the calculator has met it
+                await asyncio.sleep(0.05)
+            await self.produce(*more)
+            self._waits_until = asyncio.get_running_loop().time() + AWAY_S * 0.6
+            await asyncio.sleep(AWAY_S)
+            await self.lane.owner.execute("grant select on membership to abacus_app")
+
+        await self.lane.owner.execute("revoke select on membership from abacus_app")
+        coming = asyncio.ensure_future(come_back())
+        try:
+            yield
+        finally:
+            coming.cancel()
+            await asyncio.wait((coming,))
+            await self.lane.owner.execute("grant select on membership to abacus_app")
+        if coming.cancelled():
+            await self.produce(*more)
+
+    async def is_done(self) -> bool:
+        return await self.lane.is_read()
+
+
+class StoppedStream(StreamWithoutTiers):
+    """As above, and the worker is told to stop while it waits: it leaves its batch to the next one."""
+
+    name: ClassVar = "stopped while tiers are away"
+    adds_to: ClassVar = StreamWithoutTiers.name
+    paces: ClassVar = {"abacus.streams.reader:_DRAIN_S": 0.2}
+
+    async def is_done(self) -> bool:
+        """Its second batch is on the topic, and has been long enough to be in hand."""
+        return self._waits_until is not None and asyncio.get_running_loop().time() > self._waits_until
+
+
+class Retries(Work):
+    """What comes back: to be posted, to be set aside, to be put off again."""
+
+    worker: ClassVar = "retrier"
+    name: ClassVar = "retries"
+
+    async def lay_out(self) -> None:
+        self._offsets = count()
+        mark, now = self.mark, datetime.now(UTC)
+        kim = await self.earlier("kim", 1)
+        new = [paid(mark, "ann", 2), paid(mark, "bob", 3)]
+        self._late = paid(mark, "bob", 4)
+        back, waits, never = refund_of(kim), refund_of(self._late), refund_of(paid(mark, "eve", 5))
+        nowhere = paid(mark, "ann", 6, country="XX")
+        broken = f"{{broken {mark}"
+        recent = [self._waited(each, now) for each in (*new, new[0], back, nowhere)]
+        for items in (recent, [self._waited(waits, now)], [self._waited(never, now - _LONG_AGO)]):
+            await self.lane.send(RETRY, list(pack("retries", map(encode_retry, items))))
+        await self.lane.send(RETRY, [broken])
+        self.earns(*new, self._late)
+        self.takes_back(back, kim)
+        self.takes_back(waits, self._late)
+        self.is_bad(Reason.UNKNOWN_COUNTRY, nowhere)
+        self.is_bad(Reason.RETRIES_EXHAUSTED, never)
+        self.is_bad(Reason.INVALID, broken.encode())
+
+    def _waited(self, facts: dict[str, object], since: datetime) -> Message:
+        return Message(body_of(facts), f"kafka:{self.mark}/0/{next(self._offsets)}", 1, since, "database: away")
+
+    async def follow_up(self) -> None:
+        await self.produce(self._late)
+
+    async def is_done(self) -> bool:
+        """All but the one that waits for what follows."""
+        held = await self.lane.pool.fetchval(
+            "select count(*) from quarantine where convert_from(body, 'UTF8') like '%' || $1 || '%'", self.mark
+        )
+        posted = await self.lane.pool.fetchval(
+            "select count(*) from transfer where starts_with(member_id, $1)", self.mark
+        )
+        return bool(
+            held == self.due.held.total() and posted >= self.due.posted.total() - 2
+        ) and await self.lane.is_empty(AWARD)

@@ -1,0 +1,47 @@
+"""The transactions of a trial, each under names that hold its mark. Pure."""
+
+import json
+from typing import Any
+
+from abacus.earning.calculate import Calculator
+from abacus.earning.transaction import Completed, Event, read_transaction
+from abacus.ledger.award import Award
+from abacus.rates.book import CardBook
+from abacus.rates.card import BASE_TIER
+from abacus.streams.publisher import Message
+from tests.integration.house import completed
+
+
+def paid(mark: str, who: str, number: int, amount: str = "10.00", **changes: Any) -> dict[str, Any]:
+    names = {"member_id": f"{mark}-{who}", "transaction_id": f"{mark}-{number}"}
+    return completed(number, amount=amount, **{**names, **changes})
+
+
+def refund_of(transaction: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """All of it is paid back."""
+    name = transaction["transaction_id"]
+    return transaction | {"type": "transaction.refunded", "refund_id": f"R-{name}"} | changes
+
+
+def cancelled(mark: str, who: str, number: int) -> dict[str, Any]:
+    """What a card lists with a fixed number of points."""
+    return paid(mark, who, number, type="booking.cancelled_by_driver")
+
+
+def body_of(facts: dict[str, Any]) -> bytes:
+    return json.dumps(facts).encode()
+
+
+def message_of(facts: dict[str, Any] | bytes) -> Message:
+    if isinstance(facts, bytes):
+        return Message(b"", facts)
+    return Message(facts["member_id"].encode(), body_of(facts))
+
+
+def award_of(book: CardBook, facts: dict[str, Any], **changes: Any) -> Award:
+    """What it earns, as the pure calculation has it."""
+    transaction, calculator = read_transaction(body_of(facts)), Calculator(book)
+    assert isinstance(transaction, Completed | Event)
+    award = calculator.award(transaction, calculator.card_for(transaction), BASE_TIER)
+    assert award is not None
+    return award._replace(**changes)

@@ -1,0 +1,258 @@
+"""A house of its own in which one trial follows the other: database, queues, topics, and the workers in it."""
+
+import asyncio
+import json
+import multiprocessing
+import signal
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import Any, Final
+
+import asyncpg
+from aiokafka import AIOKafkaConsumer
+
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Reason
+from abacus.earning.recheck import Recheck
+from abacus.examples import example_cards
+from abacus.health import WorkerHealth
+from abacus.ledger.post import PostgresLedger
+from abacus.ledger.relay import RelayCursor
+from abacus.ledger.verify import verify
+from abacus.patience import until_available
+from abacus.postgres import Pool, open_pool
+from abacus.queues.definition import AWARD, EXPIRY, RETRY, definitions, ensure_queues
+from abacus.queues.sqs import Client, SqsQueue, sqs_client
+from abacus.rates.book import CardBook
+from abacus.rates.store import CardStore
+from abacus.settings import Settings
+from abacus.streams.publisher import Message, StreamPublisher
+from abacus.streams.window import committed
+from tests.chaos.crashes.due import Due, Held, Posted, Told, faults_of
+from tests.chaos.crashes.worker import Order, work
+from tests.conftest import Services, administer, database_address
+from tests.integration.house import unique_settings
+from workers import PIPELINE
+
+VISIBLE_AFTER_S: Final = 3  # what a killed worker held comes back so much later
+_END_WITHIN_S: Final = 30.0
+_FORK: Final = multiprocessing.get_context("forkserver")
+_FORK.set_forkserver_preload(["tests.chaos.crashes.preload"])
+
+
+class Running:
+    """A process of workers."""
+
+    def __init__(self, order: Order) -> None:
+        self._process: ForkServerProcess = _FORK.Process(target=work, args=(order,), daemon=True)
+        self._process.start()
+        self.ended = asyncio.Event()
+        asyncio.get_running_loop().add_reader(self._process.sentinel, self._note_end)
+
+    def _note_end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._process.sentinel)
+        self._process.join()
+        self.ended.set()
+
+    @property
+    def was_killed(self) -> bool:
+        return self._process.exitcode == -signal.SIGKILL
+
+    async def end(self) -> None:
+        """As an operator ends it, and by force if that takes too long."""
+        if not self.ended.is_set():
+            self._process.terminate()
+        try:
+            await asyncio.wait_for(self.ended.wait(), _END_WITHIN_S)
+        except TimeoutError:
+            self._process.kill()
+            await self.ended.wait()
+
+
+class Lane:
+    """Everything that trials need, apart from every other lane. The trials in it share no member and no key."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        directory: Path,
+        *,
+        pool: Pool,
+        owner: asyncpg.Connection,
+        client: Client,
+        book: CardBook,
+    ) -> None:
+        self.settings = settings
+        self.pool = pool
+        self.owner = owner
+        self.book = book
+        self.clock = SystemClock()
+        self.ledger = PostgresLedger(pool, self.clock)
+        self.queues: dict[str, SqsQueue] = {}
+        self.dead: list[SqsQueue] = []
+        self._client = client
+        self._directory = directory
+        self._publisher = StreamPublisher(settings.required("kafka_bootstrap"))
+        self._cursor = RelayCursor(pool, settings.points_topic, self.clock)
+        self._produced = 0
+        self._told: list[Told] = []
+        self._known_items: list[str] = []
+        self._transfers_before = 0
+        self._others: tuple[str, Running] | None = None
+
+    async def open(self) -> None:
+        await ensure_queues(self._client, self.settings.queue_prefix)
+        for queue in definitions(self.settings.queue_prefix):
+            found = await SqsQueue.find(self._client, queue.name)
+            if queue.dead_letter is None:
+                self.dead.append(found)
+            else:
+                self.queues[queue.name.removeprefix(self.settings.queue_prefix)] = found
+                attributes = {"VisibilityTimeout": str(VISIBLE_AFTER_S)}
+                await self._client.set_queue_attributes(QueueUrl=found.url, Attributes=attributes)
+
+    async def close(self) -> None:
+        if self._others is not None:
+            await self._others[1].end()
+        await self._publisher.close()
+
+    async def produce(self, messages: Iterable[Message]) -> None:
+        sent = list(messages)
+        await self._publisher.publish(self.settings.transactions_topic, sent)
+        self._produced += len(sent)
+
+    async def send(self, queue: str, bodies: Sequence[str]) -> None:
+        await self.queues[queue].send(bodies)
+
+    def start(self, *names: str, **how: Any) -> Running:
+        return Running(Order(names, self.settings, log=self.log, **how))
+
+    @property
+    def log(self) -> Path:
+        return self._directory / "workers.log"
+
+    @property
+    def book_of_visits(self) -> Path:
+        return self._directory / "visits"
+
+    def visited(self) -> frozenset[str]:
+        """The points in the book."""
+        try:
+            return frozenset(self.book_of_visits.read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return frozenset()
+
+    async def staff(self, victim: str) -> None:
+        """Have every worker of the pipeline running but this one."""
+        if self._others is not None:
+            if self._others[0] == victim:
+                return
+            await self._others[1].end()
+        self._others = victim, self.start(*(name for name in PIPELINE if name != victim))
+
+    async def is_read(self) -> bool:
+        """Every offset is committed."""
+        settings = self.settings
+        if not self._produced:
+            return True
+        bootstrap = settings.required("kafka_bootstrap")
+        reached = await committed(bootstrap, settings.transactions_topic, f"{settings.queue_prefix}calculator")
+        return sum(reached.values()) >= self._produced
+
+    async def is_empty(self, *queues: str) -> bool:
+        return all([await self.queues[name].holds() == 0 for name in queues])
+
+    async def is_told(self) -> bool:
+        return await self._cursor.waiting() == 0
+
+    async def is_through(self, due: Due) -> bool:
+        """Nothing is on its way any more, and as much as is due has come."""
+        return (
+            await self._transfers() >= self._transfers_before + due.posted.total()
+            and len(await self._held()) >= due.held.total()
+            and await self.is_told()
+            and await self.is_empty(AWARD, RETRY, EXPIRY)
+            and await self.is_read()
+            and len({event.id for event in self._told}) >= due.posted.total()
+        )
+
+    async def audit(self, due: Due) -> list[str]:
+        """What does not hold, of all that came since the last audit."""
+        transfers = await self.pool.fetch(
+            "select member_id, key, points from transfer order by xid, member_id, program, seq offset $1",
+            self._transfers_before,
+        )
+        held = await self._held()
+        faults = faults_of(due, [Posted(*row) for row in transfers], held.values(), self._told)
+        for queue in (*self.queues.values(), *self.dead):
+            if count := await queue.holds():
+                faults.append(f"queue {queue.name} holds {count}")
+        report = await verify(self.pool, Recheck(self.book))
+        faults += [str(fault) for fault in report.faults]
+        self._transfers_before += len(transfers)
+        self._known_items += held
+        self._told.clear()
+        return faults
+
+    async def hear(self, consumer: AIOKafkaConsumer) -> None:
+        """Until cancelled: note what is told on the points stream."""
+        async for record in consumer:
+            event = json.loads(record.value)
+            data = event["data"]
+            self._told.append(
+                Told(event["id"], data["member_id"], data["program"], data["seq"], data["key"], data["points"])
+            )
+
+    async def _transfers(self) -> int:
+        return int(await self.pool.fetchval("select count(*) from transfer"))
+
+    async def _held(self) -> dict[str, Held]:
+        rows = await self.pool.fetch(
+            "select id, reason, body from quarantine where status = 'held' and id <> all($1)", self._known_items
+        )
+        return {row["id"]: Held(Reason(row["reason"]), bytes(row["body"])) for row in rows}
+
+
+@asynccontextmanager
+async def open_lane(services: Services, template: str, directory: Path) -> AsyncIterator[Lane]:
+    name = f"abacus_crashes_{uuid.uuid4().hex[:12]}"
+    await administer(services, f"create database {name} template {template}")
+    address = database_address(services, name)
+    settings = unique_settings(
+        database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
+    )
+    pool = await until_available(lambda: open_pool(address, size=2), WorkerHealth("lane"))
+    owner = await asyncpg.connect(address)
+    consumer = AIOKafkaConsumer(
+        settings.points_topic, bootstrap_servers=services.kafka_bootstrap, auto_offset_reset="earliest"
+    )
+    try:
+        async with sqs_client(services.sqs_endpoint_url) as client:
+            book = CardBook(await CardStore(pool).all())
+            lane = Lane(settings, directory, pool=pool, owner=owner, client=client, book=book)
+            await lane.open()
+            await consumer.start()
+            hearing = asyncio.ensure_future(lane.hear(consumer))
+            try:
+                yield lane
+            finally:
+                hearing.cancel()
+                await asyncio.wait((hearing,))
+                await lane.close()
+    finally:
+        await consumer.stop()
+        await pool.close()
+        await owner.close()
+        await administer(services, f"drop database {name} with (force)")
+
+
+async def publish_cards(database_url: str) -> None:
+    pool = await open_pool(database_url, size=1)
+    try:
+        for card in example_cards():
+            await CardStore(pool).publish(card, by="crashes", now=SystemClock().now())
+    finally:
+        await pool.close()

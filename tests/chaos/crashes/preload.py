@@ -1,0 +1,16 @@
+"""What the process that workers are forked from imports, in this order: the hook, then all that they are made of."""
+
+import contextlib
+import importlib
+from typing import Final
+
+from tests.chaos.crashes.hook import install
+from tests.chaos.crashes.path import PATH
+
+_SLOW: Final = ("aioboto3", "aiobotocore.config", "uvloop")  # imported when they are needed; uvloop not everywhere
+
+install(PATH)
+importlib.import_module("tests.chaos.crashes.worker")
+for _name in _SLOW:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(_name)

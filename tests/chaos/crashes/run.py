@@ -1,0 +1,148 @@
+"""The whole run: first each work once without a crash, to see which points it visits; then a crash at each of them."""
+
+import asyncio
+import os
+import tempfile
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from abacus.embedded import EmbeddedStack
+from abacus.migrations import migrate
+from tests.chaos.crashes.lane import open_lane, publish_cards
+from tests.chaos.crashes.trial import Outcome, attempt
+from tests.chaos.crashes.work import Work
+from tests.conftest import Services, administer, database_address
+
+
+class Fate(StrEnum):
+    """What became of a crash."""
+
+    HELD = "held"
+    BROKEN = "broken"  # something was lost, doubled, or told wrongly
+    MISSED = "missed"  # the worker did not come by there
+    FAILED = "failed"  # the trial itself did
+
+
+class Crash(NamedTuple):
+    """A worker that is to be killed at a point, doing this work."""
+
+    work: type[Work]
+    point: str
+
+
+class Verdict(NamedTuple):
+    """What became of it."""
+
+    crash: Crash
+    fate: Fate
+    faults: tuple[str, ...]
+    seconds: float
+
+
+class Unfit(Exception):
+    """A work did not come through without any crash, so it can judge none."""
+
+
+def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
+    """A crash at each point that a work visits; of one that adds to another, at those that are something else there."""
+    by_name = {work.name: visited for work, visited in visits.items()}
+    return [
+        Crash(work, point)
+        for work, visited in visits.items()
+        for point in sorted(visited)
+        if point not in by_name.get(work.adds_to or "", ())
+        or point.startswith(tuple(f"{m}:" for m in work.tries_again))
+    ]
+
+
+class Yard:
+    """Lanes side by side on the same services."""
+
+    def __init__(self, services: Services, template: str, directory: Path, lanes: int) -> None:
+        self._services = services
+        self._template = template
+        self._directory = directory
+        self._lanes = lanes
+
+    async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
+        """The points that each visits. Raises `Unfit`."""
+        found: dict[type[Work], frozenset[str]] = {}
+        waiting = deque(Crash(work, "") for work in works)
+
+        def note(crash: Crash, outcome: Outcome) -> None:
+            if outcome.faults:
+                raise Unfit(f"{crash.work.worker}, {crash.work.name}: {'; '.join(outcome.faults)}")
+            found[crash.work] = outcome.visited
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._lanes, len(works))):
+                    group.create_task(self._work_off(waiting, note))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return {work: found[work] for work in works}
+
+    async def crash(self, crashes: Sequence[Crash], tell: Callable[[Verdict], None]) -> list[Verdict]:
+        """What becomes of each."""
+        verdicts: list[Verdict] = []
+        waiting = deque(crashes)
+
+        def note(crash: Crash, outcome: Outcome) -> None:
+            fate = Fate.BROKEN if outcome.faults else Fate.HELD if outcome.died else Fate.MISSED
+            verdicts.append(Verdict(crash, fate, outcome.faults, outcome.seconds))
+            tell(verdicts[-1])
+
+        async def work_off() -> None:
+            while waiting:
+                at_hand = waiting[0]
+                try:
+                    await self._work_off(waiting, note)
+                except Exception as error:  # noqa: BLE001  # whatever it is, the others are still to be tried
+                    verdicts.append(Verdict(at_hand, Fate.FAILED, (f"{type(error).__name__}: {error}",), 0.0))
+                    tell(verdicts[-1])
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(self._lanes, len(crashes))):
+                group.create_task(work_off())
+        return verdicts
+
+    async def _work_off(self, waiting: deque[Crash], note: Callable[[Crash, Outcome], None]) -> None:
+        """One after the other, in a lane that is given up as soon as something in it is wrong."""
+        while waiting:
+            directory = Path(tempfile.mkdtemp(dir=self._directory))
+            async with open_lane(self._services, self._template, directory) as lane:
+                faults: Sequence[str] = ()
+                while waiting and not faults:
+                    crash = waiting.popleft()
+                    outcome = await attempt(lane, crash.work, uuid.uuid4().hex[:8], crash.point or None)
+                    note(crash, outcome)
+                    faults = outcome.faults
+
+
+@asynccontextmanager
+async def yard(lanes: int) -> AsyncIterator[Yard]:
+    """On the services of `ABACUS_TEST_…`, or on embedded ones where that names none."""
+    async with AsyncExitStack() as stack:
+        # Not below a folder of its user's own: Postgres runs as another user where this one is root.
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-crashes-")))
+        services = await stack.enter_async_context(_services(directory / "services"))
+        template = f"abacus_crashes_{uuid.uuid4().hex[:8]}"
+        await administer(services, f"create database {template}")
+        stack.push_async_callback(administer, services, f"drop database {template} with (force)")
+        await migrate(database_address(services, template))
+        await publish_cards(database_address(services, template))
+        yield Yard(services, template, directory, lanes)
+
+
+@asynccontextmanager
+async def _services(directory: Path) -> AsyncIterator[Services]:
+    given = [os.environ.get(f"ABACUS_TEST_{name.upper()}") for name in Services._fields]
+    database, sqs, kafka = (each is None for each in given)
+    async with EmbeddedStack(directory, postgres=database, sqs=sqs, kafka=kafka, durable=False) as embedded:
+        started = [getattr(embedded, name) for name in Services._fields]
+        yield Services(*(address or str(own) for address, own in zip(given, started, strict=True)))

@@ -1,0 +1,82 @@
+"""A few crashes on the services of the tests; `make crashes` tries them all."""
+
+import asyncio
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from signal import SIGKILL
+
+import pytest
+
+from tests.chaos.crashes.lane import publish_cards
+from tests.chaos.crashes.ledger_works import Awards
+from tests.chaos.crashes.path import Stage, sites_of, stage_of
+from tests.chaos.crashes.relay_works import Transfers, TransfersOfAnother
+from tests.chaos.crashes.run import Crash, Fate, Verdict, Yard, crashes_of
+from tests.chaos.crashes.site import Kind, Point, Side
+from tests.conftest import Services, administer, database_address
+
+DYING = """
+import asyncio, sys
+from pathlib import Path
+from tests.chaos.crashes.hook import install
+from tests.chaos.crashes.visits import set_watch, wake
+
+install({"abacus.patience"})
+from abacus.health import WorkerHealth
+from abacus.patience import until_available
+
+async def work():
+    print("worked", flush=True)
+
+set_watch(Path(sys.argv[1]), fatal=sys.argv[2])
+asyncio.run(until_available(work, WorkerHealth("asleep")))
+wake()
+asyncio.run(until_available(work, WorkerHealth("awake")))
+print("survived", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("side", "said"), [(Side.BEFORE, ["worked"]), (Side.AFTER, ["worked", "worked"])])
+async def test_a_worker_dies_at_its_point_and_leaves_a_note(tmp_path: Path, side: Side, said: list[str]) -> None:
+    site = next(each for each in sites_of(["abacus.patience"]) if each.text == "action()")
+    point, note = Point(site, side).name, tmp_path / "note"
+    command = [sys.executable, "-c", DYING, str(note), point]
+    died = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, text=True, check=False)
+    assert died.returncode == -SIGKILL
+    assert died.stdout.split() == said
+    assert note.read_text(encoding="utf-8") == f"{point}\n"
+
+
+def test_what_another_work_visits_is_tried_once() -> None:
+    visits = {
+        Transfers: frozenset({"m:f:1.0 await before"}),
+        TransfersOfAnother: frozenset({"m:f:1.0 await before", "x"}),
+    }
+    assert crashes_of(visits) == [Crash(Transfers, "m:f:1.0 await before"), Crash(TransfersOfAnother, "x")]
+
+
+async def test_crashes_around_the_commit(services: Services, template: str, tmp_path: Path) -> None:
+    """And one that cannot happen, which is told."""
+    commit = next(
+        site
+        for site in sites_of(["abacus.ledger.rows"])
+        if stage_of(site) is Stage.COMMIT and site.kind is Kind.LEAVE and "transaction" in site.text
+    )
+    fatal = [Point(commit, side).name for side in Side]
+    name = f"abacus_crashes_{uuid.uuid4().hex[:8]}"
+    await administer(services, f"create database {name} template {template}")
+    try:
+        await publish_cards(database_address(services, name))
+        told: list[Verdict] = []
+        crashes = [Crash(Awards, point) for point in (*fatal, "nowhere:at:0.0 await before")]
+        verdicts = await Yard(services, name, tmp_path, lanes=1).crash(crashes, told.append)
+    finally:
+        await administer(services, f"drop database {name} with (force)")
+    assert [(verdict.crash.point, verdict.fate, verdict.faults) for verdict in verdicts] == [
+        (fatal[0], Fate.HELD, ()),
+        (fatal[1], Fate.HELD, ()),
+        ("nowhere:at:0.0 await before", Fate.MISSED, ()),
+    ]
+    assert told == verdicts

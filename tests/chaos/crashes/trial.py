@@ -1,0 +1,67 @@
+"""One trial: a worker is given work and killed at a point; another one takes over; then everything has to be right."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from tests.chaos.crashes.lane import Lane, Running
+from tests.chaos.crashes.work import Work
+
+_DONE_WITHIN_S: Final = 90.0
+_THROUGH_WITHIN_S: Final = 180.0
+_LOOK_EVERY_S: Final = 0.1
+
+
+class Outcome(NamedTuple):
+    """What became of a trial: whether the worker died where it was to, which points it visited, what is wrong."""
+
+    died: bool
+    visited: frozenset[str]
+    faults: tuple[str, ...]
+    seconds: float
+
+
+async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) -> Outcome:
+    """Kill the worker at that point; or at none, and note the points that it visits from its start to its end."""
+    started = time.monotonic()
+    await lane.staff(work.worker)
+    lane.book_of_visits.unlink(missing_ok=True)
+    task = work(lane, mark)
+    await task.lay_out()
+    async with task.hindered():
+        victim = lane.start(work.worker, book=lane.book_of_visits, fatal=fatal, paces=work.paces)
+        await _while_it_lives(victim, task.is_done)
+        await victim.end()
+    visited = lane.visited()
+    died = victim.was_killed and visited == {fatal}
+    await task.follow_up()
+    successor = lane.start(work.worker)
+    try:
+        is_through = await _until(lambda: lane.is_through(task.due), _THROUGH_WITHIN_S)
+    finally:
+        await successor.end()
+    faults = [*await lane.audit(task.due), *await task.more_faults()]
+    if not is_through:
+        faults.append(f"not through after {_THROUGH_WITHIN_S:.0f} s")
+    return Outcome(died, visited, tuple(faults), time.monotonic() - started)
+
+
+async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> None:
+    """Until its work is done, or it is dead."""
+    doing = asyncio.ensure_future(_until(is_done, _DONE_WITHIN_S))
+    dying = asyncio.ensure_future(victim.ended.wait())
+    await asyncio.wait((doing, dying), return_when=asyncio.FIRST_COMPLETED)
+    for each in (doing, dying):
+        each.cancel()
+    await asyncio.wait((doing, dying))
+
+
+async def _until(condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within_s):
+            while not await condition():  # noqa: ASYNC110  # what is waited for is in another process
+                await asyncio.sleep(_LOOK_EVERY_S)
+            return True
+    return False

@@ -1,0 +1,57 @@
+"""Which sites the works do not visit, and why not. Pure."""
+
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+from tests.chaos.crashes.site import Site
+
+
+class _Reason(NamedTuple):
+    """Of the sites in functions, and with texts, like these."""
+
+    module: str
+    function: str
+    text: str
+    why: str
+
+    def fits(self, site: Site) -> bool:
+        return (
+            self.module == site.module
+            and fnmatchcase(site.function, self.function)
+            and fnmatchcase(site.text, self.text)
+        )
+
+
+_STOPPED: Final = "only when the breaker has stopped the line: the worker waits for its end and does nothing"
+_REFUSED: Final = "only when Postgres refuses a value that passed every check"
+_BY_THE_API: Final = "only what the API does with points: it is no message's way"
+_BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
+
+_REASONS: Final = (
+    _Reason("abacus.earning.calculator", "*.run", "stop.wait()", _STOPPED),
+    _Reason("abacus.ledger.awarder", "Awarder.*", "self._*[[]:middle])", _REFUSED),
+    _Reason("abacus.ledger.awarder", "Awarder.*", "self._*[[]middle:])", _REFUSED),
+    _Reason("abacus.ledger.move", "*", "*_KEEP_HOLD*", _BY_THE_API),
+    _Reason("abacus.ledger.move", "_holds", "*", _BY_THE_API),
+    _Reason("abacus.ledger.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
+    _Reason(
+        "abacus.ledger.relay", "_position", "*insert into*", "once in a topic's life, before anything is published"
+    ),
+    _Reason("abacus.queues.sqs", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
+    _Reason(
+        "abacus.queues.consumer",
+        "*_handle_isolating",
+        "*[[]message])",
+        "only when a handler fails in a way not foreseen",
+    ),
+    _Reason("abacus.streams.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason("abacus.streams.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
+    _Reason("abacus.streams.publisher", "*._within", "self.close()", _BROKER_AWAY),
+    _Reason("abacus.streams.publisher", "*._started", "producer.stop()", _BROKER_AWAY),
+    _Reason("abacus.streams.publisher", "*._send", "producer.send_batch*", "only when a batch has more than 256 KiB"),
+)
+
+
+def why_not(site: Site) -> str | None:
+    """Why no work visits it, where somebody has said so."""
+    return next((reason.why for reason in _REASONS if reason.fits(site)), None)

@@ -1,0 +1,45 @@
+"""What happens at a crash point: nothing, or it is written down, or the process dies there as by `kill -9`."""
+
+import os
+import signal
+from pathlib import Path
+
+
+class _Watch:
+    """Asleep until it is woken, so that a worker's start does not count."""
+
+    def __init__(self) -> None:
+        self.awake = False
+        self.fatal: str | None = None
+        self.book: Path | None = None
+        self.seen: set[str] = set()
+
+
+_watch = _Watch()
+
+
+def set_watch(book: Path, *, fatal: str | None) -> None:
+    """Write in the book which point was fatal, or if none is to be, each one that is passed, once it is awake."""
+    _watch.book, _watch.fatal = book, fatal
+
+
+def wake() -> None:
+    _watch.awake = _watch.book is not None
+
+
+def passed(point: str) -> None:
+    """Called on each side of every await on the path."""
+    if not _watch.awake or point in _watch.seen:
+        return
+    if _watch.fatal is None:
+        _watch.seen.add(point)
+        _write(point)
+    elif point == _watch.fatal:
+        _write(point)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _write(point: str) -> None:
+    if _watch.book is not None:
+        with _watch.book.open("a", encoding="utf-8") as book:
+            book.write(f"{point}\n")

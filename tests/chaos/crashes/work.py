@@ -1,0 +1,84 @@
+"""What a trial gives a worker to do: the ordinary, the doubled, the bad, what comes back, and what has to wait."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+
+from abacus.core.errors import Reason
+from abacus.core.ids import expiry_key, refund_key
+from abacus.expiry.month import Month
+from abacus.ledger.award import Award
+from tests.chaos.crashes.due import Due
+from tests.chaos.crashes.facts import award_of, body_of, message_of, paid
+from tests.chaos.crashes.lane import Lane
+
+
+class Work(ABC):
+    """One piece of work in a lane, under a mark that no other has."""
+
+    worker: ClassVar[str]
+    name: ClassVar[str]
+    adds_to: ClassVar[str | None] = None  # of this work only those points are tried that the other does not visit
+    tries_again: ClassVar[tuple[str, ...]] = ()  # and those of these modules, which do something else here
+    paces: ClassVar[Mapping[str, float]] = {}  # of the worker that may be killed: "module:NAME" of a constant
+
+    def __init__(self, lane: Lane, mark: str) -> None:
+        self.lane = lane
+        self.mark = mark
+        self.due = Due()
+
+    @abstractmethod
+    async def lay_out(self) -> None:
+        """Put it where the worker finds it."""
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        """Around the life of the worker that may be killed: what stands in its way at first, and then no more."""
+        yield
+
+    async def follow_up(self) -> None:  # noqa: B027  # for most works nothing follows
+        """What comes only after that worker has ended."""
+
+    @abstractmethod
+    async def is_done(self) -> bool:
+        """Whether the worker has dealt with what was laid out."""
+
+    async def more_faults(self) -> list[str]:
+        """What does not hold besides, once everything is through."""
+        return []
+
+    async def earlier(self, who: str, number: int, **changes: Any) -> dict[str, Any]:
+        """A transaction that was posted long ago."""
+        facts = paid(self.mark, who, number, **changes)
+        await self.post(award_of(self.lane.book, facts))
+        return facts
+
+    async def post(self, *awards: Award) -> None:
+        await self.lane.ledger.post(awards)
+        for award in awards:
+            self.due.post(award.member_id, award.key, award.points)
+
+    async def produce(self, *transactions: dict[str, Any] | bytes) -> None:
+        await self.lane.produce(map(message_of, transactions))
+
+    def earns(self, *transactions: dict[str, Any]) -> list[Award]:
+        """They are due, once each."""
+        awards = [award_of(self.lane.book, facts) for facts in transactions]
+        for award in awards:
+            self.due.post(award.member_id, award.key, award.points)
+        return awards
+
+    def takes_back(self, refund: dict[str, Any], original: dict[str, Any], *, less: int = 0) -> None:
+        points = award_of(self.lane.book, original).points - less
+        self.due.post(refund["member_id"], refund_key(refund["source"], refund["refund_id"]), -points)
+
+    def lapses(self, transaction: dict[str, Any], month: Month) -> int:
+        """So many points of it do."""
+        points = award_of(self.lane.book, transaction).points
+        self.due.post(transaction["member_id"], expiry_key(str(month)), -points)
+        return points
+
+    def is_bad(self, reason: Reason, *transactions: dict[str, Any] | bytes) -> None:
+        for each in transactions:
+            self.due.hold(reason, each if isinstance(each, bytes) else body_of(each))

@@ -1,0 +1,76 @@
+"""A worker process with crash points, forked from one that has everything imported.
+
+By hand, in the environment of any worker: `python -m tests.chaos.crashes.worker NAME POINT` dies at that point.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+if __name__ == "__main__":
+    from tests.chaos.crashes import preload  # noqa: F401  # the hook comes before the modules that it changes
+
+from abacus.bootstrap import Run, Wire, Wiring
+from abacus.cli.shell import run
+from abacus.health import Health
+from abacus.logs import configure_logging
+from abacus.process import run_workers, stopped_by_signals
+from abacus.settings import Settings, read_settings
+from tests.chaos.crashes.visits import set_watch, wake
+from workers import WORKERS
+
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which workers are to run, how, and what is to be done at their crash points: see `visits`."""
+
+    names: tuple[str, ...]
+    settings: Settings
+    log: Path | None = None
+    book: Path | None = None
+    fatal: str | None = None
+    paces: Mapping[str, float] = field(default_factory=dict)  # "module:NAME", for who cannot wait twenty seconds
+
+
+def work(order: Order) -> None:
+    """Until SIGTERM, or a crash point."""
+    if order.log is not None:
+        log = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, sys.stdout.fileno())
+        os.dup2(log, sys.stderr.fileno())
+    configure_logging("console")
+    for place, seconds in order.paces.items():
+        module, _, name = place.partition(":")
+        vars(import_module(module)).update({name: seconds})
+    if order.book is not None:
+        set_watch(order.book, fatal=order.fatal)
+    run(_work(order))
+
+
+async def _work(order: Order) -> None:
+    stop = asyncio.Event()
+    wires = {name: _waking(WORKERS[name]) for name in order.names}
+    with stopped_by_signals(stop):
+        await run_workers(wires, order.settings, Health(wires), stop, health_port=None)
+
+
+def _waking(wire: Wire) -> Wire:
+    async def wire_and_wake(wiring: Wiring) -> Run:
+        running = await wire(wiring)
+        wake()
+        return running
+
+    return wire_and_wake
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != _NAMED:
+        sys.exit(__doc__)
+    work(Order((sys.argv[1],), read_settings(), book=Path(os.devnull), fatal=sys.argv[2]))

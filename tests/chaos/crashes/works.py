@@ -1,0 +1,24 @@
+"""Every piece of work, in the order in which they are tried: a worker's together, so that the others seldom change."""
+
+from typing import Final
+
+from tests.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
+from tests.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
+from tests.chaos.crashes.month_works import Expiries
+from tests.chaos.crashes.relay_works import Transfers, TransfersOfAnother
+from tests.chaos.crashes.work import Work
+
+WORKS: Final[tuple[type[Work], ...]] = (
+    Stream,
+    StreamWithoutTiers,
+    StoppedStream,
+    Retries,
+    Awards,
+    Refunds,
+    PartnersAwards,
+    BlockedAwards,
+    StoppedAwards,
+    Expiries,
+    Transfers,
+    TransfersOfAnother,
+)

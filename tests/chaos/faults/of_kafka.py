@@ -1,0 +1,102 @@
+"""The broker goes away and comes back; calculators come and go; one sleeps past its session and wakes up."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Final
+
+from aiokafka.errors import KafkaError
+
+from abacus.core.errors import Unavailable
+from abacus.streams.window import committed
+from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
+from tests.chaos.house import House, kafka_admin
+from tests.chaos.services import Restart, daemon
+
+_ANSWERS_WITHIN_S: Final = 60.0
+_MOST_CALCULATORS: Final = 5
+_MEMBERS: Final = 5  # where they stand in the broker's description of a group
+_SLEEPS_S: Final = (8.0, 11.0)  # the session of a reader is over after 6
+
+
+@asynccontextmanager
+async def _storm(house: House, rng: Random) -> AsyncIterator[Struck]:
+    async def strike(struck: Struck) -> None:
+        calculators = house.crew.named("calculator")
+        if len(calculators) < _MOST_CALCULATORS and (len(calculators) == 1 or rng.random() < 0.5):
+            house.crew.hire("calculator")
+            struck["joined"] += 1
+        else:
+            await house.crew.dismiss(rng.choice(calculators))
+            struck["left"] += 1
+
+    async with at_moments(strike, rng, every_s=(0.5, 2.5)) as struck:
+        yield struck
+
+
+@asynccontextmanager
+async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
+    restart, signals = Restart.of(daemon("kafka")), in_turn((signal.SIGTERM, signal.SIGKILL), rng)
+
+    async def strike(struck: Struck) -> None:
+        by = next(signals)
+        await restart.end(by)
+        await asyncio.sleep(rng.uniform(0, 2))
+        restart.start()
+        await _answers(house)
+        struck[by.name] += 1
+
+    async with at_moments(strike, rng, every_s=(3, 6)) as struck:
+        yield struck
+
+
+async def _answers(house: House) -> None:
+    settings = house.settings
+    async with asyncio.timeout(_ANSWERS_WITHIN_S):
+        while True:
+            try:
+                await committed(
+                    settings.required("kafka_bootstrap"),
+                    settings.transactions_topic,
+                    f"{settings.queue_prefix}calculator",
+                )
+            except (Unavailable, KafkaError, OSError):
+                await asyncio.sleep(0.2)
+            else:
+                return
+
+
+@asynccontextmanager
+async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
+    async def strike(struck: Struck) -> None:
+        worker = rng.choice(house.crew.named("calculator"))
+        if not worker.freeze():
+            return
+        before = await _members(house)
+        try:
+            await asyncio.sleep(rng.uniform(*_SLEEPS_S))
+            # It counts when the group has gone on without it.
+            struck["calculator"] += await _members(house) < before
+        finally:
+            worker.thaw()
+
+    async with at_moments(strike, rng, every_s=(2, 5)) as struck:
+        yield struck
+
+
+async def _members(house: House) -> int:
+    await _answers(house)
+    async with kafka_admin(house.settings) as admin:
+        [answer] = await admin.describe_consumer_groups([f"{house.settings.queue_prefix}calculator"])
+        return len(answer.groups[0][_MEMBERS])
+
+
+REBALANCES: Final = Fault("rebalances", "calculators join and leave, one or the other every 0.5 to 2.5 s", _storm)
+KAFKA_RESTART: Final = Fault(
+    "kafka-restart", "the broker stopped by SIGTERM or kill -9, and started again", _restart, lasts=1.5
+)
+ZOMBIE: Final = Fault(
+    "zombie", "a calculator stopped past its session (8 to 11 s), then woken with its batch in hand", _zombie
+)

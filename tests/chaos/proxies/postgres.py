@@ -1,0 +1,125 @@
+"""A proxy in front of Postgres that cuts connections where it hurts: inside a query, and between a commit and its
+answer.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections import Counter
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from tests.chaos.proxies.frames import WANTS_ENCRYPTION, Commits, Frame, Frames, has_committed, has_ended
+from tests.integration.proxy import Proxy
+
+_NO_ENCRYPTION: Final = b"N"
+_RUNS: Final = frozenset({b"Q", b"E"})  # a simple query, and the execution of a prepared one
+
+
+@dataclass(frozen=True)
+class PostgresFaults:
+    """How probable each misfortune is.
+
+    `cut`: of a query, that the connection is cut before it, within it, or before its answer.
+    `unknown_commit`: of a commit, that it is carried out and the connection is cut instead of the answer.
+    """
+
+    cut: float = 0.0
+    unknown_commit: float = 0.0
+
+
+class PostgresProxy(Proxy):
+    """Passes on what asyncpg says and hears; it asks the next thing only when it has the answer to the last.
+
+    `faults` may be replaced at any time. `struck` counts what has struck, by the names of `PostgresFaults`, and the
+    connections that `cut_all` dropped.
+    """
+
+    def __init__(self, host: str, port: int, seed: int) -> None:
+        super().__init__(host, port)
+        self.faults = PostgresFaults()
+        self.struck: Counter[str] = Counter()
+        self._rng = random.Random(seed)
+
+    async def __aenter__(self) -> Self:
+        await self.mend()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.cut()
+
+    def cut_all(self) -> None:
+        self.struck["cut_all"] += len(self._open) // 2
+        super().cut_all()
+
+    async def _converse(
+        self,
+        asked: asyncio.StreamReader,
+        answering: asyncio.StreamWriter,
+        answered: asyncio.StreamReader,
+        asking: asyncio.StreamWriter,
+    ) -> None:
+        unanswered = asyncio.Event()  # set before a commit whose answer is kept back
+        sides = (
+            asyncio.ensure_future(self._ask(asked, answering, asking, unanswered)),
+            asyncio.ensure_future(self._tell(answered, answering, unanswered)),
+        )
+        try:
+            done, _ = await asyncio.wait(sides, return_when=asyncio.FIRST_COMPLETED)
+            for side in done:
+                with contextlib.suppress(OSError):
+                    side.result()
+        finally:
+            for side in sides:
+                side.cancel()
+            await asyncio.wait(sides)
+
+    async def _ask(
+        self,
+        asked: asyncio.StreamReader,
+        answering: asyncio.StreamWriter,
+        asking: asyncio.StreamWriter,
+        unanswered: asyncio.Event,
+    ) -> None:
+        """Until the client is gone, or the connection is to be cut."""
+        frames, commits = Frames(greets=True), Commits()
+        while data := await asked.read(65536):
+            ready = bytearray()
+            for frame in frames.of(data):
+                if frame.kind == WANTS_ENCRYPTION:
+                    answering.write(_NO_ENCRYPTION)  # else there would be nothing to understand
+                    continue
+                is_commit = commits.asked_by(frame)
+                if frame.kind in _RUNS and self._strikes(self.faults.cut):
+                    self.struck["cut"] += 1
+                    asking.write(ready + frame.raw[: self._where_to_cut(frame)])
+                    return
+                if is_commit and self._strikes(self.faults.unknown_commit):
+                    unanswered.set()
+                ready += frame.raw
+            asking.write(ready)
+            await asking.drain()
+
+    def _where_to_cut(self, frame: Frame) -> int:
+        return self._rng.choice((0, len(frame.raw) // 2, len(frame.raw)))
+
+    async def _tell(
+        self, answered: asyncio.StreamReader, answering: asyncio.StreamWriter, unanswered: asyncio.Event
+    ) -> None:
+        """Until the server is gone, or has done what the client shall not hear of."""
+        frames = Frames()
+        while data := await answered.read(65536):
+            if not unanswered.is_set():
+                answering.write(data)
+                await answering.drain()
+                continue
+            for frame in frames.of(data):
+                if has_ended(frame):
+                    self.struck.update(["unknown_commit"] if has_committed(frame) else [])
+                    return
+
+    def _strikes(self, probability: float) -> bool:
+        return self._rng.random() < probability

@@ -1,0 +1,106 @@
+"""One run: a house, a workload, a fault at work while it is sent; then everything comes to rest and is audited."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from typing import Final
+
+from abacus.expiry.month import Month
+from abacus.health import WorkerHealth
+from abacus.patience import until_available
+from abacus.streams.publisher import StreamPublisher
+from tests.chaos.audit import Auditor
+from tests.chaos.births import Nursery
+from tests.chaos.faults.fault import Fault, struck_within
+from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.needs import CannotBeHad, Need
+from tests.chaos.services import Services
+from tests.chaos.settling import Left, dead, settled
+from tests.chaos.workload import Workload, workload
+
+_CHUNK: Final = 250
+_STRIKES_WITHIN_S: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is sent, over how long, and how long it may take to come to rest."""
+
+    seed: int
+    messages: int
+    sent_over_s: float
+    rest_within_s: float
+    late_after_s: float
+
+
+@dataclass
+class Outcome:
+    """What became of a run. It held if nothing is at fault and the fault struck."""
+
+    fault: str
+    struck: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+    posted: int = 0
+    points: int = 0
+    told_again: int = 0
+    seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+    skipped: str = ""
+
+    @property
+    def held(self) -> bool:
+        return not self.faults
+
+
+async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+    started = time.monotonic()
+    rng = Random(f"{plan.seed} {fault.name}")
+    start = now() - timedelta(minutes=1)
+    month = Month.of((start + timedelta(days=1)).date())  # the next one to end, and not within the hour
+    sent = workload(plan.seed, plan.messages, start, month)
+    outcome = Outcome(fault.name)
+    build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s)
+    try:
+        async with opened_house(services, nursery, build) as house:
+            async with fault.work(house, rng) as struck:
+                await send(house, sent, plan.sent_over_s * fault.lasts)
+                await struck_within(lambda: not fault.missed(struck + house.struck), _STRIKES_WITHIN_S)
+            left = await settled(house, plan.rest_within_s)
+            outcome.struck = +struck + house.struck
+            auditor = Auditor(house, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
+            outcome.faults = await _found(fault, outcome, left, house)
+            audit = await auditor.audit()
+            crew = house.crew
+    except CannotBeHad as missing:
+        outcome.skipped = str(missing)
+        return outcome
+    outcome.faults += [*audit.faults, *crew.deaths]
+    outcome.messages, outcome.posted = audit.messages, audit.posted
+    outcome.points, outcome.told_again = audit.points, audit.told_again
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+async def _found(fault: Fault, outcome: Outcome, left: Left, house: House) -> list[str]:
+    faults = [f"{missed} never struck" for missed in fault.missed(outcome.struck)]
+    if any(left):
+        faults.append(f"it did not come to rest; there is left: {left}")
+    if letters := await dead(house):
+        faults.append(f"{letters} dead letters")
+    return faults
+
+
+async def send(house: House, sent: Workload, over_s: float) -> None:
+    """Evenly over so many seconds, or as soon after as the broker takes it."""
+    publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
+    begun, health = time.monotonic(), WorkerHealth("sender")
+    try:
+        for at in range(0, len(sent.messages), _CHUNK):
+            await asyncio.sleep(begun + over_s * at / len(sent.messages) - time.monotonic())
+            chunk = sent.messages[at : at + _CHUNK]
+            await until_available(lambda: publisher.publish(house.settings.transactions_topic, chunk), health)  # noqa: B023  # awaited here
+    finally:
+        await publisher.close()

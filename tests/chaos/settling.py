@@ -1,0 +1,79 @@
+"""Waiting until nothing is on its way any more."""
+
+import asyncio
+import time
+from typing import Final, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
+from abacus.ledger.relay import RelayCursor
+from abacus.queues.dead import dead_letters
+from abacus.queues.definition import AWARD, EXPIRY, RETRY
+from abacus.streams.window import committed
+from tests.chaos.house import PARTITIONS, House
+
+_LOOK_EVERY_S: Final = 1.0
+
+
+class Left(NamedTuple):
+    """What is on its way, counted along the way: nothing that moves on between two counts is overlooked."""
+
+    unread: int
+    retried: int
+    queued: int
+    expiring: int
+    held_by_proxy: int
+    unpublished: int
+
+    def __str__(self) -> str:
+        return (
+            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self._asdict().items() if count)
+            or "nothing"
+        )
+
+
+async def settled(house: House, within_s: float) -> Left:
+    """What is left when nothing is, or at the latest after so many seconds."""
+    deadline = time.monotonic() + within_s
+    while True:
+        try:
+            left = await left_in(house)
+        except (Unavailable, KafkaError, OSError):  # a service that is still coming back
+            left = None
+        if left is not None and (not any(left) or time.monotonic() > deadline):
+            return left
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def left_in(house: House) -> Left:
+    """Raises `Unavailable`."""
+    settings = house.settings
+    return Left(
+        await _unread(house),
+        await (await house.queue(RETRY)).holds(),
+        await (await house.queue(AWARD)).holds(),
+        await (await house.queue(EXPIRY)).holds(),
+        house.held,
+        await RelayCursor(house.pool, settings.points_topic, SystemClock()).waiting(),
+    )
+
+
+async def dead(house: House) -> int:
+    return sum(each.messages for each in await dead_letters(house.client, house.settings.queue_prefix))
+
+
+async def _unread(house: House) -> int:
+    """How many messages the calculators' group has not committed yet."""
+    settings = house.settings
+    bootstrap, topic = settings.required("kafka_bootstrap"), settings.transactions_topic
+    read = await committed(bootstrap, topic, f"{settings.queue_prefix}calculator")
+    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=None)
+    await consumer.start()
+    try:
+        ends = await consumer.end_offsets([TopicPartition(topic, partition) for partition in range(PARTITIONS)])
+    finally:
+        await consumer.stop()
+    return int(sum(ends.values())) - sum(read.values())
