@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-export PYTHON ?= python3
+export PYTHON := $(or $(PYTHON),$(shell .ci/python))
 ARGS ?=
 PY := .venv/bin/python
 UV := .ci/uv
