@@ -25,11 +25,12 @@ _IDLE_S: Final = 0.1
 _STANDBY_S: Final = 2.0
 _DRAIN_S: Final = 5.0  # what is cut off while it is published is published again
 
+# By the column and not by what is selected: that is a text, in which 1000 comes before 999.
 _NEXT: Final = f"""
 select {TRANSFER_COLUMNS}, xid::text from transfer
 where xid >= $1::text::xid8 and xid < pg_snapshot_xmin(pg_current_snapshot())
     and (xid, member_id, program, seq) > ($1::text::xid8, $2, $3, $4)
-order by xid, member_id, program, seq
+order by transfer.xid, member_id, program, seq
 limit {_BATCH}
 """
 

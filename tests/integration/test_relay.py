@@ -72,6 +72,19 @@ def relay(pool: Pool, broker: Broker) -> Relay:
     return Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
 
 
+async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
+    """Transfers of so many members, as the transaction with that id would have left them."""
+    await pool.execute(
+        "insert into transfer"
+        " select 'm' || lpad(n::text, 4, '0'), 'GRP', $3::bigint, 'earn', 5, 5, 'txn:t:' || $1 || n, 'SG', $4, $4,"
+        " '2026-11-30', '{\"points\":5}', null, null, $1::text::xid8, '' from generate_series(1, $2) as n",
+        str(xid),
+        count,
+        first_seq,
+        NOW,
+    )
+
+
 async def publish_all(relay: Relay, pool: Pool) -> int:
     published = 0
     await neighbours_are_through(pool)
@@ -200,3 +213,12 @@ async def _until(condition: "object", within_s: float = 20.0) -> None:
     async with asyncio.timeout(within_s):
         while not condition():  # noqa: ASYNC110  # the broker below sets no event
             await asyncio.sleep(0.02)
+
+
+async def test_transaction_ids_are_numbers_and_not_texts(relay: Relay, pool: Pool, broker: Broker) -> None:
+    """As a text, 100 comes before 99: more than a batch of it, and what 99 posted would be passed by for ever."""
+    await posted_by(pool, 99, 5, first_seq=1)
+    await posted_by(pool, 100, 2100, first_seq=2)
+    assert await publish_all(relay, pool) == 2105
+    assert broker.ids[:5] == [f"m000{n}:GRP:1" for n in range(1, 6)]
+    assert len(set(broker.ids)) == 2105

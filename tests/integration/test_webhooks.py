@@ -158,6 +158,23 @@ async def test_a_rejection_that_commits_late_is_not_skipped(pool: Pool, database
     assert await pool.fetchval("select count(*) from webhook_delivery") == 2
 
 
+async def test_rejections_are_read_in_the_order_of_numbers_and_not_of_texts(pool: Pool) -> None:
+    """As a text, 10 comes before 9: more than a batch of it, and what 9 rejected would be passed by for ever."""
+    await partner(pool, "acme", "https://hooks.example/", Limits(per_award=1))
+    for xid, count in (("9", 3), ("10", 1100)):
+        await pool.execute(
+            "insert into rejection select 'api:acme:' || $1 || '-' || n, 'bob', 'GRP', 5, '', 'award-cap-exceeded', '',"
+            " now(), $1::text::xid8 from generate_series(1, $2) as n",
+            xid,
+            count,
+        )
+    entered = 0
+    while count := await enter_rejections(pool):
+        entered += count
+    assert entered == 1103
+    assert await pool.fetchval("select count(*) from webhook_delivery") == 1103
+
+
 async def test_a_cursor_ahead_of_the_server_is_said(pool: Pool) -> None:
     await enter_rejections(pool)
     await pool.execute("update webhook_cursor set xid = '999999999999'")

@@ -31,11 +31,12 @@ insert into webhook_cursor (source, xid, key, moved_at) values ($1, '0', '', $2)
 # Whoever has this row reads on; the others find nothing to do.
 _POSITION: Final = "select xid::text, key from webhook_cursor where source = $1 for update skip locked"
 
-# Only up to the oldest transaction that is still open, so one that commits late is never skipped.
+# Only up to the oldest transaction that is still open, so one that commits late is never skipped. In the order of the
+# column and not of what is selected: that is a text, in which 1000 comes before 999.
 _NEXT: Final = f"""
 select {REJECTION_COLUMNS}, xid::text from rejection
 where xid >= $1::text::xid8 and xid < pg_snapshot_xmin(pg_current_snapshot()) and (xid, key) > ($1::text::xid8, $2)
-order by xid, key
+order by rejection.xid, key
 limit {_BATCH}
 """
 
