@@ -10,15 +10,21 @@ from typing import Final
 import uvloop
 
 from benchmarks import (
+    adversity,
+    against_plain,
     api,
     calculation,
     expiry,
+    growth,
     importing,
     notify,
     pipeline,
     posting,
+    profile,
     reconcile,
     reports,
+    scaling,
+    singly,
     spending,
     throughput,
     tiers,
@@ -29,6 +35,7 @@ from benchmarks.report import Figure, machine, markdown
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
+    "singly": lambda _, chosen: uvloop.run(singly.measure(chosen.accounts)),
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
@@ -45,9 +52,14 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
             chosen.accounts, chosen.seconds, {"calculator": chosen.calculators, "awarder": chosen.awarders}
         )
     ),
+    "plain": lambda _, chosen: uvloop.run(against_plain.measure(chosen.accounts)),
+    "scaling": lambda _, chosen: uvloop.run(scaling.measure(chosen.accounts)),
+    "adversity": lambda _, chosen: uvloop.run(adversity.measure(chosen.accounts)),
+    "profile": lambda directory, chosen: uvloop.run(profile.measure(directory, chosen.accounts)),
+    "growth": lambda _, chosen: uvloop.run(growth.measure(chosen.grown_accounts, chosen.grown_transfers)),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
-_ONLY_ASKED_FOR: Final = {"hour", "reports"}  # each takes several minutes by itself
+_ONLY_ASKED_FOR: Final = {"hour", "reports", "growth", "profile"}  # the first three take many minutes, the last py-spy
 
 
 def main() -> int:
@@ -58,6 +70,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
+    parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
     chosen = parser.parse_args()
     figures: list[Figure] = []
     for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
@@ -67,6 +81,10 @@ def main() -> int:
     print(markdown(figures))
     print(f"\nOn: {machine()}.")
     return 0 if all(figure.reached is not False for figure in figures) else 1
+
+
+def _counts(text: str) -> list[int]:
+    return [int(count) for count in text.split(",") if count]
 
 
 if __name__ == "__main__":
