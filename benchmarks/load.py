@@ -24,6 +24,7 @@ from benchmarks.services import COUNTRIES, PARTITIONS
 TICK_S: Final = 0.025
 LOOK_S: Final = 0.2
 AT_MOST: Final = 2_000  # messages a tick
+LEAST_LEAD: Final = 500  # before it is known how fast points come out
 _SOURCES: Final = {"food": "meals", "rides": "rides", "mart": "mart", "express": "express"}
 _AMOUNTS: Final = {"IDR": 85_000, "THB": 180, "VND": 120_000, "PHP": 320, "MYR": 22, "SGD": 14}
 _KINDS: Final = 500  # of a country: bodies that differ in all but member, number and time
@@ -43,7 +44,7 @@ class Pace(NamedTuple):
         if self.rate is not None:
             return min(self.most, int(seconds * self.rate))
         if self.lead_s is not None:
-            return min(self.most, published + max(AT_MOST, int(published / max(1.0, working_s) * self.lead_s)))
+            return min(self.most, published + max(LEAST_LEAD, int(published / max(1.0, working_s) * self.lead_s)))
         return self.most
 
 

@@ -22,6 +22,7 @@ SECONDS: Final = 40
 WARM_UP_S: Final = 15.0
 LEAD_S: Final = 3.0
 A_SECOND: Final = 100
+TOGETHER: Final = "put together"
 REST: Final = "the loop, sockets, and what C does for them"
 
 # A sample belongs to the innermost frame that names a stage. Frames read `function (path/of/file.py:line)`.
@@ -33,25 +34,23 @@ STAGES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "encode and pack": ("encode_award (", "pack_counting ("),
         "send to the queue": ("abacus/queues/sqs.py", "botocore/", "aiohttp/"),
         "read the stream, commit": ("abacus/streams/", "aiokafka/"),
-        "put together": ("abacus/earning/",),
     },
     "awarder": {
         "read and check the envelope": ("decode_envelope (",),
         "decide": ("plan (abacus/ledger/batch.py", "accounts_touched ("),
         "hash": ("chain (abacus/ledger/transfer.py",),
         "talk to Postgres": ("asyncpg/", "abacus/ledger/rows.py", "abacus/postgres.py"),
-        "receive and delete": ("abacus/queues/", "botocore/", "aiohttp/"),
+        "receive and delete": ("abacus/queues/sqs.py", "botocore/", "aiohttp/"),
         "count for the metrics": ("Awarder._count (",),
-        "put together": ("abacus/ledger/",),
     },
     "relay": {
         "talk to Postgres": ("asyncpg/",),
         "encode the event": ("encode_event (",),
         "choose the partition": ("aiokafka/partitioner.py",),
         "publish": ("abacus/streams/", "aiokafka/"),
-        "put together": ("abacus/ledger/",),
     },
 }
+_ROOMS: Final = ("abacus/earning/", "abacus/ledger/")  # what is ours and names no stage
 
 
 class Sample(NamedTuple):
@@ -106,7 +105,7 @@ def stage_of(frames: Sequence[str], stages: Mapping[str, Sequence[str]]) -> str:
         for stage, marks in stages.items():
             if any(mark in frame for mark in marks):
                 return stage
-    return REST
+    return TOGETHER if any(mark in frame for frame in frames for mark in _ROOMS) else REST
 
 
 def _figures(name: str, samples: Sequence[Sample], run: Run) -> Iterator[Figure]:
@@ -115,6 +114,6 @@ def _figures(name: str, samples: Sequence[Sample], run: Run) -> Iterator[Figure]
         seen[stage_of(sample.frames, STAGES[name])] += sample.seen
     looks = max(1, seen.total())
     yield Figure(f"CPU of a transaction in the {name}", f"{run.us_of(name):.1f} µs", f"{looks:,} looks")
-    for stage in (*STAGES[name], REST):
+    for stage in (*STAGES[name], TOGETHER, REST):
         share = seen[stage] / looks
         yield Figure(f"… {stage}", f"{run.us_of(name) * share:.1f} µs", f"{share:.0%} of it")
