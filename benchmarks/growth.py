@@ -1,7 +1,7 @@
 """How the cost of posting grows with what is there already: with accounts, and with transfers.
 
-Each ledger is compared with a small one that differs in one thing, in turns, so that both meet the machine in the same
-moods. Not part of a plain `make bench`: filling the large ones takes longer than measuring them.
+Ledgers of several sizes stand side by side and take turns, so that all meet the machine in the same moods. Not part of
+a plain `make bench`: filling the large ones takes longer than measuring them.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.postgres import Pool
@@ -73,44 +73,42 @@ class Size(NamedTuple):
 
 
 async def measure(accounts: Sequence[int], transfers: Sequence[int]) -> list[Figure]:
-    figures: list[Figure] = []
+    series = (
+        [Size(FEW_ACCOUNTS), *(Size(count) for count in accounts)],
+        [Size(WITH_TRANSFERS), *(Size(WITH_TRANSFERS, count) for count in transfers)],
+    )
     with processes(AWARDERS) as awarders:
         async with real_services() as services:
-            for small, larger in (
-                (Size(FEW_ACCOUNTS), [Size(count) for count in accounts]),
-                (Size(WITH_TRANSFERS), [Size(WITH_TRANSFERS, count) for count in transfers]),
-            ):
-                if larger:
-                    async with _ledger(services, small) as beside:
-                        for size in larger:
-                            async with _ledger(services, size) as url:
-                                figures.append(await _compared(awarders, small, beside, size, url))
-                                print(f"  {figures[-1].name}: {figures[-1].ratio}", file=sys.stderr, flush=True)
-    return figures
+            return [figure for sizes in series for figure in await _series(services, sizes, awarders)]
 
 
-_rounds: dict[str, int] = {}  # how many each ledger has had: the keys of each round are new
+async def _series(services: Settings, sizes: Sequence[Size], awarders: Executor) -> list[Figure]:
+    """Ledgers of these sizes side by side, posted to in turns."""
+    if len(sizes) == 1:
+        return []
+    async with AsyncExitStack() as stack:
+        urls = [await stack.enter_async_context(_ledger(services, size)) for size in sizes]
+        spent = [0.0 for _ in sizes]
+        for round_ in range(WARM_UP + ROUNDS):
+            for place, (size, url) in enumerate(zip(sizes, urls, strict=True)):
+                parts = [
+                    Part(url, size.accounts, round_, number, AWARDERS, CONNECTIONS, scattered=True)
+                    for number in range(AWARDERS)
+                ]
+                seconds = await asyncio.to_thread(seconds_of, awarders, post, parts)
+                spent[place] += seconds if round_ >= WARM_UP else 0.0
+    return [_figure(place, sizes, spent) for place in range(len(sizes))]
 
 
-async def _compared(awarders: Executor, small: Size, beside: str, size: Size, url: str) -> Figure:
-    spent = {beside: 0.0, url: 0.0}
-    for round_ in range(WARM_UP + ROUNDS):
-        for ledger, held in ((beside, small), (url, size)):
-            number = _rounds[ledger] = _rounds.get(ledger, 0) + 1
-            parts = [
-                Part(ledger, held.accounts, number, each, AWARDERS, CONNECTIONS, scattered=True)
-                for each in range(AWARDERS)
-            ]
-            seconds = await asyncio.to_thread(seconds_of, awarders, post, parts)
-            spent[ledger] += seconds if round_ >= WARM_UP else 0.0
-    ratio = spent[url] / spent[beside]
-    return Figure(
-        f"posting with {size} present",
-        rate(ROUNDS * AWARDS / spent[url], "awards"),
-        f"{ratio:.2f} times as long as with {small}",
-        f"<= {MOST_RATIO}",
-        ratio <= MOST_RATIO,
-    )
+def _figure(place: int, sizes: Sequence[Size], spent: Sequence[float]) -> Figure:
+    name, posted = f"posting with {sizes[place]} present", rate(ROUNDS * AWARDS / spent[place], "awards")
+    if place == 0:
+        return Figure(name, posted)
+    ratio, of_last = spent[place] / spent[0], spent[place] / spent[place - 1]
+    beside = f"{ratio:.2f} times as long as with {sizes[0]}"
+    if place > 1:
+        beside += f", {of_last:.2f} times as long as with {sizes[place - 1]}"
+    return Figure(name, posted, beside, f"<= {MOST_RATIO}", ratio <= MOST_RATIO)
 
 
 @asynccontextmanager
