@@ -9,6 +9,7 @@ from typing import Final
 
 import uvloop
 
+from abacus.core.errors import AbacusError
 from benchmarks import (
     adversity,
     against_plain,
@@ -74,12 +75,17 @@ def main() -> int:
     parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
     chosen = parser.parse_args()
     figures: list[Figure] = []
-    for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
-        print(f"measuring {name} …", file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-            figures += _PARTS[name](Path(directory), chosen)
-    print(markdown(figures))
-    print(f"\nOn: {machine()}.")
+    try:
+        for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
+                figures += _PARTS[name](Path(directory), chosen)
+    except AbacusError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    finally:  # what was measured before a failure took its time
+        print(markdown(figures))
+        print(f"\nOn: {machine()}.")
     return 0 if all(figure.reached is not False for figure in figures) else 1
 
 

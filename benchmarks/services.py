@@ -14,6 +14,7 @@ import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.stack import make_ready
+from abacus.core.errors import Unavailable
 from abacus.examples import example_cards
 from abacus.expiry.policy import last_good_day
 from abacus.migrations import migrate
@@ -87,7 +88,7 @@ async def _localstack(command: str) -> None:
         sys.executable, "-m", "localstack", command, stdout=asyncio.subprocess.DEVNULL
     )
     if await process.wait():
-        raise RuntimeError(f"`python -m localstack {command}` failed")
+        raise Unavailable("services", f"`python -m localstack {command}` failed")
 
 
 def _addresses() -> Settings:
