@@ -126,9 +126,8 @@ class House:
             return await self._produced.count() > before
 
         async with self._loading(arguments) as sending:
-            cpu = await self.cpu()
             await _until(some_produced)
-            began = time.monotonic()
+            cpu, began = await self.cpu(), time.monotonic()
             await sending
             await self.settled()
             seconds, cpu_now = time.monotonic() - began, await self.cpu()
