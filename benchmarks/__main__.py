@@ -9,18 +9,25 @@ from typing import Final
 
 import uvloop
 
+from abacus.core.errors import AbacusError
 from benchmarks import (
+    adversity,
+    against_plain,
     api,
     calculation,
     expiry,
     footprint,
+    growth,
     importing,
     notify,
     partitions,
     pipeline,
     posting,
+    profile,
     reconcile,
     reports,
+    scaling,
+    singly,
     spending,
     throughput,
     tiers,
@@ -32,6 +39,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "calculation": lambda _, __: list(calculation.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
     "footprint": lambda directory, _: uvloop.run(footprint.measure(directory)),
+    "singly": lambda _, chosen: uvloop.run(singly.measure(chosen.accounts)),
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
@@ -48,10 +56,16 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
             chosen.accounts, chosen.seconds, {"calculator": chosen.calculators, "awarder": chosen.awarders}
         )
     ),
+    "plain": lambda _, chosen: uvloop.run(against_plain.measure(chosen.accounts)),
+    "scaling": lambda _, chosen: uvloop.run(scaling.measure(chosen.accounts)),
+    "adversity": lambda _, chosen: uvloop.run(adversity.measure(chosen.accounts)),
+    "profile": lambda directory, chosen: uvloop.run(profile.measure(directory, chosen.accounts)),
+    "growth": lambda _, chosen: uvloop.run(growth.measure(chosen.grown_accounts, chosen.grown_transfers)),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
     "partitions": lambda directory, _: uvloop.run(partitions.measure(directory)),
 }
-_ONLY_ASKED_FOR: Final = {"hour", "partitions", "reports"}  # each takes several minutes by itself
+# Each takes many minutes, but for the profile, which needs py-spy.
+_ONLY_ASKED_FOR: Final = {"growth", "hour", "partitions", "profile", "reports"}
 
 
 def main() -> int:
@@ -62,15 +76,26 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
+    parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
     chosen = parser.parse_args()
     figures: list[Figure] = []
-    for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
-        print(f"measuring {name} …", file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-            figures += _PARTS[name](Path(directory), chosen)
-    print(markdown(figures))
-    print(f"\nOn: {machine()}.")
+    try:
+        for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
+                figures += _PARTS[name](Path(directory), chosen)
+    except AbacusError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    finally:  # what was measured before a failure took its time
+        print(markdown(figures))
+        print(f"\nOn: {machine()}.")
     return 0 if all(figure.reached is not False for figure in figures) else 1
+
+
+def _counts(text: str) -> list[int]:
+    return [int(count) for count in text.split(",") if count]
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from abacus.ledger.rows import POSTING_PLANS
 from abacus.postgres import Pool, open_pool
 from abacus.settings import Settings
 from benchmarks.pipeline import environment, worker
-from benchmarks.posting import award
 from benchmarks.report import Figure, rate
+from benchmarks.turns import award
 
 ALONE: Final = "SG"  # 200,000 of its accounts lapse while nothing else happens
 WITH_POSTING: Final = "MY"  # 100,000 of its accounts lapse while awards are posted

@@ -24,7 +24,7 @@ from localstack.services import SERVICES
 
 LOAD: Final = "load"
 POSTGRES: Final = "Postgres"
-_SETTLED_WITHIN_S: Final = 120.0
+_SETTLED_WITHIN_S: Final = 300.0
 _LOOK_EVERY_S: Final = 0.1
 
 _CONNECTIONS: Final = "select pid, client_port from pg_stat_activity where client_port > 0"
@@ -62,12 +62,25 @@ class House:
             if ended:
                 raise RuntimeError(f"ended early: {', '.join(ended)}")
 
+    def processes(self, name: str) -> Sequence[int]:
+        return self._pids[name]
+
     @asynccontextmanager
     async def load(self, arguments: Sequence[str]) -> "AsyncIterator[asyncio.Task[int]]":
         """The load in a process of its own, until it has sent what it was asked for or the block ends. How many
         that were, the task says. The block begins when the first of them are published.
         """
         before = await self.published.count()
+
+        async def some_published() -> bool:
+            return await self.published.count() > before
+
+        async with self._loading(arguments) as sending:
+            await _until(some_published)
+            yield sending
+
+    @asynccontextmanager
+    async def _loading(self, arguments: Sequence[str]) -> "AsyncIterator[asyncio.Task[int]]":
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "benchmarks.load", *arguments),
             env=environment(self.settings),
@@ -79,12 +92,8 @@ class House:
             told, _ = await process.communicate()
             return int(json.loads(told.splitlines()[-1])["sent"])  # before it, that it was told to end
 
-        async def some_published() -> bool:
-            return await self.published.count() > before
-
         sending = asyncio.create_task(sent())
         try:
-            await _until(some_published)
             yield sending
         finally:
             if process.returncode is None:
@@ -109,6 +118,21 @@ class House:
             cpu, published, began = cpu_now, published_now, now
         return runs
 
+    async def burst(self, arguments: Sequence[str], most: int) -> Run:
+        """So many messages at once, from the first of them on the topic until all are dealt with."""
+        before = await self._produced.count()
+
+        async def some_produced() -> bool:
+            return await self._produced.count() > before
+
+        async with self._loading(arguments) as sending:
+            await _until(some_produced)
+            cpu, began = await self.cpu(), time.monotonic()
+            await sending
+            await self.settled()
+            seconds, cpu_now = time.monotonic() - began, await self.cpu()
+        return Run(most, seconds, {name: cpu_now[name] - cpu.get(name, 0.0) for name in cpu_now if name != LOAD})
+
     async def settled(self) -> None:
         """Until all that was produced is read, all that was awarded posted, and all that was posted published."""
         settings = self.settings
@@ -128,6 +152,14 @@ class House:
         await _until(all_read)
         await _until(none_queued)
         await _until(none_unpublished)
+
+    async def all_published(self) -> None:
+        """The same where each message is a transaction of its own that earns points."""
+
+        async def published() -> bool:
+            return await self.published.count() >= await self._produced.count()
+
+        await _until(published)
 
     async def backlog(self) -> int:
         """How many transactions are produced and not published."""

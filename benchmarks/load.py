@@ -24,6 +24,7 @@ from benchmarks.services import COUNTRIES, PARTITIONS
 TICK_S: Final = 0.025
 LOOK_S: Final = 0.2
 AT_MOST: Final = 2_000  # messages a tick
+LEAST_LEAD: Final = 500  # before it is known how fast points come out
 _SOURCES: Final = {"food": "meals", "rides": "rides", "mart": "mart", "express": "express"}
 _AMOUNTS: Final = {"IDR": 85_000, "THB": 180, "VND": 120_000, "PHP": 320, "MYR": 22, "SGD": 14}
 _KINDS: Final = 500  # of a country: bodies that differ in all but member, number and time
@@ -43,25 +44,28 @@ class Pace(NamedTuple):
         if self.rate is not None:
             return min(self.most, int(seconds * self.rate))
         if self.lead_s is not None:
-            return min(self.most, published + max(AT_MOST, int(published / max(1.0, working_s) * self.lead_s)))
+            return min(self.most, published + max(LEAST_LEAD, int(published / max(1.0, working_s) * self.lead_s)))
         return self.most
 
 
 class Bodies:
-    """Transactions of members drawn from all accounts, a share of them garbage; numbered, so that each is sent once."""
+    """Transactions of members drawn from all accounts, a share of them garbage; numbered, so that each is sent once.
+    They happen at the moment when they are sent, or all at the one given.
+    """
 
-    def __init__(self, mark: str, accounts: int, *, hot: bool, poison: float) -> None:
+    def __init__(self, mark: str, accounts: int, *, at: datetime | None, hot: bool, poison: float) -> None:
         self._rng = random.Random(mark)
         self._mark = mark.encode()
         self._accounts = accounts
+        self._at = at
         self._hot = hot
         self._poison = poison
         self._kinds = [[_kind(card, self._rng) for _ in range(_KINDS)] for card in _cards()]
 
-    def messages(self, numbers: range, moment: datetime) -> Iterator[tuple[int, bytes, bytes]]:
+    def messages(self, numbers: range) -> Iterator[tuple[int, bytes, bytes]]:
         """Partition, key and value of each."""
         chance, countries = self._rng.random, len(COUNTRIES)
-        mark, stamp = self._mark, moment.isoformat(timespec="milliseconds").encode()
+        mark, stamp = self._mark, (self._at or datetime.now(UTC)).isoformat(timespec="milliseconds").encode()
         for number in numbers:
             member = 0 if self._hot else int(chance() * self._accounts)
             key = b"m%08d" % member
@@ -140,7 +144,7 @@ async def send(settings: Settings, bodies: Bodies, pace: Pace, stop: asyncio.Eve
 async def _produce(producer: AIOKafkaProducer, topic: str, bodies: Bodies, numbers: range) -> None:
     batches: list[Any] = [None] * PARTITIONS
     under_way: list[Any] = []
-    for partition, key, value in bodies.messages(numbers, datetime.now(UTC)):
+    for partition, key, value in bodies.messages(numbers):
         batch = batches[partition] = batches[partition] or producer.create_batch()
         if batch.append(key=key, value=value, timestamp=None) is None:
             under_way.append(await producer.send_batch(batch, topic, partition=partition))
@@ -159,6 +163,7 @@ def arguments(
     rate: float | None = None,
     lead_s: float | None = None,
     most: int = 10**9,
+    at: datetime | None = None,
     hot: bool = False,
     poison: float = 0.0,
 ) -> list[str]:
@@ -166,20 +171,22 @@ def arguments(
     given = ["--mark", mark, "--accounts", str(accounts), "--most", str(most), "--poison", str(poison)]
     given += ["--rate", str(rate)] if rate is not None else []
     given += ["--lead", str(lead_s)] if lead_s is not None else []
+    given += ["--at", at.isoformat()] if at is not None else []
     return given + (["--hot"] if hot else [])
 
 
 def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
-    parser.add_argument("--mark", required=True, help="part of each id; the same mark sends the same transactions")
+    parser.add_argument("--mark", required=True, help="part of each id; the same mark at the same time sends the same")
     parser.add_argument("--accounts", type=int, required=True)
     parser.add_argument("--rate", type=float)
     parser.add_argument("--lead", type=float)
     parser.add_argument("--most", type=int, default=10**9)
+    parser.add_argument("--at", type=datetime.fromisoformat)
     parser.add_argument("--hot", action="store_true")
     parser.add_argument("--poison", type=float, default=0.0)
     chosen = parser.parse_args(given)
-    bodies = Bodies(chosen.mark, chosen.accounts, hot=chosen.hot, poison=chosen.poison)
+    bodies = Bodies(chosen.mark, chosen.accounts, at=chosen.at, hot=chosen.hot, poison=chosen.poison)
     pace = Pace(chosen.rate, chosen.lead, chosen.most)
 
     async def run() -> int:

@@ -14,8 +14,10 @@ import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.stack import make_ready
+from abacus.core.errors import Unavailable
 from abacus.examples import example_cards
 from abacus.expiry.policy import last_good_day
+from abacus.migrations import migrate
 from abacus.postgres import open_pool
 from abacus.queues.sqs import sqs_client
 from abacus.settings import Settings
@@ -46,28 +48,39 @@ async def real_services() -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
-async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
-    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it goes with the block."""
+async def own_database(services: Settings) -> AsyncIterator[Settings]:
+    """Migrated and empty; it goes with the block."""
     name = f"bench_{uuid.uuid4().hex[:8]}"
-    settings = services.model_copy(
-        update={
-            "database_url": urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}")),
-            "queue_prefix": f"{name}-",
-            "transactions_topic": f"{name}.transactions",
-            "points_topic": f"{name}.points",
-            "tiers_topic": f"{name}.tiers",
-        }
-    )
+    url = urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}"))
     await _administer(services, f"create database {name}")
     try:
-        await _make_topics(settings)
-        await make_ready(settings)
-        await _fill(settings, accounts)
-        yield settings
+        await migrate(url)
+        yield services.model_copy(update={"database_url": url})
     finally:
         await _administer(services, f"drop database {name} with (force)")
-        await _remove_queues(settings)
-        await _remove_topics(settings)
+
+
+@asynccontextmanager
+async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
+    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it goes with the block."""
+    name = f"bench-{uuid.uuid4().hex[:8]}"
+    async with own_database(services) as with_database:
+        settings = with_database.model_copy(
+            update={
+                "queue_prefix": f"{name}-",
+                "transactions_topic": f"{name}.transactions",
+                "points_topic": f"{name}.points",
+                "tiers_topic": f"{name}.tiers",
+            }
+        )
+        try:
+            await _make_topics(settings)
+            await make_ready(settings)
+            await _fill(settings, accounts)
+            yield settings
+        finally:
+            await _remove_queues(settings)
+            await _remove_topics(settings)
 
 
 async def _localstack(command: str) -> None:
@@ -75,7 +88,7 @@ async def _localstack(command: str) -> None:
         sys.executable, "-m", "localstack", command, stdout=asyncio.subprocess.DEVNULL
     )
     if await process.wait():
-        raise RuntimeError(f"`python -m localstack {command}` failed")
+        raise Unavailable("services", f"`python -m localstack {command}` failed")
 
 
 def _addresses() -> Settings:

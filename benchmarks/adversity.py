@@ -1,0 +1,71 @@
+"""What is not the usual: one member who receives everything, everything twice, a tenth of it garbage.
+
+A burst of each in turn, against a burst of usual ones in the same round.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from benchmarks import load
+from benchmarks.house import House, house
+from benchmarks.report import Figure, rate
+from benchmarks.services import real_services, rooms
+from benchmarks.spent import Run, together
+
+MESSAGES: Final = 20_000  # a burst
+ROUNDS: Final = 2
+POISON: Final = 0.1
+WARM_UP: Final = "warm"
+
+USUAL: Final = "usual"
+HOT: Final = "one member receives every award"
+AGAIN: Final = "all duplicates"
+GARBAGE: Final = "a tenth is garbage"
+
+_CREW: Final[Mapping[str, int]] = {"calculator": 1, "awarder": 1, "relay": 1}
+
+
+async def measure(accounts: int) -> list[Figure]:
+    async with (
+        real_services() as services,
+        rooms(services, accounts) as settings,
+        house(settings) as home,
+        home.workers(_CREW),
+    ):
+        await _burst(home, WARM_UP, accounts)
+        rounds = [await _round(home, f"round{number}", accounts) for number in range(ROUNDS)]
+    whole = {kind: together([round_[kind] for round_ in rounds]) for kind in rounds[0]}
+    usual = whole.pop(USUAL)
+    return [
+        Figure(
+            f"a burst of {MESSAGES:,} usual transactions, {accounts:,} accounts",
+            rate(usual.per_s, "transactions"),
+            f"{usual.cpu_us:.0f} µs of CPU each, without the load's",
+        ),
+        *(
+            Figure(
+                f"… {kind}",
+                rate(run.per_s, "transactions"),
+                f"{run.per_s / usual.per_s:.2f} of usual; {run.cpu_us / usual.cpu_us:.2f} of its CPU",
+            )
+            for kind, run in whole.items()
+        ),
+    ]
+
+
+async def _round(home: House, mark: str, accounts: int) -> dict[str, Run]:
+    now = datetime.now(UTC)
+    return {
+        USUAL: await _burst(home, mark, accounts, at=now),
+        AGAIN: await _burst(home, mark, accounts, at=now),
+        HOT: await _burst(home, f"{mark}-hot", accounts, hot=True),
+        GARBAGE: await _burst(home, f"{mark}-garbage", accounts, poison=POISON),
+    }
+
+
+async def _burst(
+    home: House, mark: str, accounts: int, *, at: datetime | None = None, hot: bool = False, poison: float = 0.0
+) -> Run:
+    asked = load.arguments(mark, accounts, most=MESSAGES, at=at, hot=hot, poison=poison)
+    return await home.burst(asked, MESSAGES)

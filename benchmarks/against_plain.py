@@ -1,0 +1,74 @@
+"""The whole house against the plain way of doing it (`benchmarks.plainly`), on the same services, in turns."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Final, NamedTuple
+
+from abacus.postgres import open_pool
+from abacus.settings import Settings
+from benchmarks import load, plainly
+from benchmarks.house import House, house
+from benchmarks.report import Figure, rate
+from benchmarks.services import real_services, rooms
+from benchmarks.spent import Run, cpu_figures, together
+
+ROUNDS: Final = 2
+SECONDS: Final = 20.0  # a round of each
+WARM_UP_S: Final = 8.0
+LEAD_S: Final = 3.0
+WANTED: Final = 15
+
+_OURS: Final[Mapping[str, int]] = {"calculator": 1, "awarder": 1, "relay": 1}
+_PLAIN: Final = dict.fromkeys(plainly.WORKERS, 1)
+
+
+class Side(NamedTuple):
+    """One of the two, and what it did."""
+
+    home: House
+    runs: list[Run]
+
+
+async def measure(accounts: int) -> list[Figure]:
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(real_services())
+        sides: list[Side] = []
+        for crew, module in ((_OURS, ("abacus", "worker")), (_PLAIN, ("benchmarks.plainly",))):
+            settings = await stack.enter_async_context(rooms(services, accounts))
+            await _make_outbox(settings)
+            home = await stack.enter_async_context(house(settings))
+            await stack.enter_async_context(home.workers(crew, module=module))
+            sides.append(Side(home, []))
+        for round_ in range(ROUNDS):
+            for home, runs in sides:
+                async with home.load(load.arguments(f"round{round_}", accounts, lead_s=LEAD_S)):
+                    await home.measured(WARM_UP_S)
+                    runs.extend(await home.measured(SECONDS))
+                await home.all_published()
+    ours, plain = (together(side.runs) for side in sides)
+    ratio, cpu_ratio = ours.per_s / plain.per_s, plain.cpu_us / ours.cpu_us
+    return [
+        Figure(
+            f"the plain way, one message and one database transaction each, {accounts:,} accounts",
+            rate(plain.per_s, "transactions"),
+            f"the house does {ratio:.1f} times as many, {rate(ours.per_s, 'transactions')}",
+            f">= {WANTED} times",
+            ratio >= WANTED,
+        ),
+        Figure(
+            "… CPU of a transaction",
+            f"{plain.cpu_us:.0f} µs",
+            f"{cpu_ratio:.1f} times the house's {ours.cpu_us:.0f} µs",
+            f">= {WANTED} times",
+            cpu_ratio >= WANTED,
+        ),
+        *list(cpu_figures(plain, ours, "in the house"))[1:],
+    ]
+
+
+async def _make_outbox(settings: Settings) -> None:
+    owner = await open_pool(settings.required("database_url"), size=1, role=None)
+    try:
+        await owner.execute(plainly.OUTBOX)
+    finally:
+        await owner.close()

@@ -1,0 +1,135 @@
+"""How the cost of posting grows with what is there already: with accounts, and with transfers.
+
+Ledgers of several sizes stand side by side and take turns, so that all meet the machine in the same moods. Not part of
+a plain `make bench`: filling the large ones takes longer than measuring them.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final, NamedTuple
+
+from abacus.postgres import Pool
+from abacus.settings import Settings
+from benchmarks.posting import post
+from benchmarks.report import Figure, rate
+from benchmarks.services import own_database, real_services
+from benchmarks.turns import AWARDERS, AWARDS, CONNECTIONS, EXPLANATION, Part, ledger_pool, processes, seconds_of
+
+WARM_UP: Final = 3  # rounds
+ROUNDS: Final = 6
+FEW_ACCOUNTS: Final = 10_000
+WITH_TRANSFERS: Final = 1_000_000  # accounts that share the transfers
+MOST_RATIO: Final = 1.3
+LONG_S: Final = 7200
+TOGETHER: Final = 500  # transfers under one transaction id
+
+_ACCOUNTS: Final = """
+insert into account (member_id, program, country, expires_on, balance, earned_total, last_seq, head_hash)
+select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', case when n % 5 > 0 then date '2026-11-30' end,
+    180 * $2::bigint, 180 * $2::bigint, $2, case when $2 > 0 then sha256(int4send(n)) else '' end
+from generate_series(0, $1::int - 1) as n
+"""
+# In the order of time, an account's far apart. Keys follow no order, as they come from many senders.
+_TRANSFERS: Final = f"""
+insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at, posted_at,
+    expires_on, explanation, xid, hash)
+select 'm' || lpad(n::text, 8, '0'), 'GRP', s, 'earn', 180, 180 * s, 'txn:rides:' || md5(n || '-' || s), 'SG',
+    at - interval '3 seconds', at, date '2026-11-30', $3::json, ((s * $1::bigint + n) / {TOGETHER} + 1)::text::xid8,
+    sha256(int4send(n))
+from generate_series(1, $2::int) as s cross join lateral generate_series(0, $1::int - 1) as n
+cross join lateral (select timestamptz '2025-01-01 00:00+00' + make_interval(days => s, secs => n % 86400) as at) as t
+"""
+_CLAIMS: Final = """
+insert into claim (key, member_id, program, seq, fingerprint)
+select key, member_id, program, seq, md5(key) from transfer
+"""
+# Rows first and these after: a tenth of the time.
+_WITHOUT_INDEXES: Final = (
+    "alter table transfer drop constraint transfer_pkey",
+    "drop index transfer_xid_idx",
+    "alter table claim drop constraint claim_pkey",
+)
+_INDEXES: Final = (
+    "alter table transfer add constraint transfer_pkey primary key (member_id, program, seq)",
+    "create index transfer_xid_idx on transfer (xid)",
+    "alter table claim add constraint claim_pkey primary key (key)",
+)
+_SETTLED: Final = ("vacuum analyze account", "vacuum analyze transfer", "vacuum analyze claim", "checkpoint")
+
+
+class Size(NamedTuple):
+    """What a ledger holds before anything is posted."""
+
+    accounts: int
+    transfers: int = 0
+
+    def __str__(self) -> str:
+        transfers = f", {self.transfers:,} transfers" if self.transfers else ""
+        return f"{self.accounts:,} accounts{transfers}"
+
+
+async def measure(accounts: Sequence[int], transfers: Sequence[int]) -> list[Figure]:
+    series = (
+        [Size(FEW_ACCOUNTS), *(Size(count) for count in accounts)],
+        [Size(WITH_TRANSFERS), *(Size(WITH_TRANSFERS, count) for count in transfers)],
+    )
+    with processes(AWARDERS) as awarders:
+        async with real_services() as services:
+            return [figure for sizes in series for figure in await _series(services, sizes, awarders)]
+
+
+async def _series(services: Settings, sizes: Sequence[Size], awarders: Executor) -> list[Figure]:
+    """Ledgers of these sizes side by side, posted to in turns."""
+    if len(sizes) == 1:
+        return []
+    async with AsyncExitStack() as stack:
+        urls = [await stack.enter_async_context(_ledger(services, size)) for size in sizes]
+        spent = [0.0 for _ in sizes]
+        for round_ in range(WARM_UP + ROUNDS):
+            for place, (size, url) in enumerate(zip(sizes, urls, strict=True)):
+                parts = [
+                    Part(url, size.accounts, round_, number, AWARDERS, CONNECTIONS, scattered=True)
+                    for number in range(AWARDERS)
+                ]
+                seconds = await asyncio.to_thread(seconds_of, awarders, post, parts)
+                spent[place] += seconds if round_ >= WARM_UP else 0.0
+    return [_figure(place, sizes, spent) for place in range(len(sizes))]
+
+
+def _figure(place: int, sizes: Sequence[Size], spent: Sequence[float]) -> Figure:
+    name, posted = f"posting with {sizes[place]} present", rate(ROUNDS * AWARDS / spent[place], "awards")
+    if place == 0:
+        return Figure(name, posted)
+    ratio, of_last = spent[place] / spent[0], spent[place] / spent[place - 1]
+    beside = f"{ratio:.2f} times as long as with {sizes[0]}"
+    if place > 1:
+        beside += f", {of_last:.2f} times as long as with {sizes[place - 1]}"
+    return Figure(name, posted, beside, f"<= {MOST_RATIO}", ratio <= MOST_RATIO)
+
+
+@asynccontextmanager
+async def _ledger(services: Settings, size: Size) -> AsyncIterator[str]:
+    async with own_database(services) as settings:
+        url, began = settings.required("database_url"), time.monotonic()
+        async with ledger_pool(url, 1, owner=True) as owner:
+            await _fill(owner, size)
+        print(f"  {size}: filled in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        yield url
+
+
+async def _fill(owner: Pool, size: Size) -> None:
+    each = size.transfers // size.accounts
+    await owner.execute(_ACCOUNTS, size.accounts, each, timeout=LONG_S)
+    if each:
+        for statement in _WITHOUT_INDEXES:
+            await owner.execute(statement, timeout=LONG_S)
+        await owner.execute(_TRANSFERS, size.accounts, each, EXPLANATION, timeout=LONG_S)
+        await owner.execute(_CLAIMS, timeout=LONG_S)
+        for statement in _INDEXES:
+            await owner.execute(statement, timeout=LONG_S)
+    for statement in _SETTLED:
+        await owner.execute(statement, timeout=LONG_S)

@@ -1,0 +1,52 @@
+"""Two and four of the calculator and the awarder, to see where more of them no longer help, and why."""
+
+from typing import Final
+
+from benchmarks import load
+from benchmarks.house import POSTGRES, House, house
+from benchmarks.report import Figure, rate
+from benchmarks.services import real_services, rooms
+from benchmarks.spent import Run, together
+
+STEPS: Final = (1, 2, 4)
+ROUNDS: Final = 2
+SECONDS: Final = 15.0  # of each step in a round
+WARM_UP_S: Final = 8.0
+LEAD_S: Final = 3.0
+
+
+async def measure(accounts: int) -> list[Figure]:
+    """The steps take turns, so that each meets the machine in the same moods."""
+    runs: dict[int, list[Run]] = {step: [] for step in STEPS}
+    async with real_services() as services, rooms(services, accounts) as settings, house(settings) as home:
+        for round_ in range(ROUNDS):
+            for step in STEPS:
+                async with home.workers({"calculator": step, "awarder": step, "relay": 1}):
+                    runs[step] += await _sustained(home, accounts, f"round{round_}-{step}")
+    whole = {step: together(runs[step]) for step in STEPS}
+    one = whole[STEPS[0]]
+    return [
+        Figure(
+            f"{step} calculator{'s' * (step > 1)} and {step} awarder{'s' * (step > 1)}, 1 relay",
+            f"{rate(run.per_s, 'transactions')}, {run.cpu_us:.0f} µs of CPU each",
+            f"{run.per_s / one.per_s:.2f} of one; cores in use: {_cores(run)}",
+        )
+        for step, run in whole.items()
+    ]
+
+
+async def _sustained(home: House, accounts: int, mark: str) -> list[Run]:
+    async with home.load(load.arguments(mark, accounts, lead_s=LEAD_S)):
+        await home.measured(WARM_UP_S)
+        runs = await home.measured(SECONDS)
+    await home.settled()
+    return runs
+
+
+def _cores(run: Run) -> str:
+    """How many cores each kind of process was using, Postgres' together."""
+    cores: dict[str, float] = {}
+    for name, seconds in run.cpu.items():
+        kind = POSTGRES if name.startswith(POSTGRES) else name
+        cores[kind] = cores.get(kind, 0.0) + seconds / run.seconds
+    return ", ".join(f"{kind} {used:.2f}" for kind, used in sorted(cores.items(), key=lambda each: -each[1]))
