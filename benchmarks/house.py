@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -20,7 +21,6 @@ from abacus.streams.window import committed
 from benchmarks.load import Ends
 from benchmarks.pipeline import environment, worker
 from benchmarks.spent import Run
-from localstack.services import SERVICES
 
 LOAD: Final = "load"
 POSTGRES: Final = "Postgres"
@@ -40,9 +40,13 @@ class House:
         self._queue = queue
         self._produced = produced
         self._pids: dict[str, list[int]] = {}
-        running = {service.daemon.name: service.daemon.process() for service in SERVICES}
-        self._postmaster = running.pop("postgres")
-        self._services = {name: process.pid for name, process in running.items() if process is not None}
+        listening = _listening()
+        self._postmaster = listening.get(urlsplit(settings.required("database_url")).port or 0)
+        ports = {
+            "kafka": int(settings.required("kafka_bootstrap").rpartition(":")[2]),
+            "elasticmq": urlsplit(settings.sqs_endpoint_url or "").port or 0,
+        }
+        self._services = {name: listening[port].pid for name, port in ports.items() if port in listening}
 
     @asynccontextmanager
     async def workers(
@@ -194,6 +198,15 @@ async def _until(reached: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(_SETTLED_WITHIN_S):
         while not await reached():  # noqa: ASYNC110  # it is other processes that get there
             await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _listening() -> dict[int, psutil.Process]:
+    """Which process of this machine listens on which port."""
+    return {
+        each.laddr.port: psutil.Process(each.pid)
+        for each in psutil.net_connections("tcp")
+        if each.laddr and each.status == psutil.CONN_LISTEN and each.pid
+    }
 
 
 def _seconds(pid: int) -> float:

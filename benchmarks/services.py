@@ -2,11 +2,14 @@
 
 import asyncio
 import shlex
+import socket
 import sys
+import tempfile
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,7 +24,8 @@ from abacus.migrations import migrate
 from abacus.postgres import open_pool
 from abacus.queues.sqs import sqs_client
 from abacus.settings import Settings
-from localstack.services import HOME, SERVICES
+from localstack.daemon import Daemon, stop
+from localstack.services import HOME, HOST, SERVICES, Ports, Service, ready, start_elasticmq, use_elasticmq
 
 PARTITIONS: Final = 12
 COUNTRIES: Final = tuple(sorted(card.scope for card in example_cards()))
@@ -36,15 +40,34 @@ from (select n, 1 + n % cardinality($2::text[]) as c from generate_series(0, $1:
 
 @asynccontextmanager
 async def real_services() -> AsyncIterator[Settings]:
-    """The addresses of those that run, or of those that are started for this and stopped again."""
+    """The addresses of those that run, or of those that are started for this and stopped again; the queues are ours."""
     run_already = all(service.daemon.process() for service in SERVICES)
     if not run_already:
         await _localstack("start")
     try:
-        yield _addresses()
+        async with _queues_in_memory() as endpoint_url:
+            yield _addresses().model_copy(update={"sqs_endpoint_url": endpoint_url})
     finally:
         if not run_already:
             await _localstack("stop")
+
+
+@asynccontextmanager
+async def _queues_in_memory() -> AsyncIterator[str]:
+    """An ElasticMQ of our own. SQS keeps messages on machines of its own: to keep them on the disk of this one would cost
+    as much as all else that ElasticMQ does.
+    """
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        ports = Ports(sqs=probe.getsockname()[1])
+    with tempfile.TemporaryDirectory(prefix="abacus-bench-") as home:
+        daemon = Daemon("elasticmq", Path(home))
+        start_elasticmq(daemon, ports, storage="")
+        try:
+            await ready(Service(daemon, ("sqs",), start_elasticmq, use_elasticmq), ports)
+            yield ports.sqs_endpoint_url
+        finally:
+            await asyncio.to_thread(stop, [daemon])
 
 
 @asynccontextmanager

@@ -17,10 +17,8 @@ from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.embedded.lock import DirectoryLock
 from abacus.embedded.postgres import DATABASE
 from localstack.daemon import stop
-from localstack.services import HOME, HOST, REGION, SERVICES, Ports, Service
+from localstack.services import HOME, HOST, REGION, SERVICES, Ports, Service, ready
 
-_READY_SECONDS: Final = 120.0
-_LOOK_EVERY_SECONDS: Final = 0.3
 _ENVIRONMENT: Final = HOME / "env"
 
 
@@ -99,25 +97,9 @@ async def _all_ready(ports: Ports) -> None:
     try:
         async with asyncio.TaskGroup() as waiting:
             for service in SERVICES:
-                waiting.create_task(_ready(service, ports))
+                waiting.create_task(ready(service, ports))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
-
-
-async def _ready(service: Service, ports: Ports) -> None:
-    daemon = service.daemon
-    try:
-        async with asyncio.timeout(_READY_SECONDS):
-            while daemon.process() is not None:
-                try:
-                    return await service.use(ports)
-                except Unavailable:
-                    await asyncio.sleep(_LOOK_EVERY_SECONDS)
-    except TimeoutError:
-        why = f"not ready after {_READY_SECONDS:g} s"
-    else:
-        why = "ended early"
-    raise Unavailable(daemon.name, f"{why}; the end of {daemon.log}:\n{daemon.log_tail()}")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,5 +1,6 @@
 """The three services: how each is configured, started, and found ready. All listen on loopback."""
 
+import asyncio
 import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,6 +21,9 @@ HOME: Final = Path(__file__).parent.parent.resolve() / ".abacus" / "services"
 HOST: Final = "127.0.0.1"
 REGION: Final = "us-east-1"
 OLDEST_POSTGRES: Final = 15
+
+_READY_SECONDS: Final = 120.0
+_LOOK_EVERY_SECONDS: Final = 0.3
 
 KAFKA_PROPERTIES: Final = """\
 process.roles=broker,controller
@@ -49,6 +53,8 @@ node-address {{ protocol = http, host = "{host}", port = {port}, context-path = 
 rest-sqs {{ enabled = true, bind-hostname = "{host}", bind-port = {port}, sqs-limits = strict }}
 rest-stats {{ enabled = false }}
 aws {{ region = "{region}", accountId = "000000000000" }}
+"""
+ELASTICMQ_STORAGE: Final = """\
 messages-storage {{ enabled = true, uri = "jdbc:h2:{home}/messages" }}
 """
 
@@ -103,11 +109,11 @@ async def use_kafka(ports: Ports) -> None:
         await admin.close()
 
 
-def start_elasticmq(daemon: Daemon, ports: Ports) -> None:
+def start_elasticmq(daemon: Daemon, ports: Ports, *, storage: str = ELASTICMQ_STORAGE) -> None:
+    """Without `storage` the messages stay in its memory, and end with it."""
     configuration = daemon.home / "elasticmq.conf"
-    configuration.write_text(
-        ELASTICMQ_CONF.format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home), encoding="utf-8"
-    )
+    text = (ELASTICMQ_CONF + storage).format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home)
+    configuration.write_text(text, encoding="utf-8")
     jars = java.class_path(HOME / "jars", "elasticmq")
     run = [java.program("java"), "-Xmx256m", f"-Dconfig.file={configuration}", "-cp", jars]
     daemon.start([*run, "org.elasticmq.server.Main"])
@@ -150,3 +156,20 @@ SERVICES: Final = (
     # On SIGTERM it would wait until the last client is gone.
     Service(Daemon("postgres", HOME / "postgres", signal.SIGINT), ("postgres",), start_postgres, use_postgres),
 )
+
+
+async def ready(service: Service, ports: Ports) -> None:
+    """Returns when it can be used. Raises `Unavailable` with the end of its log."""
+    daemon = service.daemon
+    try:
+        async with asyncio.timeout(_READY_SECONDS):
+            while daemon.process() is not None:
+                try:
+                    return await service.use(ports)
+                except Unavailable:
+                    await asyncio.sleep(_LOOK_EVERY_SECONDS)
+    except TimeoutError:
+        why = f"not ready after {_READY_SECONDS:g} s"
+    else:
+        why = "ended early"
+    raise Unavailable(daemon.name, f"{why}; the end of {daemon.log}:\n{daemon.log_tail()}")
