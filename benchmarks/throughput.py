@@ -27,7 +27,7 @@ LEAD_S: Final = 3.0  # how much work the load is ahead of the points
 SHORTER: Final = 3  # at half the rate it is measured for a third of the time
 
 _WAITED: Final = """
-select percentile_disc(array[0.5, 0.99]) within group (order by extract(epoch from posted_at - occurred_at))
+select percentile_disc(array[0.5, 0.99]) within group (order by extract(epoch from posted_at - occurred_at)::float8)
 from transfer where occurred_at > $1
 """
 _COUNTS: Final = """
