@@ -9,14 +9,18 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.embedded import EmbeddedStack
 from abacus.migrations import migrate
 from tests.chaos.crashes.lane import open_lane, publish_cards
+from tests.chaos.crashes.path import sites_of
+from tests.chaos.crashes.site import points_of
 from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.work import Work
 from tests.conftest import Services, administer, database_address
+
+_ON_PATH: Final = frozenset(point.name for point in points_of(sites_of()))
 
 
 class Fate(StrEnum):
@@ -77,7 +81,7 @@ class Yard:
         def note(crash: Crash, outcome: Outcome) -> None:
             if outcome.faults:
                 raise Unfit(f"{crash.work.worker}, {crash.work.name}: {'; '.join(outcome.faults)}")
-            found[crash.work] = outcome.visited
+            found[crash.work] = outcome.visited & _ON_PATH
 
         try:
             async with asyncio.TaskGroup() as group:
