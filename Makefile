@@ -10,7 +10,7 @@ UV := .ci/uv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ARGS=… is passed on by demo, up, test, mutants, chaos, bench and lock, as in: make test ARGS='-k ledger -x'"
+	@echo "  ARGS=… is passed on by demo, up, test, mutants, chaos, crashes, bench and lock, as in: make test ARGS='-k ledger -x'"
 
 env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
 	@:
@@ -52,6 +52,9 @@ mutants: env ## take each lock, constraint and check away from the posting code;
 chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
 	@$(PY) -m tests.chaos $(ARGS)
 
+crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
+	@$(PY) -m tests.chaos.crashes $(ARGS)
+
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -74,4 +77,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants chaos check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants chaos crashes check format bench wheel clean

@@ -54,7 +54,7 @@ async def real_services() -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
-    """An ElasticMQ of our own. SQS keeps messages on machines of its own: to keep them on the disk of this one would cost
+    """An ElasticMQ of our own. SQS keeps messages on machines of its own: keeping them on the disk of this one costs
     as much as all else that ElasticMQ does.
     """
     with socket.socket() as probe:

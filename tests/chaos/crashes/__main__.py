@@ -75,15 +75,21 @@ async def _run(
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_errors, transient=True) as progress:
         async with yard(lanes) as opened:
-            works = [work for work in WORKS if not only or any(part in _words(Crash(work, "")) for part in only)]
+            works = _concerned(only or ())
             recording = progress.add_task("visiting points", total=None)
-            visits = await opened.visits(works or WORKS)
+            visits = await opened.visits(works)
             progress.remove_task(recording)
             crashes = [crash for crash in crashes_of(visits) if not only or any(part in _words(crash) for part in only)]
             if sample is not None and sample < len(crashes):
                 chosen = random.Random(seed).sample(range(len(crashes)), sample)
                 crashes = [crashes[place] for place in sorted(chosen)]
             return visits, await _crash(opened, crashes, progress)
+
+
+def _concerned(only: Sequence[str]) -> Sequence[type[Work]]:
+    """The works that these texts name; all of them when one of the texts names none, so it may be a point's."""
+    named = [[work for work in WORKS if part in _words(Crash(work, ""))] for part in only]
+    return [work for work in WORKS if any(work in each for each in named)] if all(named) and named else WORKS
 
 
 async def _crash(opened: Yard, crashes: Sequence[Crash], progress: Progress) -> Sequence[Verdict]:

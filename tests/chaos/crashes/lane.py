@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import asyncpg
 from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import KafkaError
 
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Reason
+from abacus.core.errors import Reason, Unavailable
 from abacus.earning.recheck import Recheck
 from abacus.examples import example_cards
 from abacus.health import WorkerHealth
@@ -39,6 +40,7 @@ from workers import PIPELINE
 
 VISIBLE_AFTER_S: Final = 3  # what a killed worker held comes back so much later
 _END_WITHIN_S: Final = 30.0
+_HEALTH: Final = WorkerHealth("lane")
 _FORK: Final = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(["tests.chaos.crashes.preload"])
 
@@ -102,6 +104,7 @@ class Lane:
         self._known_items: list[str] = []
         self._transfers_before = 0
         self._others: tuple[str, Running] | None = None
+        self._started: list[Running] = []
 
     async def open(self) -> None:
         await ensure_queues(self._client, self.settings.queue_prefix)
@@ -115,8 +118,7 @@ class Lane:
                 await self._client.set_queue_attributes(QueueUrl=found.url, Attributes=attributes)
 
     async def close(self) -> None:
-        if self._others is not None:
-            await self._others[1].end()
+        await asyncio.gather(*(running.end() for running in self._started))
         await self._publisher.close()
 
     async def produce(self, messages: Iterable[Message]) -> None:
@@ -128,7 +130,9 @@ class Lane:
         await self.queues[queue].send(bodies)
 
     def start(self, *names: str, **how: Any) -> Running:
-        return Running(Order(names, self.settings, log=self.log, **how))
+        running = Running(Order(names, self.settings, log=self.log, **how))
+        self._started = [each for each in self._started if not each.ended.is_set()] + [running]
+        return running
 
     @property
     def log(self) -> Path:
@@ -224,17 +228,14 @@ async def open_lane(services: Services, template: str, directory: Path) -> Async
     settings = unique_settings(
         database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
     )
-    pool = await until_available(lambda: open_pool(address, size=2), WorkerHealth("lane"))
+    pool = await until_available(lambda: open_pool(address, size=2), _HEALTH)
     owner = await asyncpg.connect(address)
-    consumer = AIOKafkaConsumer(
-        settings.points_topic, bootstrap_servers=services.kafka_bootstrap, auto_offset_reset="earliest"
-    )
+    consumer = await until_available(lambda: _reading(settings.points_topic, services.kafka_bootstrap), _HEALTH)
     try:
         async with sqs_client(services.sqs_endpoint_url) as client:
             book = CardBook(await CardStore(pool).all())
             lane = Lane(settings, directory, pool=pool, owner=owner, client=client, book=book)
             await lane.open()
-            await consumer.start()
             hearing = asyncio.ensure_future(lane.hear(consumer))
             try:
                 yield lane
@@ -247,6 +248,17 @@ async def open_lane(services: Services, template: str, directory: Path) -> Async
         await pool.close()
         await owner.close()
         await administer(services, f"drop database {name} with (force)")
+
+
+async def _reading(topic: str, bootstrap: str) -> AIOKafkaConsumer:
+    """A reader of the whole topic, in no group."""
+    consumer = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap, auto_offset_reset="earliest")
+    try:
+        await consumer.start()
+    except KafkaError as error:
+        await consumer.stop()
+        raise Unavailable("Kafka", str(error)) from error
+    return consumer
 
 
 async def publish_cards(database_url: str) -> None:

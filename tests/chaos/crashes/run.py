@@ -4,19 +4,27 @@ import asyncio
 import os
 import tempfile
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import asyncpg
+
+from abacus.core.errors import Unavailable
 from abacus.embedded import EmbeddedStack
 from abacus.migrations import migrate
 from tests.chaos.crashes.lane import open_lane, publish_cards
+from tests.chaos.crashes.path import sites_of
+from tests.chaos.crashes.site import points_of
 from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.work import Work
 from tests.conftest import Services, administer, database_address
+
+_TRIES: Final = 3
+_ON_PATH: Final = frozenset(point.name for point in points_of(sites_of()))
 
 
 class Fate(StrEnum):
@@ -25,7 +33,7 @@ class Fate(StrEnum):
     HELD = "held"
     BROKEN = "broken"  # something was lost, doubled, or told wrongly
     MISSED = "missed"  # the worker did not come by there
-    FAILED = "failed"  # the trial itself did
+    FAILED = "failed"  # the trial itself broke off, several times
 
 
 class Crash(NamedTuple):
@@ -42,6 +50,14 @@ class Verdict(NamedTuple):
     fate: Fate
     faults: tuple[str, ...]
     seconds: float
+
+
+class BrokenOff(Exception):
+    """A service did not answer the trial itself, which says nothing of the workers."""
+
+    def __init__(self, crash: Crash, error: Exception) -> None:
+        super().__init__(f"broken off: {type(error).__name__}: {error}")
+        self.crash = crash
 
 
 class Unfit(Exception):
@@ -68,6 +84,7 @@ class Yard:
         self._template = template
         self._directory = directory
         self._lanes = lanes
+        self._broken_off: Counter[Crash] = Counter()
 
     async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
         """The points that each visits. Raises `Unfit`."""
@@ -77,7 +94,7 @@ class Yard:
         def note(crash: Crash, outcome: Outcome) -> None:
             if outcome.faults:
                 raise Unfit(f"{crash.work.worker}, {crash.work.name}: {'; '.join(outcome.faults)}")
-            found[crash.work] = outcome.visited
+            found[crash.work] = outcome.visited & _ON_PATH
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -93,35 +110,48 @@ class Yard:
         waiting = deque(crashes)
 
         def note(crash: Crash, outcome: Outcome) -> None:
-            fate = Fate.BROKEN if outcome.faults else Fate.HELD if outcome.died else Fate.MISSED
-            verdicts.append(Verdict(crash, fate, outcome.faults, outcome.seconds))
+            verdicts.append(Verdict(crash, _fate_of(outcome), outcome.faults, outcome.seconds))
             tell(verdicts[-1])
-
-        async def work_off() -> None:
-            while waiting:
-                at_hand = waiting[0]
-                try:
-                    await self._work_off(waiting, note)
-                except Exception as error:  # noqa: BLE001  # whatever it is, the others are still to be tried
-                    verdicts.append(Verdict(at_hand, Fate.FAILED, (f"{type(error).__name__}: {error}",), 0.0))
-                    tell(verdicts[-1])
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._lanes, len(crashes))):
-                group.create_task(work_off())
+                group.create_task(self._work_off(waiting, note))
         return verdicts
 
     async def _work_off(self, waiting: deque[Crash], note: Callable[[Crash, Outcome], None]) -> None:
         """One after the other, in a lane that is given up as soon as something in it is wrong."""
         while waiting:
-            directory = Path(tempfile.mkdtemp(dir=self._directory))
+            crash = waiting.popleft()
+            try:
+                await self._in_a_lane(crash, waiting, note)
+            except BrokenOff as error:
+                self._broken_off[error.crash] += 1
+                if self._broken_off[error.crash] < _TRIES:
+                    waiting.appendleft(error.crash)
+                else:
+                    note(error.crash, Outcome(died=False, visited=frozenset(), faults=(str(error),), broke_off=True))
+
+    async def _in_a_lane(self, crash: Crash, waiting: deque[Crash], note: Callable[[Crash, Outcome], None]) -> None:
+        """One, and those that wait, as long as all is well. Raises `BrokenOff` with the one that has no outcome."""
+        at_hand: Crash | None = crash
+        directory = Path(tempfile.mkdtemp(dir=self._directory))
+        try:
             async with open_lane(self._services, self._template, directory) as lane:
-                faults: Sequence[str] = ()
-                while waiting and not faults:
-                    crash = waiting.popleft()
-                    outcome = await attempt(lane, crash.work, uuid.uuid4().hex[:8], crash.point or None)
-                    note(crash, outcome)
-                    faults = outcome.faults
+                while at_hand is not None:
+                    outcome = await attempt(lane, at_hand.work, uuid.uuid4().hex[:8], at_hand.point or None)
+                    note(at_hand, outcome)
+                    at_hand = waiting.popleft() if waiting and not outcome.faults else None
+        except (Unavailable, OSError, TimeoutError, asyncpg.PostgresError) as error:
+            if at_hand is not None:  # else it was in closing the lane, which judges nothing
+                raise BrokenOff(at_hand, error) from error
+
+
+def _fate_of(outcome: Outcome) -> Fate:
+    if outcome.broke_off:
+        return Fate.FAILED
+    if outcome.faults:
+        return Fate.BROKEN
+    return Fate.HELD if outcome.died else Fate.MISSED
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from tests.chaos.crashes.path import Stage, sites_of, stage_of
 from tests.chaos.crashes.relay_works import Transfers, TransfersOfAnother
 from tests.chaos.crashes.run import Crash, Fate, Verdict, Yard, crashes_of
 from tests.chaos.crashes.site import Kind, Point, Side
+from tests.chaos.crashes.work import Work
 from tests.conftest import Services, administer, database_address
 
 DYING = """
@@ -50,7 +51,7 @@ async def test_a_worker_dies_at_its_point_and_leaves_a_note(tmp_path: Path, side
 
 
 def test_what_another_work_visits_is_tried_once() -> None:
-    visits = {
+    visits: dict[type[Work], frozenset[str]] = {
         Transfers: frozenset({"m:f:1.0 await before"}),
         TransfersOfAnother: frozenset({"m:f:1.0 await before", "x"}),
     }

@@ -82,7 +82,7 @@ async def sums():
         (
             "post",
             "insert connection",
-            ", ".join((IN, "await before, insert connection, await after", OUT)),
+            f"{IN}, await before, insert connection, await after, {OUT}",
         ),
         ("fail", ValueError, "enter before, begin, enter after, leave before, rollback, leave after"),
         ("sums", 6, ", ".join(["next before, next after"] * 6)),

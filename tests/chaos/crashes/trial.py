@@ -20,7 +20,8 @@ class Outcome(NamedTuple):
     died: bool
     visited: frozenset[str]
     faults: tuple[str, ...]
-    seconds: float
+    seconds: float = 0.0
+    broke_off: bool = False  # a service did not answer the trial itself
 
 
 async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) -> Outcome:
