@@ -1,0 +1,111 @@
+"""What a scenario is: a story that happens to a house of real workers, and the same audit at its end as for a fault."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from random import Random
+from typing import Final, NamedTuple
+
+from abacus.expiry.month import Month
+from abacus.streams.publisher import Message
+from tests.chaos.audit import Auditor
+from tests.chaos.births import Nursery
+from tests.chaos.house import CREW, House, now, opened_house
+from tests.chaos.run import Outcome, Plan, send
+from tests.chaos.services import Services
+from tests.chaos.settling import dead, settled
+from tests.chaos.workload import Fate, Workload, workload
+
+_LOOK_EVERY_S: Final = 0.5
+
+
+@dataclass
+class Stage:
+    """Where a story is played. What it sends beside the workload, and what is set aside beside the topic, it says here,
+    for the audit: `fates` of bodies, and `aside` by origin or key and reason.
+    """
+
+    house: House
+    plan: Plan
+    start: datetime
+    messages: Sequence[Message]
+    fates: Mapping[bytes, Fate]
+    sent: list[Message] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def third(self, number: int) -> Sequence[Message]:
+        """Of the workload, counted from 0."""
+        return self.messages[len(self.messages) * number // 3 : len(self.messages) * (number + 1) // 3]
+
+    async def send(self, messages: Sequence[Message], over_s: float = 0.0) -> None:
+        self.sent += messages
+        await send(self.house, Workload(messages, {}), over_s)
+
+    def hold(self, what: str, *, if_: bool) -> None:
+        """It is a fault unless it is so."""
+        if not if_:
+            self.faults.append(f"does not hold: {what}")
+
+    async def until(self, what: str, condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:
+        """Wait for it; that it never came is a fault."""
+        deadline = time.monotonic() + within_s
+        while not await condition():
+            if time.monotonic() > deadline:
+                self.faults.append(f"not within {within_s:.0f} s: {what}")
+                return False
+            await asyncio.sleep(_LOOK_EVERY_S)
+        return True
+
+    async def posted(self) -> int:
+        return int(await self.house.pool.fetchval("select count(*) from claim"))
+
+    async def rests(self) -> None:
+        """Returns when nothing is on its way."""
+        left = await settled(self.house, self.plan.rest_within_s)
+        if any(left):
+            self.faults.append(f"after {self.plan.rest_within_s:.0f} s there is left: {left}")
+
+
+Play = Callable[[Stage, Random], Awaitable[None]]
+
+
+class Scenario(NamedTuple):
+    """`how` completes "a scenario: …" in the list and in the table. `most` bounds how many messages its workload has,
+    and none is for one that makes its own.
+    """
+
+    name: str
+    how: str
+    play: Play
+    most: int
+    hired: Mapping[str, int] = CREW
+
+
+async def played(scenario: Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+    begun = time.monotonic()
+    plan = replace(plan, messages=min(plan.messages, scenario.most))
+    start = now() - timedelta(minutes=1)
+    planned = workload(plan.seed, plan.messages, start, Month.of((start + timedelta(days=1)).date()))
+    async with opened_house(services, nursery, scenario.name, hired=scenario.hired) as house:
+        stage = Stage(house, plan, start, planned.messages, planned.fates)
+        await scenario.play(stage, Random(f"{plan.seed} {scenario.name}"))
+        await stage.rests()
+        if letters := await dead(house):
+            stage.faults.append(f"{letters} dead letters")
+        audit = await Auditor(house, Workload(stage.sent, stage.fates), start, aside=stage.aside).audit()
+        crew = house.crew
+    return Outcome(
+        scenario.name,
+        stage.seen,
+        audit.messages,
+        audit.posted,
+        audit.points,
+        audit.told_again,
+        time.monotonic() - begun,
+        [*stage.faults, *audit.faults, *crew.deaths],
+    )
