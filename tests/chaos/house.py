@@ -2,18 +2,20 @@
 
 import json
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.core.clock import SystemClock
+from abacus.expiry.month import Month
 from abacus.migrations import migrate
 from abacus.postgres import Pool, open_pool
 from abacus.queues.definition import AWARD, EXPIRY, RETRY, ensure_queues
@@ -22,18 +24,45 @@ from abacus.rates.store import CardStore
 from abacus.settings import Settings
 from benchmarks.pipeline import environment
 from tests.chaos.births import Nursery
+from tests.chaos.clock import set_to
 from tests.chaos.crew import Crew
+from tests.chaos.disk import SmallDisk, small_disk
+from tests.chaos.needs import Need
+from tests.chaos.proxying import Proxies, opened_proxies
 from tests.chaos.services import Services
 from tests.chaos.workload import cards
 
 PARTITIONS: Final = 6
-CREW: Final[Mapping[str, int]] = {"calculator": 2, "awarder": 2, "retrier": 1, "relay": 2}
+CREW: Final = ("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay")
 LOGS: Final = Path(__file__).parents[2] / ".abacus" / "chaos"
 _QUEUES: Final = (AWARD, RETRY, EXPIRY)
 # What a killed worker held comes back sooner than in production, and what takes long is handed out twice.
 _VISIBLE_AGAIN_S: Final = 8
 _AUDITORS: Final = 4
 _READY_WITHIN_S: Final = 180.0
+
+
+class Lapse(NamedTuple):
+    """A month, and when it is over in the first and in the last of the countries."""
+
+    month: Month
+    first_over: datetime
+    last_over: datetime
+
+    @classmethod
+    def of(cls, month: Month) -> "Lapse":
+        over = [month.over_at(card.zone) for card in cards()]
+        return cls(month, min(over), max(over))
+
+
+class Build(NamedTuple):
+    """What a house is to be like."""
+
+    name: str
+    seed: int
+    lapse: Lapse
+    needs: Collection[Need] = ()
+    late_after_s: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +75,35 @@ class House:
     crew: Crew
     nursery: Nursery
     logs: Path
+    lapse: Lapse
+    of_proxies: Proxies | None = None
+    of_disk: SmallDisk | None = None
     clock: Path | None = None  # what commands go by, where clocks are wrong
+
+    @property
+    def proxies(self) -> Proxies:
+        assert self.of_proxies is not None
+        return self.of_proxies
+
+    @property
+    def disk(self) -> SmallDisk:
+        assert self.of_disk is not None
+        return self.of_disk
+
+    @property
+    def command_clock(self) -> Path:
+        assert self.clock is not None
+        return self.clock
+
+    @property
+    def struck(self) -> Counter[str]:
+        """What the proxies have counted."""
+        return Counter() if self.of_proxies is None else self.of_proxies.struck
+
+    @property
+    def held(self) -> int:
+        """Messages that wait in the proxy."""
+        return 0 if self.of_proxies is None else self.of_proxies.sqs.held
 
     async def command(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """Run `abacus` with these arguments: the code that it ends with, and the JSON that it prints."""
@@ -67,24 +124,18 @@ class House:
 
 
 @asynccontextmanager
-async def opened_house(
-    services: Services, nursery: Nursery, name: str, *, hired: Mapping[str, int] = CREW
-) -> AsyncIterator[House]:
-    """Everything made ready and the crew hired; afterwards nothing of it is left but the logs."""
-    mark = f"chaos_{name.replace('-', '_')}_{uuid4().hex[:6]}"
-    settings = Settings(
-        database_url=services.database(mark),
-        sqs_endpoint_url=services.sqs_endpoint_url,
-        kafka_bootstrap=services.kafka_bootstrap,
-        queue_prefix=f"{mark}-",
-        transactions_topic=f"{mark}.transactions",
-        points_topic=f"{mark}.points",
-        tiers_topic=f"{mark}.tiers",
-    )
-    logs = LOGS / name
+async def opened_house(services: Services, nursery: Nursery, plan: Build) -> AsyncIterator[House]:
+    """Everything made ready and the crew hired; afterwards nothing of it is left but the logs. Raises `CannotBeHad`."""
+    logs = LOGS / plan.name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
+    mark = f"chaos_{plan.name.replace('-', '_')}_{uuid4().hex[:6]}"
     async with AsyncExitStack() as stack:
+        disk = clock = proxies = None
+        if Need.SMALL_DISK in plan.needs:
+            disk = await stack.enter_async_context(small_disk(logs / "small"))
+            services = services._replace(database_url=disk.database_url)
+        settings = crew_settings = _settings(services, mark)
         await stack.enter_async_context(_database(services, mark))
         await stack.enter_async_context(_topics(settings))
         client = await stack.enter_async_context(_queues(settings))
@@ -93,12 +144,41 @@ async def opened_house(
         store = CardStore(pool)
         for card in cards():
             await store.publish(card, by="chaos", now=SystemClock().now())
-        crew = await stack.enter_async_context(Crew(nursery, environment(settings), logs))
-        for post, count in hired.items():
-            for _ in range(count):
-                crew.hire(post)
+        if Need.PROXIES in plan.needs:
+            opening = opened_proxies(settings, plan.seed, late_after_s=plan.late_after_s)
+            proxies = await stack.enter_async_context(opening)
+            crew_settings = proxies.led_through(settings)
+        if Need.WRONG_CLOCKS in plan.needs:
+            clock = logs / "clock"
+        crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
+        _hire(crew, clock)
         await crew.ready(_READY_WITHIN_S)
-        yield House(settings, pool, client, crew, nursery, logs)
+        yield House(settings, pool, client, crew, nursery, logs, plan.lapse, proxies, disk, clock)
+
+
+def _settings(services: Services, mark: str) -> Settings:
+    return Settings(
+        database_url=services.database(mark),
+        sqs_endpoint_url=services.sqs_endpoint_url,
+        kafka_bootstrap=services.kafka_bootstrap,
+        queue_prefix=f"{mark}-",
+        transactions_topic=f"{mark}.transactions",
+        points_topic=f"{mark}.points",
+        tiers_topic=f"{mark}.tiers",
+    )
+
+
+def _hire(crew: Crew, clock: Path | None) -> None:
+    """Each with a clock of its own, where clocks are wrong; they are right at first."""
+    if clock is None:
+        for name in CREW:
+            crew.hire(name)
+        return
+    set_to(clock, now(), now())
+    for place, name in enumerate((*CREW, "expirer")):
+        own = clock.with_name(f"clock-{place}")
+        set_to(own, now(), now())
+        crew.hire(name, clock=own)
 
 
 def now() -> datetime:

@@ -12,12 +12,13 @@ from abacus.expiry.month import Month
 from abacus.health import WorkerHealth
 from abacus.patience import until_available
 from abacus.streams.publisher import StreamPublisher
-from tests.chaos.audit import Audit, Auditor
+from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
-from tests.chaos.faults.fault import Fault
-from tests.chaos.house import House, now, opened_house
+from tests.chaos.faults.fault import Fault, struck_within
+from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.needs import CannotBeHad, Need
 from tests.chaos.services import Services
-from tests.chaos.settling import dead, settled
+from tests.chaos.settling import Left, dead, settled
 from tests.chaos.workload import Workload, workload
 
 _CHUNK: Final = 250
@@ -32,6 +33,7 @@ class Plan:
     messages: int
     sent_over_s: float
     rest_within_s: float
+    late_after_s: float
 
 
 @dataclass
@@ -57,26 +59,38 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     started = time.monotonic()
     rng = Random(f"{plan.seed} {fault.name}")
     start = now() - timedelta(minutes=1)
-    sent = workload(plan.seed, plan.messages, start, Month.of((start + timedelta(days=1)).date()))
+    month = Month.of((start + timedelta(days=1)).date())  # the next one to end, and not within the hour
+    sent = workload(plan.seed, plan.messages, start, month)
     outcome = Outcome(fault.name)
-    async with opened_house(services, nursery, fault.name) as house:
-        async with fault.work(house, rng) as struck:
-            await send(house, sent, plan.sent_over_s)
-            await _has_struck(struck)
-        outcome.struck = +struck
-        if not outcome.struck:
-            outcome.faults.append("it never struck")
-        left = await settled(house, plan.rest_within_s)
-        if any(left):
-            outcome.faults.append(f"after {plan.rest_within_s:.0f} s there is left: {left}")
-        if letters := await dead(house):
-            outcome.faults.append(f"{letters} dead letters")
-        audit = await Auditor(house, sent, start).audit()
-        crew = house.crew
+    build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s)
+    try:
+        async with opened_house(services, nursery, build) as house:
+            async with fault.work(house, rng) as struck:
+                await send(house, sent, plan.sent_over_s * fault.lasts)
+                await struck_within(lambda: not fault.missed(struck + house.struck), _STRIKES_WITHIN_S)
+            left = await settled(house, plan.rest_within_s)
+            outcome.struck = +struck + house.struck
+            auditor = Auditor(house, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
+            outcome.faults = await _found(fault, outcome, left, house)
+            audit = await auditor.audit()
+            crew = house.crew
+    except CannotBeHad as missing:
+        outcome.skipped = str(missing)
+        return outcome
     outcome.faults += [*audit.faults, *crew.deaths]
-    _count(outcome, audit)
+    outcome.messages, outcome.posted = audit.messages, audit.posted
+    outcome.points, outcome.told_again = audit.points, audit.told_again
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+async def _found(fault: Fault, outcome: Outcome, left: Left, house: House) -> list[str]:
+    faults = [f"{missed} never struck" for missed in fault.missed(outcome.struck)]
+    if any(left):
+        faults.append(f"it did not come to rest; there is left: {left}")
+    if letters := await dead(house):
+        faults.append(f"{letters} dead letters")
+    return faults
 
 
 async def send(house: House, sent: Workload, over_s: float) -> None:
@@ -90,15 +104,3 @@ async def send(house: House, sent: Workload, over_s: float) -> None:
             await until_available(lambda: publisher.publish(house.settings.transactions_topic, chunk), health)  # noqa: B023  # awaited here
     finally:
         await publisher.close()
-
-
-async def _has_struck(struck: Counter[str]) -> None:
-    """Some strike seldom; they get a while longer. What counts only at the end does not wait for it."""
-    deadline = time.monotonic() + _STRIKES_WITHIN_S
-    while not struck and time.monotonic() < deadline:  # noqa: ASYNC110  # it is counted up elsewhere
-        await asyncio.sleep(0.2)
-
-
-def _count(outcome: Outcome, audit: Audit) -> None:
-    outcome.messages, outcome.posted = audit.messages, audit.posted
-    outcome.points, outcome.told_again = audit.points, audit.told_again

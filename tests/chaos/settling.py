@@ -25,10 +25,14 @@ class Left(NamedTuple):
     retried: int
     queued: int
     expiring: int
+    held_by_proxy: int
     unpublished: int
 
     def __str__(self) -> str:
-        return ", ".join(f"{count:,} {name}" for name, count in self._asdict().items() if count) or "nothing"
+        return (
+            ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self._asdict().items() if count)
+            or "nothing"
+        )
 
 
 async def settled(house: House, within_s: float) -> Left:
@@ -37,7 +41,7 @@ async def settled(house: House, within_s: float) -> Left:
     while True:
         try:
             left = await left_in(house)
-        except (Unavailable, KafkaError):  # a service that is still coming back
+        except (Unavailable, KafkaError, OSError):  # a service that is still coming back
             left = None
         if left is not None and (not any(left) or time.monotonic() > deadline):
             return left
@@ -52,6 +56,7 @@ async def left_in(house: House) -> Left:
         await (await house.queue(RETRY)).holds(),
         await (await house.queue(AWARD)).holds(),
         await (await house.queue(EXPIRY)).holds(),
+        house.held,
         await RelayCursor(house.pool, settings.points_topic, SystemClock()).waiting(),
     )
 

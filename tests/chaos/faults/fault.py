@@ -1,36 +1,41 @@
 """What a fault is: a name, how it is injected, and work that counts how often it really struck."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from enum import StrEnum
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from tests.chaos.house import House
+from tests.chaos.needs import Need
+
+_LOOK_EVERY_S: Final = 0.1
 
 Struck: TypeAlias = Counter[str]
 # While the block lasts, the fault strikes; when it is left, everything is whole again.
 Work: TypeAlias = Callable[[House, Random], AbstractAsyncContextManager[Struck]]
 
 
-class Need(StrEnum):
-    """What of the house is built otherwise for a fault."""
-
-    SQS_PROXY = "a proxy in front of SQS"
-    POSTGRES_PROXY = "a proxy in front of Postgres"
-    SMALL_DISK = "a Postgres of its own on a small disk"
-    WRONG_CLOCKS = "workers whose clocks are wrong"
-
-
 class Fault(NamedTuple):
-    """`how` completes "a fault: …" in the list and in the table."""
+    """`how` says what happens. What it `counts` has to have struck, each of it; without names, anything.
+
+    `lasts` is for how many times as long as usual the workload is sent, so that everything has its turn.
+    """
 
     name: str
     how: str
     work: Work
     needs: frozenset[Need] = frozenset()
+    counts: tuple[str, ...] = ()
+    lasts: float = 1.0
+
+    def missed(self, struck: Struck) -> list[str]:
+        """What never struck."""
+        if not self.counts:
+            return [] if struck.total() else [self.name]
+        return [name for name in self.counts if not struck[name]]
 
 
 @asynccontextmanager
@@ -54,3 +59,10 @@ async def at_moments(
     finally:
         over.set()
         await working
+
+
+async def struck_within(has_struck: Callable[[], bool], seconds: float) -> None:
+    """Stay until it has, or for so long: some strike seldom."""
+    deadline = time.monotonic() + seconds
+    while not has_struck() and time.monotonic() < deadline:  # noqa: ASYNC110  # it is counted elsewhere
+        await asyncio.sleep(_LOOK_EVERY_S)

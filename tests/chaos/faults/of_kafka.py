@@ -62,7 +62,7 @@ async def _answers(house: House) -> None:
                     settings.transactions_topic,
                     f"{settings.queue_prefix}calculator",
                 )
-            except (Unavailable, KafkaError):
+            except (Unavailable, KafkaError, OSError):
                 await asyncio.sleep(0.2)
             else:
                 return
@@ -87,6 +87,7 @@ async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 
 async def _members(house: House) -> int:
+    await _answers(house)
     async with kafka_admin(house.settings) as admin:
         [answer] = await admin.describe_consumer_groups([f"{house.settings.queue_prefix}calculator"])
         return len(answer.groups[0][_MEMBERS])

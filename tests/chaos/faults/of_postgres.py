@@ -3,15 +3,19 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import Any, Final
 
-import asyncpg
-
+from abacus.core.errors import Unavailable
+from abacus.health import WorkerHealth
+from abacus.patience import until_available
+from abacus.postgres import passing_failures
 from tests.chaos.faults.fault import Fault, Struck, at_moments
 from tests.chaos.house import House
+from tests.chaos.needs import Need
 from tests.chaos.services import Restart, daemon, postgres_answers
 
 _MANNERS: Final = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
@@ -35,9 +39,9 @@ async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 # A sequence counts also what is rolled back.
 _REFUSING: Final = """
-create sequence chaos_refused_deadlock;
-create sequence chaos_refused_serialization;
-create function chaos_refuse() returns trigger language plpgsql security definer as $$
+create sequence if not exists chaos_refused_deadlock;
+create sequence if not exists chaos_refused_serialization;
+create or replace function chaos_refuse() returns trigger language plpgsql security definer as $$
 begin
     if random() < {chance} then
         perform nextval('chaos_refused_' || tg_argv[0]);
@@ -45,30 +49,37 @@ begin
     end if;
     return null;
 end $$;
-create trigger chaos_deadlock after insert on transfer
+create or replace trigger chaos_deadlock after insert on transfer
     for each statement execute function chaos_refuse('deadlock', '40P01');
-create trigger chaos_serialization after insert or update on account
+create or replace trigger chaos_serialization after insert or update on account
     for each statement execute function chaos_refuse('serialization', '40001');
 """
 _REFUSING_NO_MORE: Final = """
-drop trigger chaos_deadlock on transfer;
-drop trigger chaos_serialization on account;
-drop function chaos_refuse;
+drop trigger if exists chaos_deadlock on transfer;
+drop trigger if exists chaos_serialization on account;
+drop function if exists chaos_refuse;
 """
 _REFUSED: Final = "select case when is_called then last_value else 0 end from chaos_refused_{of}"
 _CHANCE: Final = 0.1
+_CUT: Final = 0.01
+_UNKNOWN: Final = 0.1
 
 
 @asynccontextmanager
 async def _refuse(house: House, rng: Random) -> AsyncIterator[Struck]:
     struck: Struck = Counter()
-    await house.pool.execute(_REFUSING.format(chance=_CHANCE))
-    try:
-        yield struck
-    finally:
-        await house.pool.execute(_REFUSING_NO_MORE)
+
+    async def count(struck: Struck) -> None:
         for of in ("deadlock", "serialization"):
-            struck[of] = await house.pool.fetchval(_REFUSED.format(of=of))
+            struck[of] = await _patiently(lambda: house.pool.fetchval(_REFUSED.format(of=of)))  # noqa: B023  # awaited
+
+    await _patiently(lambda: house.pool.execute(_REFUSING.format(chance=_CHANCE)))
+    try:
+        async with at_moments(count, rng, every_s=(1, 1)) as struck:
+            yield struck
+    finally:
+        await _patiently(lambda: house.pool.execute(_REFUSING_NO_MORE))
+        await count(struck)
 
 
 _HOT: Final = "select member_id, program from account order by last_seq desc limit 12"
@@ -79,19 +90,53 @@ _DEADLOCKS: Final = "select deadlocks from pg_stat_database where datname = curr
 @asynccontextmanager
 async def _rogue(house: House, rng: Random) -> AsyncIterator[Struck]:
     """A stranger takes locks the other way round. Who of the two is told to give way is up to Postgres."""
-    before = await house.pool.fetchval(_DEADLOCKS)
+    before = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
 
     async def strike(struck: Struck) -> None:
-        hot = sorted(map(tuple, await house.pool.fetch(_HOT)), reverse=True)
-        with suppress(asyncpg.DeadlockDetectedError):
-            async with house.pool.acquire() as connection, connection.transaction():
-                for account in hot:
+        with suppress(Unavailable):  # it was told to give way, or Postgres is away
+            async with passing_failures(), house.pool.acquire() as connection, connection.transaction():
+                for account in sorted(map(tuple, await connection.fetch(_HOT)), reverse=True):
                     await connection.execute(_LOCK, *account)
                     await asyncio.sleep(0.03)
-        struck["deadlock"] = await house.pool.fetchval(_DEADLOCKS) - before
+        struck["deadlock"] = max(0, await _patiently(lambda: house.pool.fetchval(_DEADLOCKS)) - before)
 
     async with at_moments(strike, rng, every_s=(0.0, 0.3)) as struck:
         yield struck
+
+
+@asynccontextmanager
+async def _cut(house: House, rng: Random) -> AsyncIterator[Struck]:
+    proxy = house.proxies.postgres
+
+    async def strike(_: Struck) -> None:
+        proxy.cut_all()
+
+    proxy.faults = replace(proxy.faults, cut=_CUT)
+    try:
+        async with at_moments(strike, rng, every_s=(1, 4)):
+            yield Counter()
+    finally:
+        proxy.faults = replace(proxy.faults, cut=0.0)
+
+
+@asynccontextmanager
+async def _unknown_commits(house: House, rng: Random) -> AsyncIterator[Struck]:
+    proxy = house.proxies.postgres
+    proxy.faults = replace(proxy.faults, unknown_commit=_UNKNOWN)
+    try:
+        yield Counter()
+    finally:
+        proxy.faults = replace(proxy.faults, unknown_commit=0.0)
+
+
+async def _patiently(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """Ask until Postgres is there to answer: it may be away for another fault."""
+
+    async def asked() -> Any:
+        async with passing_failures():
+            return await ask()
+
+    return await until_available(asked, WorkerHealth("chaos"))
 
 
 POSTGRES_RESTART: Final = Fault("postgres-restart", "Postgres stopped (fast or immediate) and started again", _restart)
@@ -99,3 +144,17 @@ POSTGRES_REFUSES: Final = Fault(
     "postgres-refuses", "one posting statement in ten fails with 40P01 or 40001, by a trigger", _refuse
 )
 DEADLOCKS: Final = Fault("deadlocks", "a stranger's session locks the busiest accounts in the opposite order", _rogue)
+CUTS: Final = Fault(
+    "postgres-cuts",
+    "connections cut within a query (1% of them), and all of them every 1 to 4 s",
+    _cut,
+    needs=frozenset({Need.PROXIES}),
+    counts=("cut", "cut_all"),
+)
+UNKNOWN_COMMITS: Final = Fault(
+    "unknown-commits",
+    "a commit carried out and never acknowledged: 10% of them",
+    _unknown_commits,
+    needs=frozenset({Need.PROXIES}),
+    counts=("unknown_commit",),
+)

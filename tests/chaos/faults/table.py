@@ -5,15 +5,25 @@ from typing import Final
 
 from tests.chaos.faults.fault import Fault
 from tests.chaos.faults.killing import KILL
+from tests.chaos.faults.mixed import mixed
+from tests.chaos.faults.of_clocks import CLOCKS
+from tests.chaos.faults.of_disk import DISK_FULL
 from tests.chaos.faults.of_kafka import KAFKA_RESTART, REBALANCES, ZOMBIE
-from tests.chaos.faults.of_postgres import DEADLOCKS, POSTGRES_REFUSES, POSTGRES_RESTART
+from tests.chaos.faults.of_postgres import CUTS, DEADLOCKS, POSTGRES_REFUSES, POSTGRES_RESTART, UNKNOWN_COMMITS
+from tests.chaos.faults.of_sqs import SQS_FAULTS
 
-FAULTS: Final[Sequence[Fault]] = (
+_TOGETHER: Final[Sequence[Fault]] = (
     KILL,
+    *SQS_FAULTS,
     POSTGRES_RESTART,
+    CUTS,
+    UNKNOWN_COMMITS,
     POSTGRES_REFUSES,
     DEADLOCKS,
     REBALANCES,
     KAFKA_RESTART,
     ZOMBIE,
 )
+MIXED: Final = mixed(_TOGETHER)
+FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, MIXED)
+SHORT: Final[Sequence[Fault]] = (MIXED, CLOCKS)
