@@ -1,8 +1,9 @@
 """After a run: whether ledger, quarantine and points topic hold what the workload says, and nothing else."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -45,12 +46,15 @@ class Audit(NamedTuple):
 
 @dataclass(frozen=True)
 class Auditor:
-    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any."""
+    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any.
+    `beside` is what has to be set aside that was never in the topic: by key or origin, and reason.
+    """
 
     house: House
     workload: Workload
     start: datetime
     lapsed: Month | None = None
+    beside: Counter[str] = field(default_factory=Counter)
 
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconcile(), self._verify())
@@ -109,14 +113,14 @@ class Auditor:
     async def _held(self, expected: Expected) -> list[str]:
         aside: dict[str, str] = {}
         contradicting: set[tuple[str, str]] = set()
-        other: list[str] = []
+        other: Counter[str] = Counter()
         for row in await self.house.pool.fetch(_HELD):
             if row["stage"] == Stage.TRANSACTION:
                 aside[row["origin"]] = row["reason"]
             elif row["reason"] == Reason.KEY_CONFLICT:
                 contradicting.add((row["key"], row["fingerprint"]))
             else:
-                other.append(f"{row['key'] or row['origin']}: {row['reason']}")
+                other[f"{row['key'] or row['origin']}: {row['reason']}"] += 1
         posted = {(row["key"], row["fingerprint"]) for row in await self.house.pool.fetch(_CLAIMS)}
         return [
             *few("not set aside", expected.aside.keys() - aside.keys()),
@@ -126,7 +130,8 @@ class Auditor:
             ),
             *few("contradicts, and not set aside", expected.conflicts - posted - contradicting),
             *few("set aside as if it contradicted", contradicting - (expected.conflicts - posted)),
-            *few("set aside, of awards", other),
+            *few("set aside, of awards", (other - self.beside).elements()),
+            *few("not set aside, of awards", (self.beside - other).elements()),
         ]
 
     async def _told(self) -> tuple[list[str], int]:

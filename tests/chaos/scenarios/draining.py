@@ -4,12 +4,9 @@ import asyncio
 import time
 from random import Random
 from typing import Final
-from urllib.parse import urlsplit
 
-from benchmarks.pipeline import environment
-from tests.chaos.crew import Crew
 from tests.chaos.house import CREW, READY_WITHIN_S
-from tests.chaos.proxies.postgres import PostgresProxy
+from tests.chaos.needs import Need
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import left_in
 
@@ -19,49 +16,46 @@ _OUT_OF_REACH_S: Final = 2.0
 
 
 async def _play(stage: Stage, rng: Random) -> None:
-    house = stage.house
-    await _drained(stage, house.crew, 0)
-    parts = urlsplit(house.settings.required("database_url"))
-    async with PostgresProxy(parts.hostname or "", parts.port or 5432, rng.randrange(1000)) as proxy:
-        settings = house.settings.model_copy(update={"database_url": proxy.through(parts.geturl())})
-        logs = house.logs / "out-of-reach"
-        logs.mkdir()
-        crew = Crew(house.nursery, environment(settings), logs)
-        await _hired(crew)
-        await _drained(stage, crew, 1, out_of_reach=proxy)
-        stage.faults += crew.deaths
-    await _hired(house.crew)
+    await _at_work(stage, 0)
+    await _drained(stage, "SIGTERM")
+    await _hired(stage)
+    await _at_work(stage, 1)
+    postgres = stage.house.proxies.postgres
+    await postgres.cut()
+    await asyncio.sleep(_OUT_OF_REACH_S)
+    await _drained(stage, "SIGTERM without Postgres")
+    await postgres.mend()
+    await _hired(stage)
     await stage.send(stage.third(2))
 
 
-async def _hired(crew: Crew) -> None:
-    for post, count in CREW.items():
-        for _ in range(count):
-            crew.hire(post)
-    await crew.ready(READY_WITHIN_S)
+async def _hired(stage: Stage) -> None:
+    for post in CREW:
+        stage.house.crew.hire(post)
+    await stage.house.crew.ready(READY_WITHIN_S)
 
 
-async def _drained(stage: Stage, crew: Crew, number: int, *, out_of_reach: PostgresProxy | None = None) -> None:
-    """End all of the crew in the midst of a third of the workload."""
+async def _at_work(stage: Stage, third: int) -> None:
+    """Returns when some of the third of the workload is posted, and most is on its way."""
     before = await stage.posted()
 
-    async def at_work() -> bool:
+    async def begun() -> bool:
         return await stage.posted() > before
 
-    await stage.send(stage.third(number))
-    await stage.until("anything posted", at_work, _AT_WORK_WITHIN_S)
-    if out_of_reach is not None:
-        await out_of_reach.cut()
-        await asyncio.sleep(_OUT_OF_REACH_S)
+    await stage.send(stage.third(third))
+    await stage.until("anything posted", begun, _AT_WORK_WITHIN_S)
+
+
+async def _drained(stage: Stage, case: str) -> None:
+    crew = stage.house.crew
     workers = list(crew.workers)
     begun = time.monotonic()
     await asyncio.gather(*(crew.dismiss(worker) for worker in workers))
     took = time.monotonic() - begun
-    case = "SIGTERM" if out_of_reach is None else "SIGTERM without Postgres"
     stage.seen[case] += len(workers)
-    stage.seen[f"s to the last end, {case}"] = round(took)
-    stage.hold(f"all end within {_ENDS_WITHIN_S:.0f} s of a {case}, not {took:.1f}", if_=took <= _ENDS_WITHIN_S)
-    stage.hold("there was work left when they ended", if_=any(await left_in(stage.house)))
+    stage.seen[f"s until all had ended on {case}"] = round(took)
+    stage.hold(f"all end within {_ENDS_WITHIN_S:.0f} s on {case}, not {took:.1f}", if_=took <= _ENDS_WITHIN_S)
+    stage.hold(f"work was left when they ended on {case}", if_=any(await left_in(stage.house)))
 
 
 DRAINING: Final = Scenario(
@@ -69,4 +63,5 @@ DRAINING: Final = Scenario(
     "SIGTERM to every worker at once under load, and again while Postgres is out of reach; then others go on",
     _play,
     most=30_000,
+    needs=frozenset({Need.PROXIES}),
 )

@@ -5,15 +5,17 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 from typing import Final, NamedTuple
 
+from abacus.core.errors import Unavailable
 from abacus.expiry.month import Month
 from abacus.streams.publisher import Message
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
-from tests.chaos.house import CREW, House, now, opened_house
+from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.needs import Need
 from tests.chaos.run import Outcome, Plan, send
 from tests.chaos.services import Services
 from tests.chaos.settling import dead, settled
@@ -24,13 +26,12 @@ _LOOK_EVERY_S: Final = 0.5
 
 @dataclass
 class Stage:
-    """Where a story is played. What it sends beside the workload, and what is set aside beside the topic, it says here,
-    for the audit: `fates` of bodies, and `aside` by origin or key and reason.
+    """Where a story is played. It tells the audit what it sends, the fates of bodies that the workload does not know,
+    and what is set aside beside the stream: by origin or key, and reason.
     """
 
     house: House
     plan: Plan
-    start: datetime
     messages: Sequence[Message]
     fates: Mapping[bytes, Fate]
     sent: list[Message] = field(default_factory=list)
@@ -51,53 +52,54 @@ class Stage:
         if not if_:
             self.faults.append(f"does not hold: {what}")
 
-    async def until(self, what: str, condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:
-        """Wait for it; that it never came is a fault."""
+    async def until(self, what: str, condition: Callable[[], Awaitable[bool]], within_s: float) -> None:
+        """Wait for it; that it does not come is a fault."""
         deadline = time.monotonic() + within_s
         while not await condition():
             if time.monotonic() > deadline:
                 self.faults.append(f"not within {within_s:.0f} s: {what}")
-                return False
+                return
             await asyncio.sleep(_LOOK_EVERY_S)
-        return True
 
     async def posted(self) -> int:
         return int(await self.house.pool.fetchval("select count(*) from claim"))
 
-    async def rests(self) -> None:
+    async def rests(self, within_s: float | None = None) -> None:
         """Returns when nothing is on its way."""
-        left = await settled(self.house, self.plan.rest_within_s)
+        within_s = within_s or self.plan.rest_within_s
+        left = await settled(self.house, within_s)
         if any(left):
-            self.faults.append(f"after {self.plan.rest_within_s:.0f} s there is left: {left}")
-
-
-Play = Callable[[Stage, Random], Awaitable[None]]
+            self.faults.append(f"after {within_s:.0f} s there is left: {left}")
 
 
 class Scenario(NamedTuple):
-    """`how` completes "a scenario: …" in the list and in the table. `most` bounds how many messages its workload has,
-    and none is for one that makes its own.
-    """
+    """`how` completes "a scenario: …" in the list and in the table. Its workload has `most` messages at most."""
 
     name: str
     how: str
-    play: Play
+    play: Callable[[Stage, Random], Awaitable[None]]
     most: int
-    hired: Mapping[str, int] = CREW
+    needs: frozenset[Need] = frozenset()
 
 
-async def played(scenario: Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+async def play(scenario: Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
     begun = time.monotonic()
     plan = replace(plan, messages=min(plan.messages, scenario.most))
     start = now() - timedelta(minutes=1)
-    planned = workload(plan.seed, plan.messages, start, Month.of((start + timedelta(days=1)).date()))
-    async with opened_house(services, nursery, scenario.name, hired=scenario.hired) as house:
-        stage = Stage(house, plan, start, planned.messages, planned.fates)
-        await scenario.play(stage, Random(f"{plan.seed} {scenario.name}"))
+    month = Month.of((start + timedelta(days=1)).date())
+    planned = workload(plan.seed, plan.messages, start, month)
+    build = Build(scenario.name, plan.seed, Lapse.of(month), scenario.needs, plan.late_after_s)
+    async with opened_house(services, nursery, build) as house:
+        stage = Stage(house, plan, planned.messages, planned.fates)
+        try:
+            await scenario.play(stage, Random(f"{plan.seed} {scenario.name}"))
+        except Unavailable as error:
+            stage.faults.append(str(error))
         await stage.rests()
         if letters := await dead(house):
             stage.faults.append(f"{letters} dead letters")
-        audit = await Auditor(house, Workload(stage.sent, stage.fates), start, aside=stage.aside).audit()
+        sent = Workload(stage.sent, stage.fates)
+        audit = await Auditor(house, sent, start, beside=stage.aside).audit()
         crew = house.crew
     return Outcome(
         scenario.name,
