@@ -103,7 +103,7 @@ async def _poison_queues(stage: Stage, neighbours: Sequence[Message]) -> None:
     for queue, origin, poison in (
         (AWARD, AWARD_QUEUE, (("\u00ff\u2603 {garbage", Reason.UNDECODABLE), ("[]", Reason.INVALID))),
         (AWARD, AWARD_QUEUE, ((version, Reason.UNSUPPORTED), (mixed, Reason.INVALID))),
-        (RETRY, RETRY_QUEUE, (('{"v":1,"retr', Reason.UNDECODABLE), ('{"v":99}', Reason.INVALID))),
+        (RETRY, RETRY_QUEUE, (('{"v":1,"retr', Reason.UNDECODABLE), ('{"v":99,"retries":[]}', Reason.UNSUPPORTED))),
     ):
         await (await house.queue(queue)).send([body for body, _ in poison])
         stage.aside.update(f"{origin}: {reason}" for _, reason in poison)
