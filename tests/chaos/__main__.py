@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from random import SystemRandom
 from typing import Final
@@ -16,13 +17,13 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from abacus.core.errors import AbacusError
-from tests.chaos.births import opened_nursery
+from tests.chaos.births import Nursery, opened_nursery
 from tests.chaos.faults.fault import Fault
 from tests.chaos.faults.table import FAULTS, SHORT
 from tests.chaos.run import Outcome, Plan, run
 from tests.chaos.scenarios.scenario import Scenario, play
 from tests.chaos.scenarios.table import SCENARIOS
-from tests.chaos.services import real_services
+from tests.chaos.services import Services, real_services
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
@@ -82,16 +83,21 @@ async def _all(trials: Sequence[Fault | Scenario], plan: Plan) -> list[Outcome]:
     outcomes: list[Outcome] = []
     async with real_services() as services, opened_nursery() as nursery:
         for trial in trials:
-            tried = (
-                play(trial, plan, services, nursery)
-                if isinstance(trial, Scenario)
-                else run(trial, plan, services, nursery)
-            )
-            outcome = await tried
+            try:
+                outcome = await _tried(trial, plan, services, nursery)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the others are still to be tried
+                trace = "".join(traceback.format_exception(error))
+                outcome = Outcome(trial.name, faults=[f"the run broke off: {trace}"])
             said = (outcome.skipped and f"skipped: {outcome.skipped}") or "; ".join(outcome.faults) or "held"
             _errors.print(f"{trial.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
             outcomes.append(outcome)
     return outcomes
+
+
+async def _tried(trial: Fault | Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+    if isinstance(trial, Scenario):
+        return await play(trial, plan, services, nursery)
+    return await run(trial, plan, services, nursery)
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:

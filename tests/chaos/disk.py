@@ -18,6 +18,7 @@ from tests.chaos.needs import CannotBeHad
 from tests.chaos.services import Restart, postgres_answers
 
 _SIZE: Final = 768 * 1024 * 1024
+_BLOCK: Final = 4096
 _SETTINGS: Final = SETTINGS | {"shared_buffers": "64MB", "max_wal_size": "96MB", "listen_addresses": HOST}
 _FULL: Final = b"No space left on device"
 
@@ -34,8 +35,13 @@ class SmallDisk:
     def fill(self) -> None:
         """Leave nothing free."""
         with (self.mounted / "ballast").open("wb") as ballast:
-            left = os.statvfs(self.mounted)
-            os.posix_fallocate(ballast.fileno(), 0, left.f_bavail * left.f_bsize)
+            taken, portion = 0, _SIZE
+            while portion >= _BLOCK:
+                try:
+                    os.posix_fallocate(ballast.fileno(), taken, portion)
+                    taken += portion
+                except OSError:  # there is not so much; the server takes of it meanwhile
+                    portion //= 2
 
     async def free(self) -> None:
         """Make room again; a server that could not live without is started again, as its operator would."""

@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 
 from abacus.core.errors import Reason
-from tests.chaos.audit import few
 from tests.chaos.expected import expected_of, taken_back
 from tests.chaos.order import Telling
 from tests.chaos.workload import Aside, Awarded, Fate, Ignored, TakenBack
@@ -68,8 +67,3 @@ def test_an_account_is_told_in_order_and_without_a_gap(
     for seq in told:
         telling.tell(("bob", "GRP"), seq)
     assert (telling.against({("bob", "GRP"): posted}), telling.again) == (faults, again)
-
-
-def test_faults_of_a_kind_are_one_line() -> None:
-    assert list(few("missing", [])) == []
-    assert list(few("missing", range(7))) == ["missing: 0; 1; 2; 3; 4 and 2 more"]

@@ -3,15 +3,17 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from random import Random
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from tests.chaos.house import House
 from tests.chaos.needs import Need
 
 _LOOK_EVERY_S: Final = 0.1
+
+Option = TypeVar("Option")
 
 Struck: TypeAlias = Counter[str]
 # While the block lasts, the fault strikes; when it is left, everything is whole again.
@@ -66,3 +68,9 @@ async def struck_within(has_struck: Callable[[], bool], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not has_struck() and time.monotonic() < deadline:  # noqa: ASYNC110  # it is counted elsewhere
         await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def in_turn(options: Sequence[Option], rng: Random) -> Iterator[Option]:
+    """Without end, each as often as the others, in an order by chance."""
+    while True:
+        yield from rng.sample(options, len(options))

@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
 from abacus.streams.window import committed
-from tests.chaos.faults.fault import Fault, Struck, at_moments
+from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.chaos.house import House, kafka_admin
 from tests.chaos.services import Restart, daemon
 
@@ -38,10 +38,10 @@ async def _storm(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 @asynccontextmanager
 async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
-    restart = Restart.of(daemon("kafka"))
+    restart, signals = Restart.of(daemon("kafka")), in_turn((signal.SIGTERM, signal.SIGKILL), rng)
 
     async def strike(struck: Struck) -> None:
-        by = rng.choice((signal.SIGTERM, signal.SIGKILL))
+        by = next(signals)
         await restart.end(by)
         await asyncio.sleep(rng.uniform(0, 2))
         restart.start()
@@ -94,7 +94,9 @@ async def _members(house: House) -> int:
 
 
 REBALANCES: Final = Fault("rebalances", "calculators join and leave, one or the other every 0.5 to 2.5 s", _storm)
-KAFKA_RESTART: Final = Fault("kafka-restart", "the broker stopped by SIGTERM or kill -9, and started again", _restart)
+KAFKA_RESTART: Final = Fault(
+    "kafka-restart", "the broker stopped by SIGTERM or kill -9, and started again", _restart, lasts=1.5
+)
 ZOMBIE: Final = Fault(
     "zombie", "a calculator stopped past its session (8 to 11 s), then woken with its batch in hand", _zombie
 )

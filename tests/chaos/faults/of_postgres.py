@@ -13,7 +13,7 @@ from abacus.core.errors import Unavailable
 from abacus.health import WorkerHealth
 from abacus.patience import until_available
 from abacus.postgres import passing_failures
-from tests.chaos.faults.fault import Fault, Struck, at_moments
+from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.chaos.house import House
 from tests.chaos.needs import Need
 from tests.chaos.services import Restart, daemon, postgres_answers
@@ -23,10 +23,10 @@ _MANNERS: Final = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 @asynccontextmanager
 async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
-    restart = Restart.of(daemon("postgres"))
+    restart, manners = Restart.of(daemon("postgres")), in_turn(tuple(_MANNERS), rng)
 
     async def strike(struck: Struck) -> None:
-        manner = rng.choice(tuple(_MANNERS))
+        manner = next(manners)
         await restart.end(_MANNERS[manner])
         await asyncio.sleep(rng.uniform(0, 1.5))
         restart.start()
@@ -139,7 +139,9 @@ async def _patiently(ask: Callable[[], Awaitable[Any]]) -> Any:
     return await until_available(asked, WorkerHealth("chaos"))
 
 
-POSTGRES_RESTART: Final = Fault("postgres-restart", "Postgres stopped (fast or immediate) and started again", _restart)
+POSTGRES_RESTART: Final = Fault(
+    "postgres-restart", "Postgres stopped (fast, or immediate, which is a crash) and started again", _restart, lasts=1.5
+)
 POSTGRES_REFUSES: Final = Fault(
     "postgres-refuses", "one posting statement in ten fails with 40P01 or 40001, by a trigger", _refuse
 )
