@@ -52,7 +52,10 @@ async def _play(stage: Stage, rng: Random) -> None:
         stage.hold(
             f"a redrive ends with 0, or with 1 when SQS lets it down, not with {code}: {told}", if_=code in {0, 1}
         )
-        return not await letters.holds()
+        if await letters.holds():
+            return False
+        proxies.sqs.faults = SqsFaults()
+        return not house.held  # a late duplicate of a dead letter is redriven too
 
     await stage.until("no dead letters", redriven, _REDRIVEN_WITHIN_S)
     proxies.sqs.faults = SqsFaults()
