@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import logging
+import signal
 import sys
 import time
 import traceback
@@ -27,6 +28,7 @@ from tests.chaos.services import Services, real_services
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
+_INTERRUPTED: Final = 130
 _MESSAGES: Final = 50_000
 _SHORT_MESSAGES: Final = 6_000
 _errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -56,7 +58,7 @@ def main() -> int:
         seed,
         messages,
         sent_over_s=15.0 if asked.short else 25.0,
-        rest_within_s=240.0,
+        rest_within_s=300.0,
         late_after_s=10.0 if asked.short else 60.0,
         overload_s=12.0 if asked.short else 60.0,
     )
@@ -69,6 +71,8 @@ def main() -> int:
     except AbacusError as error:
         _errors.print(f"chaos: {error}", markup=False)
         return _REFUSED
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return _INTERRUPTED
     if asked.json:
         print(json.dumps({"seed": seed, "runs": [vars(each) | {"held": each.held} for each in outcomes]}))
     else:
@@ -81,6 +85,9 @@ def main() -> int:
 
 async def _all(trials: Sequence[Fault | Scenario], plan: Plan) -> list[Outcome]:
     outcomes: list[Outcome] = []
+    running = asyncio.current_task()
+    if running is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)  # and everything is put away
     async with real_services() as services, opened_nursery() as nursery:
         for trial in trials:
             try:

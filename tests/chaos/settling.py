@@ -36,13 +36,16 @@ class Left(NamedTuple):
 
 
 async def settled(house: House, within_s: float) -> Left:
-    """What is left when nothing is, or at the latest after so many seconds."""
-    deadline = time.monotonic() + within_s
+    """What is left when nothing is, or at the latest after so many seconds. The house's logs tell how it went."""
+    begun = time.monotonic()
+    deadline = begun + within_s
     while True:
         try:
             left = await left_in(house)
         except (Unavailable, KafkaError, OSError):  # a service that is still coming back
             left = None
+        with (house.logs / "left.log").open("a", encoding="utf-8") as log:
+            log.write(f"{time.monotonic() - begun:.0f} s: {left}\n")
         if left is not None and (not any(left) or time.monotonic() > deadline):
             return left
         await asyncio.sleep(_LOOK_EVERY_S)

@@ -21,7 +21,8 @@ Work: TypeAlias = Callable[[House, Random], AbstractAsyncContextManager[Struck]]
 
 
 class Fault(NamedTuple):
-    """`how` says what happens. What it `counts` has to have struck, each of it; without names, anything.
+    """`how` says what happens. What it `counts` has to have struck, each of it but so many as it `may_miss`; without
+    names, anything.
 
     `lasts` is for how many times as long as usual the workload is sent, so that everything has its turn.
     """
@@ -32,12 +33,14 @@ class Fault(NamedTuple):
     needs: frozenset[Need] = frozenset()
     counts: tuple[str, ...] = ()
     lasts: float = 1.0
+    may_miss: int = 0
 
     def missed(self, struck: Struck) -> list[str]:
-        """What never struck."""
+        """What never struck and should have."""
         if not self.counts:
             return [] if struck.total() else [self.name]
-        return [name for name in self.counts if not struck[name]]
+        missed = [name for name in self.counts if not struck[name]]
+        return missed if len(missed) > self.may_miss else []
 
 
 @asynccontextmanager

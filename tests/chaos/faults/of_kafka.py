@@ -78,7 +78,7 @@ async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
         try:
             await asyncio.sleep(rng.uniform(*_SLEEPS_S))
             # It counts when the group has gone on without it.
-            struck["calculator"] += await _members(house) < before
+            struck["calculator"] += bool(before - await _members(house))
         finally:
             worker.thaw()
 
@@ -86,11 +86,11 @@ async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
         yield struck
 
 
-async def _members(house: House) -> int:
+async def _members(house: House) -> set[str]:
     await _answers(house)
     async with kafka_admin(house.settings) as admin:
         [answer] = await admin.describe_consumer_groups([f"{house.settings.queue_prefix}calculator"])
-        return len(answer.groups[0][_MEMBERS])
+        return {member[0] for member in answer.groups[0][_MEMBERS]}
 
 
 REBALANCES: Final = Fault("rebalances", "calculators join and leave, one or the other every 0.5 to 2.5 s", _storm)

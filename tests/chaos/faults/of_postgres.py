@@ -90,7 +90,7 @@ _DEADLOCKS: Final = "select deadlocks from pg_stat_database where datname = curr
 @asynccontextmanager
 async def _rogue(house: House, rng: Random) -> AsyncIterator[Struck]:
     """A stranger takes locks the other way round. Who of the two is told to give way is up to Postgres."""
-    before = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
+    seen = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
 
     async def strike(struck: Struck) -> None:
         with suppress(Unavailable):  # it was told to give way, or Postgres is away
@@ -98,7 +98,10 @@ async def _rogue(house: House, rng: Random) -> AsyncIterator[Struck]:
                 for account in sorted(map(tuple, await connection.fetch(_HOT)), reverse=True):
                     await connection.execute(_LOCK, *account)
                     await asyncio.sleep(0.03)
-        struck["deadlock"] = max(0, await _patiently(lambda: house.pool.fetchval(_DEADLOCKS)) - before)
+        nonlocal seen
+        sees = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
+        struck["deadlock"] += sees - seen if sees >= seen else sees  # a crash of Postgres sets its counts to 0
+        seen = sees
 
     async with at_moments(strike, rng, every_s=(0.0, 0.3)) as struck:
         yield struck

@@ -26,4 +26,4 @@ _TOGETHER: Final[Sequence[Fault]] = (
 )
 MIXED: Final = mixed(_TOGETHER)
 FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, MIXED)
-SHORT: Final[Sequence[Fault]] = (MIXED, CLOCKS)
+SHORT: Final[Sequence[Fault]] = (MIXED,)
