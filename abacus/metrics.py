@@ -59,6 +59,9 @@ POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle one
 # Messages on the transactions topic that this process' partitions still have to read.
 CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])
 
+# Partitions of a topic that are paused at the moment, because the batch in hand takes long.
+PARTITIONS_PAUSED: Final = Gauge("abacus_partitions_paused", "Partitions that are not read for the moment", ["topic"])
+
 # Seconds since the rate cards were last read.
 CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, ValidationError
 
+from abacus.core.errors import Reason, SetAside
+
 # Any business has its times in here; a year with five digits would break calendars further on.
 _FROM, _BEFORE = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -31,6 +33,18 @@ def _in_utc(moment: datetime) -> datetime:
 # Held in UTC, whatever offset it came with: pydantic's own zones make each later use of a time several times dearer.
 Moment = Annotated[AwareDatetime, Field(ge=_FROM, lt=_BEFORE), BeforeValidator(_written_out), AfterValidator(_in_utc)]
 Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidator(_day_written_out)]
+
+
+def unreadable(what: str, error: ValidationError) -> SetAside:
+    """Why an envelope cannot be read: it is no JSON, of another version, or wrong."""
+    kinds = {(fault["loc"], fault["type"]) for fault in error.errors(include_url=False, include_context=False)}
+    if ((), "json_invalid") in kinds:
+        reason = Reason.UNDECODABLE
+    elif {(("v",), "literal_error"), (("v",), "missing")} & kinds:
+        reason = Reason.UNSUPPORTED
+    else:
+        reason = Reason.INVALID
+    return SetAside(reason, f"not {what}: {first_fault(error)}")
 
 
 def first_fault(error: ValidationError, *, shown: bool = True) -> str:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.core.ids import PARTNERS
-from abacus.validation import first_fault
+from abacus.validation import unreadable
 
 
 class Asked(NamedTuple):
@@ -106,7 +106,7 @@ def decode_retries(body: bytes | str) -> Sequence[Message]:
     try:
         envelope = ENVELOPE.validate_json(body)
     except ValidationError as error:
-        raise SetAside(Reason.INVALID, f"not a retry envelope: {first_fault(error)}") from None
+        raise unreadable("a retry envelope", error) from None
     try:
         return [_message(retry) for retry in envelope["retries"]]
     except (KeyError, ValueError) as error:

@@ -8,12 +8,11 @@ import orjson
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, expiry_key
 from abacus.expiry.month import Month
 from abacus.ledger.lapsing import MonthEnd
 from abacus.ledger.transfer import AccountId
-from abacus.validation import Moment, first_fault
+from abacus.validation import Moment, unreadable
 
 MAX_ACCOUNTS: Final = 500
 _MAX_BYTES: Final = 100 * 1024  # of the accounts' names: far from what a message may hold
@@ -83,7 +82,7 @@ def decode_envelope(body: str) -> Envelope:
     try:
         message = ENVELOPE.validate_json(body)
     except ValidationError as error:
-        raise SetAside(Reason.INVALID, f"not an expiry envelope: {first_fault(error)}") from error
+        raise unreadable("an expiry envelope", error) from error
     return Envelope(
         message["country"],
         Month.parse(message["month"]),

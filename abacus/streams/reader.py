@@ -10,7 +10,7 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from abacus.core.errors import Unavailable
 from abacus.health import WorkerHealth
-from abacus.metrics import CONSUMER_LAG
+from abacus.metrics import CONSUMER_LAG, PARTITIONS_PAUSED
 from abacus.patience import unless_stopped, until_available
 
 DEPENDENCY: Final = "Kafka"
@@ -173,6 +173,7 @@ class StreamReader:
         """Polls paused partitions until the work is done, or for a while after `stop`."""
         paused = consumer.assignment()
         consumer.pause(*paused)
+        PARTITIONS_PAUSED.labels(self._topic).set(len(paused))
         loop = asyncio.get_running_loop()
         deadline: float | None = None
         while not work.done():
@@ -184,6 +185,7 @@ class StreamReader:
             with contextlib.suppress(KafkaError):
                 self._take_read()
             await asyncio.wait((work,), timeout=0.3)  # a poll that comes back at once must not make this spin
+        PARTITIONS_PAUSED.labels(self._topic).set(0)
         with contextlib.suppress(IllegalStateError):  # a partition may have left us meanwhile
             consumer.resume(*(paused & consumer.assignment()))
 

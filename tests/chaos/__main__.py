@@ -1,4 +1,6 @@
-"""`make chaos`: one fault after another strikes real processes on real services; then everything has to add up."""
+"""`make chaos`: one fault after another strikes real processes on real services, and scenarios are played on them; each
+time everything has to add up.
+"""
 
 import argparse
 import asyncio
@@ -16,11 +18,13 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from abacus.core.errors import AbacusError
-from tests.chaos.births import opened_nursery
+from tests.chaos.births import Nursery, opened_nursery
 from tests.chaos.faults.fault import Fault
 from tests.chaos.faults.table import FAULTS, SHORT
 from tests.chaos.run import Outcome, Plan, run
-from tests.chaos.services import real_services
+from tests.chaos.scenarios.scenario import Scenario, play
+from tests.chaos.scenarios.table import SCENARIOS
+from tests.chaos.services import Services, real_services
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
@@ -33,20 +37,20 @@ _errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--seed", type=int, help="of the workload and of what strikes when; printed, and random else")
-    parser.add_argument("--only", action="append", metavar="NAME", help="faults whose name holds this")
-    parser.add_argument("--list", action="store_true", help="name the faults, and run none")
+    parser.add_argument("--only", action="append", metavar="NAME", help="faults and scenarios whose name holds this")
+    parser.add_argument("--list", action="store_true", help="name them, and run none")
     parser.add_argument("--short", action="store_true", help="less of everything, in about two minutes")
     parser.add_argument("--messages", type=int, help=f"how many are sent in each run; {_MESSAGES:,} else")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
     asked = parser.parse_args()
-    among = SHORT if asked.short and not asked.only else FAULTS
-    faults = [fault for fault in among if not asked.only or any(part in fault.name for part in asked.only)]
-    if not faults:
-        _errors.print("no fault has such a name; --list names them", markup=False)
+    among: tuple[Fault | Scenario, ...] = (*(SHORT if asked.short and not asked.only else FAULTS), *SCENARIOS)
+    trials = [trial for trial in among if not asked.only or any(part in trial.name for part in asked.only)]
+    if not trials:
+        _errors.print("no fault and no scenario has such a name; --list names them", markup=False)
         return _REFUSED
     if asked.list:
-        for fault in faults:
-            print(f"{fault.name}: {fault.how}")
+        for trial in trials:
+            print(f"{trial.name}: {trial.how}")
         return 0
     seed = SystemRandom().randrange(10_000) if asked.seed is None else asked.seed
     messages = asked.messages or (_SHORT_MESSAGES if asked.short else _MESSAGES)
@@ -56,13 +60,14 @@ def main() -> int:
         sent_over_s=15.0 if asked.short else 25.0,
         rest_within_s=300.0,
         late_after_s=10.0 if asked.short else 60.0,
+        overload_s=12.0 if asked.short else 60.0,
     )
     _errors.print(f"seed {seed}", markup=False)
     started = time.monotonic()
     for name in ("aiokafka", "asyncpg"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # that a service is away is what is wanted
     try:
-        outcomes = asyncio.run(_all(faults, plan))
+        outcomes = asyncio.run(_all(trials, plan))
     except AbacusError as error:
         _errors.print(f"chaos: {error}", markup=False)
         return _REFUSED
@@ -78,22 +83,28 @@ def main() -> int:
     return 0 if all(each.held for each in outcomes) else _FAULTS
 
 
-async def _all(faults: Sequence[Fault], plan: Plan) -> list[Outcome]:
+async def _all(trials: Sequence[Fault | Scenario], plan: Plan) -> list[Outcome]:
     outcomes: list[Outcome] = []
     running = asyncio.current_task()
     if running is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)  # and everything is put away
     async with real_services() as services, opened_nursery() as nursery:
-        for fault in faults:
+        for trial in trials:
             try:
-                outcome = await run(fault, plan, services, nursery)
-            except Exception as error:  # noqa: BLE001  # whatever it is, the other faults are still to be tried
+                outcome = await _tried(trial, plan, services, nursery)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the others are still to be tried
                 trace = "".join(traceback.format_exception(error))
-                outcome = Outcome(fault.name, faults=[f"the run broke off: {trace}"])
+                outcome = Outcome(trial.name, faults=[f"the run broke off: {trace}"])
             said = (outcome.skipped and f"skipped: {outcome.skipped}") or "; ".join(outcome.faults) or "held"
-            _errors.print(f"{fault.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
+            _errors.print(f"{trial.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
             outcomes.append(outcome)
     return outcomes
+
+
+async def _tried(trial: Fault | Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+    if isinstance(trial, Scenario):
+        return await play(trial, plan, services, nursery)
+    return await run(trial, plan, services, nursery)
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:

@@ -1,8 +1,9 @@
 """After a run: whether ledger, quarantine and points topic hold what the workload says, and nothing else."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -44,12 +45,15 @@ class Audit(NamedTuple):
 
 @dataclass(frozen=True)
 class Auditor:
-    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any."""
+    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any.
+    `beside` is what has to be set aside that was never in the topic: by key or origin, and reason.
+    """
 
     house: House
     workload: Workload
     start: datetime
     lapsed: Month | None = None
+    beside: Counter[str] = field(default_factory=Counter)
 
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconciled(), self._verified())
@@ -59,7 +63,7 @@ class Auditor:
         told, again = await self._told()
         faults = [
             *faults_of_postings(expected, posted, may_expire=self.lapsed is not None),
-            *faults_of_quarantine(expected, posted, held),
+            *faults_of_quarantine(expected, posted, held, self.beside),
             *await self._expired(),
             *told,
             *(fault for found in await commands for fault in found),

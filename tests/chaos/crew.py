@@ -38,9 +38,19 @@ class Worker:
         """Whether this process of it has ever been."""
         if self._process is None or self._process.ended.done():
             return False
+        return _READY in self.told
+
+    @property
+    def told(self) -> bytes:
+        """What this process of it has logged."""
         with self._log.open("rb") as log:
             log.seek(self._began_at)
-            return _READY in log.read()
+            return log.read()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that lives, if one does."""
+        return None if self._process is None or self._process.ended.done() else self._process.pid
 
     def kill(self) -> bool:
         """kill -9; whether it lived."""
@@ -96,10 +106,11 @@ class Crew:
         self._gone: list[Worker] = []
         self.workers: list[Worker] = []
 
-    def hire(self, name: str, *, clock: Path | None = None) -> Worker:
+    def hire(self, name: str, *, clock: Path | None = None, health_port: int | None = None) -> Worker:
         self._hired += 1
         log = self._logs / f"{name}-{self._hired}.log"
-        worker = Worker(name, self._nursery, self._environment, log, clock)
+        told = {} if health_port is None else {"ABACUS_HEALTH_PORT": str(health_port)}
+        worker = Worker(name, self._nursery, {**self._environment, **told}, log, clock)
         self.workers.append(worker)
         return worker
 

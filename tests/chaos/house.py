@@ -39,7 +39,7 @@ _QUEUES: Final = (AWARD, RETRY, EXPIRY)
 # What a killed worker held comes back sooner than in production, and what takes long is handed out twice.
 _VISIBLE_AGAIN_S: Final = 8
 _AUDITORS: Final = 4
-_READY_WITHIN_S: Final = 180.0
+READY_WITHIN_S: Final = 180.0
 
 
 class Lapse(NamedTuple):
@@ -152,7 +152,7 @@ async def opened_house(services: Services, nursery: Nursery, plan: Build) -> Asy
             clock = logs / "clock"
         crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
         _hire(crew, clock)
-        await crew.ready(_READY_WITHIN_S)
+        await crew.ready(READY_WITHIN_S)
         yield House(settings, pool, client, crew, nursery, logs, plan.lapse, proxies, disk, clock)
 
 

@@ -1,6 +1,8 @@
 """What differs between what is expected and what was found in the ledger and the quarantine. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason
@@ -8,6 +10,7 @@ from abacus.ledger.award import Kind
 from abacus.quarantine.item import Stage
 from tests.chaos.expected import Expected, taken_back
 
+NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 _NAMED: Final = 5  # of faults of one kind
 
 
@@ -66,18 +69,22 @@ def faults_of_postings(expected: Expected, found: Iterable[Posted], *, may_expir
     ]
 
 
-def faults_of_quarantine(expected: Expected, posted: Sequence[Posted], found: Iterable[Held]) -> list[str]:
-    """What is set aside and should not be, or the other way round, or for another reason."""
+def faults_of_quarantine(
+    expected: Expected, posted: Sequence[Posted], found: Iterable[Held], beside: Mapping[str, int] = NOTHING
+) -> list[str]:
+    """What is set aside and should not be, or the other way round, or for another reason. `beside` counts what was
+    never in the topic: by key or origin, and reason.
+    """
     aside: dict[str, str] = {}
     contradicting: set[tuple[str | None, str | None]] = set()
-    other: list[str] = []
+    other: Counter[str] = Counter()
     for item in found:
         if item.stage == Stage.TRANSACTION:
             aside[item.origin] = item.reason
         elif item.reason == Reason.KEY_CONFLICT:
             contradicting.add((item.key, item.fingerprint))
         else:
-            other.append(f"{item.key or item.origin}: {item.reason}")
+            other[f"{item.key or item.origin}: {item.reason}"] += 1
     beaten = expected.conflicts - {(each.key, each.fingerprint) for each in posted}
     return [
         *few("not set aside", expected.aside.keys() - aside.keys()),
@@ -88,7 +95,8 @@ def faults_of_quarantine(expected: Expected, posted: Sequence[Posted], found: It
         ),
         *few("contradicts, and not set aside", beaten - contradicting),
         *few("set aside as if it contradicted", contradicting - beaten),
-        *few("set aside, of awards", other),
+        *few("set aside, of awards", (other - Counter(beside)).elements()),
+        *few("not set aside, of awards", (Counter(beside) - other).elements()),
     ]
 
 

@@ -34,6 +34,7 @@ class Plan:
     sent_over_s: float
     rest_within_s: float
     late_after_s: float
+    overload_s: float = 60.0
 
 
 @dataclass

@@ -69,6 +69,14 @@ def test_quarantine(expected: Expected, found: list[Held], faults: list[str]) ->
     assert faults_of_quarantine(expected, [ONE, TWO, BACK], found) == faults
 
 
+def test_what_is_set_aside_beside_the_topic_is_counted() -> None:
+    expected, beside = Expected({}, {}, {}, 0, []), {"award queue: invalid": 2}
+    item = Held("envelope", "award queue", "invalid", None, None)
+    assert faults_of_quarantine(expected, [], [item, item], beside) == []
+    assert faults_of_quarantine(expected, [], [item], beside) == ["not set aside, of awards: award queue: invalid"]
+    assert faults_of_quarantine(expected, [], [item] * 3, beside) == ["set aside, of awards: award queue: invalid"]
+
+
 def test_faults_of_a_kind_are_one_line() -> None:
     assert list(few("missing", [])) == []
     assert list(few("missing", range(7))) == ["missing: 0; 1; 2; 3; 4 and 2 more"]

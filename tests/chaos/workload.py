@@ -7,7 +7,7 @@ the pipeline but the calculation itself.
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -18,6 +18,7 @@ from abacus.earning.calculate import Calculator
 from abacus.earning.transaction import Refunded, read_transaction
 from abacus.examples import example_cards
 from abacus.expiry.month import Month
+from abacus.ledger.award import Award
 from abacus.rates.book import CardBook
 from abacus.rates.card import BASE_TIER, PublishedCard, RateCard
 from abacus.streams.publisher import Message
@@ -104,7 +105,7 @@ class _Maker:
         self._rng = rng
         self._today = datetime.combine(today.astimezone(UTC).date(), time(), UTC)
         self._lapsing = lapsing
-        self._calculator = Calculator(CardBook(PublishedCard(card, 1) for card in cards()))
+        self._calculator = calculator_by(cards())
         self._cards = {card.scope: card for card in cards()}
         self._number = 0
 
@@ -221,12 +222,7 @@ class _Maker:
 
     def _awarded(self, transaction: dict[str, Any]) -> Message:
         message = _message(transaction)
-        read = read_transaction(message.value)
-        award = self._calculator.award(read, self._calculator.card_for(read), BASE_TIER)
-        assert award is not None
-        self.made.fates[message.value] = Awarded(
-            award.key, award.fingerprint, award.member_id, award.program, award.points
-        )
+        self.made.fates[message.value] = _fate_of(award_of(message, self._calculator))
         return message
 
     def _transaction(self) -> dict[str, Any]:
@@ -259,6 +255,27 @@ class _Maker:
             return start + timedelta(seconds=rng.randrange(10 * 86_400))
         ago = timedelta(days=rng.randint(5, 60)) if rng.random() < _LATE else timedelta()
         return self._today - ago - timedelta(seconds=rng.randrange(86_400))
+
+
+def calculator_by(priced_by: Iterable[RateCard]) -> Calculator:
+    return Calculator(CardBook(PublishedCard(card, 1) for card in priced_by))
+
+
+def award_of(message: Message, calculator: Calculator) -> Award:
+    """What a good transaction, or a listed event, comes to."""
+    read = read_transaction(message.value)
+    award = calculator.award(read, calculator.card_for(read), BASE_TIER)
+    assert award is not None
+    return award
+
+
+def awarded(messages: Iterable[Message], calculator: Calculator) -> dict[bytes, Fate]:
+    """The fates of such messages."""
+    return {message.value: _fate_of(award_of(message, calculator)) for message in messages}
+
+
+def _fate_of(award: Award) -> Awarded:
+    return Awarded(award.key, award.fingerprint, award.member_id, award.program, award.points)
 
 
 def is_sleeper(member: int) -> bool:

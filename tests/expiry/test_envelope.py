@@ -46,7 +46,6 @@ def test_as_few_parts_as_the_limits_allow(count: int, length: int, sizes: list[i
 @pytest.mark.parametrize(
     "change",
     [
-        {"v": 2},
         {"country": "Singapore"},
         {"month": "2026-13"},
         {"number": 0},
@@ -68,7 +67,19 @@ def test_what_is_no_envelope(change: dict[str, Any]) -> None:
     assert next(iter(change)) in fault.value.detail
 
 
-@pytest.mark.parametrize("body", ["", "nothing", "[]", "{}", "null"])
-def test_what_is_not_even_json(body: str) -> None:
-    with pytest.raises(SetAside):
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("", Reason.UNDECODABLE),
+        ("nothing", Reason.UNDECODABLE),
+        ("[]", Reason.INVALID),
+        ("null", Reason.INVALID),
+        ("{}", Reason.UNSUPPORTED),
+        (encode_envelope(ENVELOPE).replace('"v":1', '"v":2'), Reason.UNSUPPORTED),
+        (encode_envelope(ENVELOPE).replace('"v":1', '"v":"1"'), Reason.UNSUPPORTED),
+    ],
+)
+def test_what_is_not_even_one_of_this_version(body: str, reason: Reason) -> None:
+    with pytest.raises(SetAside) as fault:
         decode_envelope(body)
+    assert fault.value.reason is reason

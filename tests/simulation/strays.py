@@ -56,7 +56,8 @@ STRAYS: Final = (
     _stray("award queue", "no envelope at all", Reason.UNDECODABLE),
     _stray("award queue", '{"v":1}', Reason.INVALID),
     _stray("award queue", '{"v":2,"awards":[]}', Reason.UNSUPPORTED),
-    _stray("retry queue", "no envelope either", Reason.INVALID),
+    _stray("retry queue", "no envelope either", Reason.UNDECODABLE),
+    _stray("retry queue", '{"v":2,"retries":[]}', Reason.UNSUPPORTED),
     _stray("retry queue", '{"v":1,"retries":[{"transaction":"{}"}]}', Reason.INVALID),
     Stray(
         "award queue",

@@ -194,6 +194,8 @@ class SqsProxy:
         if "QueueUrl" in call:
             call = {**call, "QueueUrl": _at(self._upstream, call["QueueUrl"])}
         answer = await self._forward(request._replace(body=orjson.dumps(call)))
+        if answer.status != httpx.codes.OK:
+            return answer  # a service in trouble does not even speak JSON
         document = _read(answer)
         if "QueueUrl" in document:
             document["QueueUrl"] = _at(self.url, document["QueueUrl"])

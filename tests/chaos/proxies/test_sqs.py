@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from abacus.core.errors import Unavailable
 from abacus.queues.port import Received, Unsent
 from abacus.queues.sqs import Client, SqsQueue, sqs_client
+from tests.chaos.proxies.listener import Answer, Request, listening
 from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
 from tests.conftest import Services
 from tests.contracts.test_queue import queue_at, taken
@@ -182,6 +183,19 @@ async def test_without_an_answer_it_may_have_happened_or_not(place: Opens) -> No
         arrived = set(await left(direct))
         assert arrived
         assert bodies - arrived
+
+
+async def test_a_service_in_trouble_is_unavailable_whatever_it_says() -> None:
+    async def overloaded(_: Request) -> Answer:
+        return Answer(503, {"content-type": "text/plain"}, b"The server was not able to produce a timely response.")
+
+    async with (
+        listening(overloaded) as upstream,
+        SqsProxy(upstream, SqsFaults(), 1) as proxy,
+        sqs_client(proxy.url) as client,
+    ):
+        with pytest.raises(Unavailable, match="503"):
+            await SqsQueue.find(client, "any")
 
 
 async def test_a_service_that_is_away_is_unavailable() -> None:

@@ -1,0 +1,71 @@
+"""The ledger refuses everything until all messages are dead letters; mended, they are sent back and land once."""
+
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from abacus.queues.definition import AWARD
+from tests.chaos.needs import Need
+from tests.chaos.proxies.sqs import SqsFaults
+from tests.chaos.scenarios.scenario import Scenario, Stage
+from tests.chaos.settling import dead, left_in
+
+_REFUSES_ALL: Final = """
+create function chaos_refuse_all() returns trigger language plpgsql as $$
+begin
+    raise exception 'a fault of ours';
+end $$;
+create trigger chaos_refuse_all before insert on claim for each row execute function chaos_refuse_all();
+"""
+_MENDED: Final = "drop trigger chaos_refuse_all on claim; drop function chaos_refuse_all"
+_DEAD_WITHIN_S: Final = 300.0
+_REDRIVEN_WITHIN_S: Final = 240.0
+_FAULTS: Final = SqsFaults(duplicate=0.2, late_duplicate=0.05, drop_delete=0.2, partial=0.2, throttle=0.1, timeout=0.05)
+
+
+async def _play(stage: Stage, rng: Random) -> None:
+    house = stage.house
+    award, letters = await house.queue(AWARD), await house.queue(f"{AWARD}-dlq")
+    for queue in (award, letters):  # so that ten receives do not take minutes
+        await house.client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "1"})
+    await house.pool.execute(_REFUSES_ALL)
+    await stage.send(stage.messages)
+
+    async def all_dead() -> bool:
+        left = await left_in(house)
+        return not (left.unread or left.queued) and await dead(house) > 0
+
+    await stage.until("all messages of the award queue are dead letters", all_dead, _DEAD_WITHIN_S)
+    stage.seen["dead letters"] = await dead(house)
+    stage.hold("nothing is posted while the ledger refuses", if_=await stage.posted() == 0)
+    await house.client.set_queue_attributes(QueueUrl=award.url, Attributes={"VisibilityTimeout": "8"})
+    await house.pool.execute(_MENDED)
+
+    proxies = house.proxies
+    through = replace(house, settings=proxies.led_through(house.settings))
+    proxies.sqs.faults = _FAULTS
+
+    async def redriven() -> bool:
+        """One that SQS lets down ends with 1, and is asked for again; what it has moved stays moved."""
+        code, told = await through.command("dlq", "redrive", AWARD)
+        stage.seen["redrives"] += 1
+        stage.hold(
+            f"a redrive ends with 0, or with 1 when SQS lets it down, not with {code}: {told}", if_=code in {0, 1}
+        )
+        if await letters.holds():
+            return False
+        proxies.sqs.faults = SqsFaults()
+        return not house.held  # a late duplicate of a dead letter is redriven too
+
+    await stage.until("no dead letters", redriven, _REDRIVEN_WITHIN_S)
+    proxies.sqs.faults = SqsFaults()
+    stage.seen.update(proxies.sqs.struck)
+
+
+REDRIVE: Final = Scenario(
+    "redrive",
+    "every posting fails until all awards are dead letters; mended, `abacus dlq redrive` on a bad SQS brings them back",
+    _play,
+    most=6_000,
+    needs=frozenset({Need.PROXIES}),
+)

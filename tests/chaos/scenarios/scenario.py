@@ -1,0 +1,124 @@
+"""What a scenario is: a story that happens to a house of real workers, and the same audit at its end as for a fault."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from random import Random
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Unavailable
+from abacus.expiry.month import Month
+from abacus.streams.publisher import Message
+from tests.chaos.audit import Auditor
+from tests.chaos.births import Nursery
+from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.needs import Need
+from tests.chaos.run import Outcome, Plan, send
+from tests.chaos.services import Services
+from tests.chaos.settling import dead, settled
+from tests.chaos.workload import Awarded, Fate, TakenBack, Workload, workload
+
+_LOOK_EVERY_S: Final = 0.5
+
+
+@dataclass
+class Stage:
+    """Where a story is played. It tells the audit what it sends, the fates of bodies that the workload does not know,
+    and what is set aside beside the stream: by origin or key, and reason.
+    """
+
+    house: House
+    plan: Plan
+    messages: Sequence[Message]
+    fates: Mapping[bytes, Fate]
+    sent: list[Message] = field(default_factory=list)
+    aside: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def third(self, number: int) -> Sequence[Message]:
+        """Of the workload, counted from 0."""
+        return self.messages[len(self.messages) * number // 3 : len(self.messages) * (number + 1) // 3]
+
+    async def send(self, messages: Sequence[Message], over_s: float = 0.0) -> None:
+        self.sent += messages
+        await send(self.house, Workload(messages, {}), over_s)
+
+    def hold(self, what: str, *, if_: bool) -> None:
+        """It is a fault unless it is so."""
+        if not if_:
+            self.faults.append(f"does not hold: {what}")
+
+    async def until(self, what: str, condition: Callable[[], Awaitable[bool]], within_s: float) -> None:
+        """Wait for it; that it does not come is a fault."""
+        deadline = time.monotonic() + within_s
+        while not await condition():
+            if time.monotonic() > deadline:
+                self.faults.append(f"not within {within_s:.0f} s: {what}")
+                return
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def posted(self) -> int:
+        return int(await self.house.pool.fetchval("select count(*) from claim"))
+
+    async def rests(self, within_s: float | None = None) -> None:
+        """Returns when nothing is on its way."""
+        within_s = within_s or self.plan.rest_within_s
+        left = await settled(self.house, within_s)
+        if any(left):
+            self.faults.append(f"after {within_s:.0f} s there is left: {left}")
+
+
+class Scenario(NamedTuple):
+    """`how` completes "a scenario: …" in the list and in the table. Its workload has `most` messages at most."""
+
+    name: str
+    how: str
+    play: Callable[[Stage, Random], Awaitable[None]]
+    most: int
+    needs: frozenset[Need] = frozenset()
+
+
+def _in_order(planned: Workload) -> Iterator[Message]:
+    """Without refunds that go ahead of their transaction: they would wait, longer each time, for another part of it."""
+    told: set[str] = set()
+    for message in planned.messages:
+        fate = planned.fates[message.value]
+        if isinstance(fate, Awarded):
+            told.add(fate.key)
+        if not isinstance(fate, TakenBack) or fate.of in told:
+            yield message
+
+
+async def play(scenario: Scenario, plan: Plan, services: Services, nursery: Nursery) -> Outcome:
+    begun = time.monotonic()
+    plan = replace(plan, messages=min(plan.messages, scenario.most))
+    start = now() - timedelta(minutes=1)
+    month = Month.of((start + timedelta(days=1)).date())
+    planned = workload(plan.seed, plan.messages, start, month)
+    build = Build(scenario.name, plan.seed, Lapse.of(month), scenario.needs, plan.late_after_s)
+    async with opened_house(services, nursery, build) as house:
+        stage = Stage(house, plan, list(_in_order(planned)), planned.fates)
+        try:
+            await scenario.play(stage, Random(f"{plan.seed} {scenario.name}"))
+        except Unavailable as error:
+            stage.faults.append(str(error))
+        await stage.rests()
+        if letters := await dead(house):
+            stage.faults.append(f"{letters} dead letters")
+        sent = Workload(stage.sent, stage.fates)
+        audit = await Auditor(house, sent, start, beside=stage.aside).audit()
+        crew = house.crew
+    return Outcome(
+        scenario.name,
+        stage.seen,
+        audit.messages,
+        audit.posted,
+        audit.points,
+        audit.told_again,
+        time.monotonic() - begun,
+        [*stage.faults, *audit.faults, *crew.deaths],
+    )
