@@ -25,7 +25,17 @@ from abacus.postgres import open_pool
 from abacus.queues.sqs import sqs_client
 from abacus.settings import Settings
 from localstack.daemon import Daemon, stop
-from localstack.services import HOME, HOST, SERVICES, Ports, Service, ready, start_elasticmq, use_elasticmq
+from localstack.services import (
+    ELASTICMQ_LIGHTLY,
+    HOME,
+    HOST,
+    SERVICES,
+    Ports,
+    Service,
+    ready,
+    start_elasticmq,
+    use_elasticmq,
+)
 
 PARTITIONS: Final = 12
 COUNTRIES: Final = tuple(sorted(card.scope for card in example_cards()))
@@ -54,15 +64,15 @@ async def real_services() -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
-    """An ElasticMQ of our own. SQS keeps messages on machines of its own: keeping them on the disk of this one costs
-    as much as all else that ElasticMQ does.
+    """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look at
+    each of their characters, costs more than all else that ElasticMQ does.
     """
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         ports = Ports(sqs=probe.getsockname()[1])
     with tempfile.TemporaryDirectory(prefix="abacus-bench-") as home:
         daemon = Daemon("elasticmq", Path(home))
-        start_elasticmq(daemon, ports, storage="")
+        start_elasticmq(daemon, ports, manners=ELASTICMQ_LIGHTLY)
         try:
             await ready(Service(daemon, ("sqs",), start_elasticmq, use_elasticmq), ports)
             yield ports.sqs_endpoint_url

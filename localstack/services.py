@@ -50,12 +50,19 @@ group.initial.rebalance.delay.ms=200
 ELASTICMQ_CONF: Final = """\
 include classpath("application.conf")
 node-address {{ protocol = http, host = "{host}", port = {port}, context-path = "" }}
-rest-sqs {{ enabled = true, bind-hostname = "{host}", bind-port = {port}, sqs-limits = strict }}
+rest-sqs {{ enabled = true, bind-hostname = "{host}", bind-port = {port} }}
 rest-stats {{ enabled = false }}
 aws {{ region = "{region}", accountId = "000000000000" }}
 """
-ELASTICMQ_STORAGE: Final = """\
+# Keeps its messages over a restart, and looks at each of their characters.
+ELASTICMQ_AS_SQS: Final = """\
+rest-sqs {{ sqs-limits = strict }}
 messages-storage {{ enabled = true, uri = "jdbc:h2:{home}/messages" }}
+"""
+
+ELASTICMQ_LIGHTLY: Final = """\
+rest-sqs {{ sqs-limits = relaxed }}
+pekko.actor.default-dispatcher.fork-join-executor {{ parallelism-min = 1, parallelism-max = 2 }}
 """
 
 
@@ -109,10 +116,9 @@ async def use_kafka(ports: Ports) -> None:
         await admin.close()
 
 
-def start_elasticmq(daemon: Daemon, ports: Ports, *, storage: str = ELASTICMQ_STORAGE) -> None:
-    """Without `storage` the messages stay in its memory, and end with it."""
+def start_elasticmq(daemon: Daemon, ports: Ports, *, manners: str = ELASTICMQ_AS_SQS) -> None:
     configuration = daemon.home / "elasticmq.conf"
-    text = (ELASTICMQ_CONF + storage).format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home)
+    text = (ELASTICMQ_CONF + manners).format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home)
     configuration.write_text(text, encoding="utf-8")
     jars = java.class_path(HOME / "jars", "elasticmq")
     run = [java.program("java"), "-Xmx256m", f"-Dconfig.file={configuration}", "-cp", jars]

@@ -2,9 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
@@ -17,11 +17,7 @@ from abacus.quarantine.item import AWARD_QUEUE, Item, Stage
 from abacus.quarantine.store import QuarantinePort
 from abacus.queues.port import Received
 
-Thing = TypeVar("Thing")
-
-# Of two batches in flight, each locks what it posts to until it commits. The larger they are, the more often they share
-# an account and one waits: of a million accounts, two of 500 do so one time in five.
-MOST_AWARDS: Final = 250
+MOST_AWARDS: Final = 1000
 
 
 class Awarder:
@@ -52,11 +48,11 @@ class Awarder:
                     reversals.append(decode_reversal(text))
                 except SetAside as fault:
                     bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
-        for part in _parts(awards):
-            outcomes = await self._post(part)
+        for start in range(0, len(awards), MOST_AWARDS):
+            outcomes = await self._post(awards[start : start + MOST_AWARDS])
             bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]
-        for taken in _parts(reversals):
-            moved = await self._take_back(taken)
+        for start in range(0, len(reversals), MOST_AWARDS):
+            moved = await self._take_back(reversals[start : start + MOST_AWARDS])
             bad += [item for each in moved if (item := _set_aside_reversal(each)) is not None]
         await self._quarantine.add(bad)
         return received
@@ -106,13 +102,6 @@ class Awarder:
         for program, awarded in points.items():
             POINTS.labels(program).inc(awarded)
         TIME_TO_POINTS.observe_all(waited)
-
-
-def _parts(things: Sequence[Thing]) -> Iterator[Sequence[Thing]]:
-    """As few as may be, and of about one size."""
-    count = -(-len(things) // MOST_AWARDS)
-    for part in range(count):
-        yield things[part * len(things) // count : (part + 1) * len(things) // count]
 
 
 def _set_aside(outcome: Outcome) -> Item | None:

@@ -69,7 +69,7 @@ def encode_event(transfer: Transfer) -> bytes:
             "specversion": "1.0",
             "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
             "source": SOURCE,
-            "type": TYPES[Kind(transfer.kind)],
+            "type": TYPES[transfer.kind],
             "subject": transfer.member_id,
             "time": transfer.posted_at,
             "datacontenttype": "application/json",

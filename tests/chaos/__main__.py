@@ -96,7 +96,7 @@ async def _all(trials: Sequence[Fault | Scenario], plan: Plan) -> list[Outcome]:
                 trace = "".join(traceback.format_exception(error))
                 outcome = Outcome(trial.name, faults=[f"the run broke off: {trace}"])
             said = (outcome.skipped and f"skipped: {outcome.skipped}") or "; ".join(outcome.faults) or "held"
-            _errors.print(f"{trial.name}: {said} ({outcome.seconds:.0f} s)", markup=False)
+            _errors.print(f"{trial.name}: {said}; struck: {_struck(outcome)} ({outcome.seconds:.0f} s)", markup=False)
             outcomes.append(outcome)
     return outcomes
 
@@ -112,7 +112,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     for each in outcomes:
         table.add_row(
             each.fault,
-            ", ".join(f"{count:,} {what}" for what, count in sorted(each.struck.items())),
+            _struck(each),
             f"{each.messages:,}",
             f"{each.posted:,}",
             f"{each.told_again:,}",
@@ -120,6 +120,10 @@ def _show(outcomes: Sequence[Outcome]) -> None:
             f"{each.seconds:.0f}",
         )
     Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _struck(outcome: Outcome) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in sorted(outcome.struck.items())) or "nothing"
 
 
 if __name__ == "__main__":
