@@ -21,7 +21,7 @@ from workers import PIPELINE
 
 WANTED: Final = 6_000
 WANTED_P99_S: Final = 2.0
-WARM_UP_S: Final = 15.0
+WARM_UP_S: Final = 30.0
 SLICES: Final = 6
 LEAD_S: Final = 3.0  # how much work the load is ahead of the points
 SHORTER: Final = 3  # at half the rate it is measured for a third of the time

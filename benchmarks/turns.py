@@ -20,7 +20,7 @@ from abacus.process import look_for_garbage_seldom
 AWARDS: Final = 20_000  # a round
 AWARDERS: Final = 2
 CONNECTIONS: Final = 2  # of each
-BATCH: Final = 500
+BATCH: Final = 250  # of two larger ones in flight, one would often wait for an account of the other
 
 Thing = TypeVar("Thing")
 

@@ -121,7 +121,7 @@ def start_elasticmq(daemon: Daemon, ports: Ports, *, manners: str = ELASTICMQ_AS
     text = (ELASTICMQ_CONF + manners).format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home)
     configuration.write_text(text, encoding="utf-8")
     jars = java.class_path(HOME / "jars", "elasticmq")
-    run = [java.program("java"), "-Xmx256m", f"-Dconfig.file={configuration}", "-cp", jars]
+    run = [java.program("java"), "-Xmx256m", "-XX:+UseSerialGC", f"-Dconfig.file={configuration}", "-cp", jars]
     daemon.start([*run, "org.elasticmq.server.Main"])
 
 
