@@ -64,8 +64,8 @@ async def real_services() -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
-    """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look at
-    each of their characters, costs more than all else that ElasticMQ does.
+    """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look
+    at each of their characters, costs more than all else that ElasticMQ does.
     """
     with socket.socket() as probe:
         probe.bind((HOST, 0))

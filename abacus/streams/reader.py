@@ -90,6 +90,7 @@ class StreamReader:
             group_id=self._group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
+            isolation_level="read_committed",  # what its sender took back never happened
             max_partition_fetch_bytes=1024 * 1024,
             fetch_max_bytes=8 * 1024 * 1024,
             session_timeout_ms=6_000,  # the shortest that brokers allow: what a dead reader held goes on sooner

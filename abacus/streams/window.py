@@ -188,6 +188,7 @@ async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
     consumer = AIOKafkaConsumer(
         bootstrap_servers=bootstrap,
         group_id=None,
+        isolation_level="read_committed",
         enable_auto_commit=False,
         auto_offset_reset="none",  # what is forgotten while it is read must not be passed over in silence
         max_partition_fetch_bytes=1024 * 1024,

@@ -8,6 +8,7 @@ import os
 import signal
 
 import pytest
+from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 from abacus.examples.stream import stream
@@ -38,6 +39,27 @@ async def test_calculators_come_and_go_and_nothing_is_lost_or_skipped(house: Hou
                 await until(lambda: settled(house, expected), within_s=120)
                 await until(lambda: _all_read(house, len(messages)), within_s=60)
     await everything_awarded_once(house, messages)
+
+
+async def test_what_its_sender_took_back_is_not_awarded(house: House) -> None:
+    first, second, third, last = [sent for sent in stream(40) if sent.award is not None][:4]
+    sender = AIOKafkaProducer(
+        bootstrap_servers=house.settings.required("kafka_bootstrap"), transactional_id=house.settings.queue_prefix
+    )
+    await sender.start()
+    try:
+        for sent, kept in ((first, True), (second, False), (third, True)):
+            await sender.begin_transaction()
+            await sender.send_and_wait(house.settings.transactions_topic, sent.value, key=sent.key)
+            await (sender.commit_transaction() if kept else sender.abort_transaction())
+    finally:
+        await sender.stop()
+    async with house.process("calculator", "awarder", "relay"):
+        await until(lambda: _transfers(house, 2))
+        await house.produce([last])
+        await until(lambda: _transfers(house, 3))
+    keys = {row["key"] for row in await house.pool.fetch("select key from claim")}
+    assert keys == {first.award, third.award, last.award}
 
 
 async def _transfers(house: House, count: int) -> bool:
