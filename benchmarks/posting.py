@@ -42,6 +42,7 @@ WANTED_RATIO: Final = 0.28
 CHAIN: Final = "the chain of hashes"
 LOTS: Final = "what accounts know of their lots"
 MOST_COST: Final = 0.25
+LARGE_BATCH: Final = 500  # about what ten messages hold
 
 _NO_CHAIN: Final = bytes(32)
 _LOTS: Final = ",\n    a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime"
@@ -68,7 +69,7 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
 
     for warming in range(WARM_UP):  # the first change of a page after a checkpoint is dear, so it is not timed
         seconds_of(awarders, post, parts(warming))
-    posting = duplicates = copying = copying_alone = unchained = without_lots = 0.0
+    posting = duplicates = copying = copying_alone = unchained = without_lots = large = 0.0
     for round_ in range(WARM_UP, WARM_UP + ROUNDS):
         posting += seconds_of(awarders, post, parts(round_))
         copying += seconds_of(awarders, _copy, parts(round_))
@@ -76,6 +77,7 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
         duplicates += seconds_of(awarders, post, parts(round_))
         unchained += seconds_of(awarders, post, [part._replace(without=CHAIN) for part in parts(round_ + 1000)])
         without_lots += seconds_of(awarders, post, [part._replace(without=LOTS) for part in parts(round_ + 2000)])
+        large += seconds_of(awarders, post, [part._replace(batch=LARGE_BATCH) for part in parts(round_ + 3000)])
     ratio = copying / posting  # like with like: as many processes, connections and rows a transaction
     many = f"{AWARDERS} x {CONNECTIONS} connections"
     return [
@@ -105,6 +107,11 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
             for what, seconds in ((CHAIN, unchained), (LOTS, without_lots))
         ),
         Figure(
+            f"posting by {LARGE_BATCH} a transaction",
+            rate(ROUNDS * AWARDS / large, "awards"),
+            f"{posting / large:.2f} of that by {BATCH}",
+        ),
+        Figure(
             "posting the same awards again (all duplicates)",
             rate(ROUNDS * AWARDS / duplicates, "awards"),
             f"{posting / duplicates:.1f} of new",
@@ -113,7 +120,7 @@ def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> li
 
 
 def post(part: Part) -> tuple[float, float]:
-    batches = iter(batches_of(awards_of(part)))
+    batches = iter(batches_of(awards_of(part), part.batch))
 
     async def main() -> tuple[float, float]:
         async with ledger_pool(part.url, part.connections) as pool:
@@ -151,7 +158,7 @@ def _copy(part: Part) -> tuple[float, float]:
             rows = await pool.fetch(_POSTED, FAR, AWARDS)
             further = FAR * (2 * part.round + part.copied + 1)
             records = [(*row[:2], row["seq"] + further, *row[3:]) for row in rows[part.number :: part.of]]
-            batches = iter(batches_of(records))
+            batches = iter(batches_of(records, part.batch))
 
             async def hand() -> None:
                 async with pool.acquire() as connection:

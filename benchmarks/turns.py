@@ -20,7 +20,7 @@ from abacus.process import look_for_garbage_seldom
 AWARDS: Final = 20_000  # a round
 AWARDERS: Final = 2
 CONNECTIONS: Final = 2  # of each
-BATCH: Final = 250  # of two larger ones in flight, one would often wait for an account of the other
+BATCH: Final = 200  # of larger ones in flight, each often waits for an account of another
 
 Thing = TypeVar("Thing")
 
@@ -49,6 +49,7 @@ class Part(NamedTuple):
     connections: int
     copied: int = 0  # how often the rows of this round were copied before
     without: str = ""  # what posting is to leave out, to see what that costs
+    batch: int = BATCH
     scattered: bool = False  # whether keys follow no order, as those of many senders
 
 
@@ -83,8 +84,8 @@ def seconds_of(workers: Executor, work: Callable[[Part], tuple[float, float]], p
     return seconds
 
 
-def batches_of(things: Sequence[Thing]) -> list[Sequence[Thing]]:
-    return [things[start : start + BATCH] for start in range(0, len(things), BATCH)]
+def batches_of(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
+    return [things[start : start + size] for start in range(0, len(things), size)]
 
 
 async def timed(hand: Callable[[], Awaitable[None]], hands: int) -> tuple[float, float]:
