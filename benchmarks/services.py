@@ -1,9 +1,7 @@
 """The real services of `make services`, with rooms of a measurement's own: a database, queues and topics."""
 
 import asyncio
-import shlex
 import socket
-import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
@@ -17,7 +15,6 @@ import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.stack import make_ready
-from abacus.core.errors import Unavailable
 from abacus.examples import example_cards
 from abacus.expiry.policy import last_good_day
 from abacus.migrations import migrate
@@ -25,11 +22,10 @@ from abacus.postgres import open_pool
 from abacus.queues.sqs import sqs_client
 from abacus.settings import Settings
 from localstack.daemon import Daemon, stop
+from localstack.running import running_services
 from localstack.services import (
     ELASTICMQ_LIGHTLY,
-    HOME,
     HOST,
-    SERVICES,
     Ports,
     Service,
     ready,
@@ -51,15 +47,10 @@ from (select n, 1 + n % cardinality($2::text[]) as c from generate_series(0, $1:
 @asynccontextmanager
 async def real_services() -> AsyncIterator[Settings]:
     """The addresses of those that run, or of those that are started for this and stopped again; the queues are ours."""
-    run_already = all(service.daemon.process() for service in SERVICES)
-    if not run_already:
-        await _localstack("start")
-    try:
-        async with _queues_in_memory() as endpoint_url:
-            yield _addresses().model_copy(update={"sqs_endpoint_url": endpoint_url})
-    finally:
-        if not run_already:
-            await _localstack("stop")
+    async with running_services() as found, _queues_in_memory() as endpoint_url:
+        yield Settings(
+            database_url=found.database_url, kafka_bootstrap=found.kafka_bootstrap, sqs_endpoint_url=endpoint_url
+        )
 
 
 @asynccontextmanager
@@ -114,24 +105,6 @@ async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
         finally:
             await _remove_queues(settings)
             await _remove_topics(settings)
-
-
-async def _localstack(command: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "localstack", command, stdout=asyncio.subprocess.DEVNULL
-    )
-    if await process.wait():
-        raise Unavailable("services", f"`python -m localstack {command}` failed")
-
-
-def _addresses() -> Settings:
-    words = shlex.split((HOME / "env").read_text(encoding="utf-8"), comments=True)
-    known = dict(word.split("=", 1) for word in words if "=" in word)
-    return Settings(
-        database_url=known["ABACUS_DATABASE_URL"],
-        kafka_bootstrap=known["ABACUS_KAFKA_BOOTSTRAP"],
-        sqs_endpoint_url=known["ABACUS_SQS_ENDPOINT_URL"],
-    )
 
 
 async def _administer(services: Settings, statement: str) -> None:

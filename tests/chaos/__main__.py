@@ -18,13 +18,13 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from abacus.core.errors import AbacusError
+from localstack.running import Services, running_services
 from tests.chaos.births import Nursery, opened_nursery
 from tests.chaos.faults.fault import Fault
 from tests.chaos.faults.table import FAULTS, SHORT
 from tests.chaos.run import Outcome, Plan, run
 from tests.chaos.scenarios.scenario import Scenario, play
 from tests.chaos.scenarios.table import SCENARIOS
-from tests.chaos.services import Services, real_services
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
@@ -88,7 +88,7 @@ async def _all(trials: Sequence[Fault | Scenario], plan: Plan) -> list[Outcome]:
     running = asyncio.current_task()
     if running is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)  # and everything is put away
-    async with real_services() as services, opened_nursery() as nursery:
+    async with running_services() as services, opened_nursery() as nursery:
         for trial in trials:
             try:
                 outcome = await _tried(trial, plan, services, nursery)

@@ -23,13 +23,13 @@ from abacus.queues.sqs import Client, SqsQueue, sqs_client
 from abacus.rates.store import CardStore
 from abacus.settings import Settings
 from benchmarks.pipeline import environment
+from localstack.running import Services
 from tests.chaos.births import Nursery
 from tests.chaos.clock import set_to
 from tests.chaos.crew import Crew
 from tests.chaos.disk import SmallDisk, small_disk
 from tests.chaos.needs import Need
 from tests.chaos.proxying import Proxies, opened_proxies
-from tests.chaos.services import Services
 from tests.chaos.workload import cards
 
 PARTITIONS: Final = 6

@@ -12,12 +12,12 @@ from abacus.expiry.month import Month
 from abacus.health import WorkerHealth
 from abacus.patience import until_available
 from abacus.streams.publisher import StreamPublisher
+from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
 from tests.chaos.faults.fault import Fault, struck_within
 from tests.chaos.house import Build, House, Lapse, now, opened_house
 from tests.chaos.needs import CannotBeHad, Need
-from tests.chaos.services import Services
 from tests.chaos.settling import Left, dead, settled
 from tests.chaos.workload import Workload, workload
 

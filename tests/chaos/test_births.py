@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from abacus.core.clock import SystemClock
+from localstack.running import Services, addresses
 from tests.chaos.births import opened_nursery
 from tests.chaos.clock import moved, set_to
-from tests.chaos.services import Services, addresses
 
 
 async def test_a_child_runs_a_command_and_its_code_is_told(tmp_path: Path) -> None:

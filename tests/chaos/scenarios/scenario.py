@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Unavailable
 from abacus.expiry.month import Month
 from abacus.streams.publisher import Message
+from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
 from tests.chaos.house import Build, House, Lapse, now, opened_house
 from tests.chaos.needs import Need
 from tests.chaos.run import Outcome, Plan, send
-from tests.chaos.services import Services
 from tests.chaos.settling import dead, settled
 from tests.chaos.workload import Awarded, Fate, TakenBack, Workload, workload
 
