@@ -5,12 +5,9 @@ still open, so one that commits late is never skipped. The cursor moves after th
 """
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
-
-import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
@@ -100,8 +97,7 @@ class Relay:
                     if not await self.publish_next(connection):
                         await _sleep(_IDLE_S, stop)
             finally:
-                # Where the session has ended, its lock has too; what it ended with is to be told, not this.
-                with contextlib.suppress(asyncpg.InterfaceError, asyncpg.PostgresError, OSError):
+                if not connection.is_closed():
                     await connection.execute("select pg_advisory_unlock(hashtext('abacus relay ' || $1))", self._topic)
         return True
 

@@ -208,27 +208,6 @@ async def test_rewinding_publishes_again(pool: Pool, relay: Relay, broker: Broke
     assert broker.ids == ["bob:GRP:1", "bob:GRP:2", "bob:GRP:2", "bob:GRP:1", "bob:GRP:2"]
 
 
-async def test_what_it_ended_with_is_told_when_its_session_ends_too(pool: Pool, database_url: str) -> None:
-    other = await asyncpg.connect(database_url)
-
-    class Ending(Broker):
-        async def publish(self, topic: str, messages: Sequence[Message]) -> None:  # as the port has it
-            ended = await other.fetch(
-                "select pg_terminate_backend(pid) from pg_locks join pg_database on database = pg_database.oid"
-                " where locktype = 'advisory' and datname = current_database()"
-            )
-            assert len(ended) == 1
-            raise Unavailable("Kafka", "the broker is gone")
-
-    await PostgresLedger(pool, SystemClock()).post([award(1)])
-    await neighbours_are_through(pool)
-    try:
-        with pytest.raises(Unavailable, match="the broker is gone"):
-            await Relay(pool, Ending(), TOPIC, SystemClock(), WorkerHealth("relay"))._lead(asyncio.Event())
-    finally:
-        await other.close()
-
-
 async def _until(condition: "object", within_s: float = 20.0) -> None:
     assert callable(condition)
     async with asyncio.timeout(within_s):
