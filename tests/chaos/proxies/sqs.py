@@ -172,6 +172,9 @@ class SqsProxy:
                 return _done({})
             return await self._forward_call(request, call)
         ours = [entry for entry in call["Entries"] if str(entry.get("ReceiptHandle", "")).startswith(LATE)]
+        # A copy beside its message has the same receipt, which not every service takes twice: it goes with its message.
+        first = {entry.get("ReceiptHandle", entry["Id"]): entry for entry in reversed(call["Entries"])}
+        ours += [entry for entry in call["Entries"] if entry not in ours and entry not in first.values()]
         theirs = [entry for entry in call["Entries"] if entry not in ours]
         refused: list[dict[str, Any]] = []
         if theirs and self._strikes("partial"):
