@@ -125,7 +125,7 @@ class Retries(Work):
         self.takes_back(waits, self._late)
         self.is_bad(Reason.UNKNOWN_COUNTRY, nowhere)
         self.is_bad(Reason.RETRIES_EXHAUSTED, never)
-        self.is_bad(Reason.INVALID, broken.encode())
+        self.is_bad(Reason.UNDECODABLE, broken.encode())
 
     def _waited(self, facts: dict[str, object], since: datetime) -> Message:
         return Message(body_of(facts), f"kafka:{self.mark}/0/{next(self._offsets)}", 1, since, "database: away")

@@ -61,7 +61,7 @@ class Expiries(Work):
         await self.earlier("eve", 5)  # active again
         garbage = f"{{garbage {self.mark}"
         await self.lane.send(EXPIRY, [garbage])
-        self.due.hold(Reason.INVALID, garbage)
+        self.due.hold(Reason.UNDECODABLE, garbage)
         for facts in (ann, bob, lea):
             self.lapses(facts, month)
 
