@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -16,7 +16,7 @@ from abacus.health import Health
 from abacus.ledger.read import LedgerReader
 from abacus.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.patience import unless_stopped, until_available
-from abacus.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.postgres import Pool, open_pool
 from abacus.quarantine.store import QuarantineStore
 from abacus.queues.definition import AWARD, RETRY
 from abacus.queues.sqs import Client, SqsQueue, sqs_client
@@ -32,23 +32,6 @@ Entered = TypeVar("Entered")
 
 Run = Callable[[asyncio.Event], Awaitable[None]]
 Wire = Callable[["Wiring"], Awaitable[Run]]
-
-
-@asynccontextmanager
-async def database(
-    settings: Settings, *, role: str | None = APPLICATION_ROLE, session: Mapping[str, str] | None = None
-) -> AsyncIterator[Pool]:
-    """A pool for a command of the command line. Raises `Unavailable` at once when there is no database."""
-    pool = await open_pool(settings.required("database_url"), size=4, role=role, settings=session)
-    try:
-        yield pool
-    finally:
-        await pool.close()
-
-
-def sqs(settings: Settings) -> AbstractAsyncContextManager[Client]:
-    """A client for a command of the command line."""
-    return sqs_client(settings.sqs_endpoint_url)
 
 
 class Wiring:

@@ -65,6 +65,10 @@ rest-sqs {{ sqs-limits = relaxed }}
 pekko.actor.default-dispatcher.fork-join-executor {{ parallelism-min = 1, parallelism-max = 2 }}
 """
 
+# Room for the indexes that every posting looks into, and seldom a checkpoint: after one, each page is logged whole when
+# it is first changed.
+POSTGRES_OF_A_LEDGER: Final = {"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "15min"}
+
 
 class Ports(NamedTuple):
     """Where each of them listens."""
@@ -134,7 +138,7 @@ async def use_elasticmq(ports: Ports) -> None:
 def start_postgres(daemon: Daemon, ports: Ports) -> None:
     cluster = postgres_cluster(daemon.home / "cluster", durable=True, programs=distribution_postgres())
     cluster.prepare()
-    settings = SETTINGS | {"port": str(ports.postgres), "listen_addresses": HOST}
+    settings = SETTINGS | POSTGRES_OF_A_LEDGER | {"port": str(ports.postgres), "listen_addresses": HOST}
     command = [cluster.program("postgres"), "-D", str(cluster.directory)]
     command += [f"--{name}={value}" for name, value in settings.items()]
     account = cluster.account

@@ -1,26 +1,26 @@
 """One file per process: what each worker is made of. `abacus worker NAME…` runs any set of them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+import importlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
-from abacus.bootstrap import Wire
-from abacus.settings import Settings
-from workers import api, awarder, calculator, expirer, notifier, relay, retrier, tierkeeper, webhooks
+if TYPE_CHECKING:
+    from abacus.bootstrap import Wire
+    from abacus.settings import Settings
 
-# From the stream to the ledger and back to the stream.
-PIPELINE: Final[Mapping[str, Wire]] = {
-    "calculator": calculator.wire,
-    "retrier": retrier.wire,
-    "awarder": awarder.wire,
-    "expirer": expirer.wire,
-    "relay": relay.wire,
-}
-# What follows from the points stream.
-FOLLOWERS: Final[Mapping[str, Wire]] = {"tierkeeper": tierkeeper.wire, "notifier": notifier.wire}
-WORKERS: Final[Mapping[str, Wire]] = {**PIPELINE, **FOLLOWERS, "api": api.wire, "webhooks": webhooks.wire}
+PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
+FOLLOWERS: Final = ("tierkeeper", "notifier")  # what follows from the points stream
+WORKERS: Final = (*PIPELINE, *FOLLOWERS, "api", "webhooks")
 
 
-def check(names: Iterable[str], settings: Settings) -> None:
+def wires(names: Iterable[str]) -> "dict[str, Wire]":
+    """What to run, by name. A worker is loaded only now, and the others not at all: a process holds what it runs."""
+    return {name: importlib.import_module(f"{__name__}.{name}").wire for name in dict.fromkeys(names)}
+
+
+def check(names: Iterable[str], settings: "Settings") -> None:
     """What these workers can say of their settings before they start. Raises `Refused` with one line."""
     if "notifier" in names:
+        from workers import notifier  # noqa: PLC0415  # as above
+
         notifier.plan_of(settings)

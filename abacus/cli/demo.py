@@ -11,11 +11,10 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.bootstrap import database
 from abacus.cli.demo_after import comes_out, end_the_month, until_eve_has_risen, until_everybody_is_told
 from abacus.cli.demo_stream import Counts, play
 from abacus.cli.ledger import explained
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, print_json, run, settings, table
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.cli.stack import make_ready, running, services
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused

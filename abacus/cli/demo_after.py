@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
-from abacus.bootstrap import sqs
 from abacus.cli.reconcile import account_for
+from abacus.cli.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.examples.stream import EVE

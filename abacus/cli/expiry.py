@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.expiry.month import Month

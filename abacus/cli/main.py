@@ -1,68 +1,90 @@
-"""`abacus`: every command in one tree."""
+"""`abacus`: every command in one tree, each loaded only when it is asked for."""
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import typer
+from typer.core import TyperGroup
 
 from abacus import __version__
-from abacus.cli import (
-    adjustments,
-    backtest,
-    demo,
-    expiry,
-    importing,
-    ledger,
-    members,
-    notify,
-    partners,
-    points,
-    quarantine,
-    queues,
-    rates,
-    reconcile,
-    relay,
-    report,
-    revenue,
-    tiers,
-    up,
-    webhooks,
-    worker,
-)
 from abacus.cli.shell import fail
 from abacus.core.errors import AbacusError
 
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+# In the order of the help: a command, or a group of them, and where it is.
+_COMMANDS: Final[Mapping[str, str]] = {
+    "up": "up:up",
+    "demo": "demo:demo",
+    "worker": "worker:worker",
+    "migrate": "ledger:migrate",
+    "explain": "ledger:explain",
+    "reconcile": "reconcile:reconcile",
+    "ledger": "ledger:app",
+    "import": "importing:app",
+    "rates": "rates:app",
+    "tiers": "tiers:app",
+    "expiry": "expiry:app",
+    "points": "points:app",
+    "adjustments": "adjustments:app",
+    "report": "report:app",
+    "partners": "partners:app",
+    "members": "members:app",
+    "notify": "notify:app",
+    "quarantine": "quarantine:app",
+    "queues": "queues:app",
+    "dlq": "queues:dead",
+    "relay": "relay:app",
+}
+# What a group holds besides its module's own commands.
+_WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
+    "rates": {"backtest": "backtest:backtest"},
+    "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
+    "partners": {"webhook": "webhooks:app"},
+}
+
+
+class Commands(TyperGroup):
+    """Those of `_COMMANDS`."""
+
+    def list_commands(self, ctx: "Context") -> list[str]:  # noqa: ARG002  # as it is called
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":  # noqa: ARG002  # as it is called
+        # For a name that is not there all are loaded: the one that was meant is looked for among them.
+        for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
+            if name not in self.commands:
+                self.commands[name] = _loaded(name)
+        return self.commands.get(cmd_name)
+
+
+def _loaded(name: str) -> "Command":
+    alone = typer.Typer()
+    _add(alone, name, _COMMANDS[name])
+    return typer.main.get_group(alone).commands[name]
+
+
+def _add(group: typer.Typer, name: str, place: str) -> None:
+    module, _, attribute = place.partition(":")
+    found = getattr(importlib.import_module(f"abacus.cli.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        group.command(name)(found)
+        return
+    for inner, inner_place in _WITHIN.get(name, {}).items():
+        _add(found, inner, inner_place)
+    group.add_typer(found, name=name)
+
+
 app = typer.Typer(
     name="abacus",
+    cls=Commands,
     help="Issues loyalty points for completed transactions, exactly once, and can prove every point.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-
-app.command("up")(up.up)
-app.command("demo")(demo.demo)
-app.command("worker")(worker.worker)
-app.command("migrate")(ledger.migrate)
-app.command("explain")(ledger.explain)
-app.command("reconcile")(reconcile.reconcile)
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(importing.app, name="import")
-rates.app.command("backtest")(backtest.backtest)
-app.add_typer(rates.app, name="rates")
-app.add_typer(tiers.app, name="tiers")
-app.add_typer(expiry.app, name="expiry")
-app.add_typer(points.app, name="points")
-app.add_typer(adjustments.app, name="adjustments")
-report.app.command("revenue")(revenue.revenue)
-report.app.command("allocate")(revenue.allocate)
-report.app.add_typer(revenue.app, name="assumptions")
-app.add_typer(report.app, name="report")
-partners.app.add_typer(webhooks.app, name="webhook")
-app.add_typer(partners.app, name="partners")
-app.add_typer(members.app, name="members")
-app.add_typer(notify.app, name="notify")
-app.add_typer(quarantine.app, name="quarantine")
-app.add_typer(queues.app, name="queues")
-app.add_typer(queues.dead, name="dlq")
-app.add_typer(relay.app, name="relay")
 
 
 def _print_version(wanted: bool) -> None:

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.earning.message import Message, encode_retry

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.bootstrap import sqs
-from abacus.cli.shell import AsJson, console, counted, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, counted, print_json, run, settings, sqs, table
 from abacus.core.errors import Refused
 from abacus.queues.dead import dead_letters, redrive
 from abacus.queues.definition import definitions, ensure_queues

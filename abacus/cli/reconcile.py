@@ -12,7 +12,6 @@ from typing import Annotated, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from abacus.bootstrap import sqs
 from abacus.cli.shell import (
     EXIT_FAILED,
     AsJson,
@@ -24,6 +23,7 @@ from abacus.cli.shell import (
     print_json,
     run,
     settings,
+    sqs,
     table,
     who,
 )

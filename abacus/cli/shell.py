@@ -5,7 +5,7 @@ import getpass
 import json
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from abacus.bootstrap import database
 from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.logs import configure_logging
-from abacus.postgres import APPLICATION_ROLE, Pool
+from abacus.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.queues.sqs import Client, sqs_client
 from abacus.settings import Settings, read_settings
 
 EXIT_FAILED: Final = 1
@@ -58,6 +58,23 @@ def settings() -> Settings:
     found = read_settings()
     configure_logging(found.log_format)
     return found
+
+
+@asynccontextmanager
+async def database(
+    settings: Settings, *, role: str | None = APPLICATION_ROLE, session: Mapping[str, str] | None = None
+) -> AsyncIterator[Pool]:
+    """A pool for a command. Raises `Unavailable` at once when there is no database."""
+    pool = await open_pool(settings.required("database_url"), size=4, role=role, settings=session)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def sqs(settings: Settings) -> AbstractAsyncContextManager[Client]:
+    """A client for a command."""
+    return sqs_client(settings.sqs_endpoint_url)
 
 
 @asynccontextmanager

@@ -1,13 +1,13 @@
 """What `abacus up` and `abacus demo` share: embedded services where none are set, and everything made ready."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from abacus.bootstrap import Wire, database
-from abacus.bootstrap import sqs as sqs_of
+from abacus.cli.shell import database
+from abacus.cli.shell import sqs as sqs_of
 from abacus.core.clock import SystemClock
 from abacus.examples import example_cards
 from abacus.health import Health
@@ -16,6 +16,7 @@ from abacus.process import run_workers
 from abacus.queues.definition import ensure_queues
 from abacus.rates.store import CardStore
 from abacus.settings import Settings
+from workers import wires
 
 _PARTITIONS: Final = 64
 
@@ -59,10 +60,11 @@ async def make_ready(settings: Settings) -> list[str]:
 
 
 @asynccontextmanager
-async def running(wires: Mapping[str, Wire], settings: Settings) -> AsyncIterator["asyncio.Task[None]"]:
+async def running(names: Iterable[str], settings: Settings) -> AsyncIterator["asyncio.Task[None]"]:
     """These workers running and ready. The task ends early only when a worker fails; leaving the block stops them."""
-    stop, health = asyncio.Event(), Health(wires)
-    task = asyncio.create_task(run_workers(wires, settings, health, stop, health_port=None))
+    wired = wires(names)
+    stop, health = asyncio.Event(), Health(wired)
+    task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=None))
     try:
         while not task.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
             await asyncio.sleep(0.05)

@@ -9,7 +9,7 @@ from abacus.cli.shell import run, settings
 from abacus.core.errors import Refused
 from abacus.health import Health
 from abacus.process import run_workers, stopped_by_signals
-from workers import WORKERS, check
+from workers import WORKERS, check, wires
 
 
 def worker(
@@ -31,8 +31,8 @@ def worker(
             found.required("kafka_bootstrap")
         check(names, found)
         stop = asyncio.Event()
-        wires = {name: WORKERS[name] for name in dict.fromkeys(names)}
+        wired = wires(names)
         with stopped_by_signals(stop):
-            await run_workers(wires, found, Health(wires), stop, health_port=health_port or found.health_port)
+            await run_workers(wired, found, Health(wired), stop, health_port=health_port or found.health_port)
 
     run(main())

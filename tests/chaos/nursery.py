@@ -14,7 +14,14 @@ import sys
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
-_USED: Final = ("abacus.cli.main", "aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.chaos.clock", "uvloop")
+from workers import WORKERS
+
+_USED: Final = (
+    "abacus.cli.main",
+    *(f"abacus.cli.{command}" for command in ("expiry", "queues", "reconcile", "verify", "worker")),
+    *(f"workers.{name}" for name in WORKERS),
+    *("aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.chaos.clock", "uvloop"),
+)
 _LOOK_EVERY_S: Final = 0.05
 _LARGEST_READ: Final = 1 << 20
 

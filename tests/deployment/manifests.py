@@ -8,6 +8,7 @@ import prometheus_client
 import pytest
 import typer
 import yaml
+from typer.core import TyperGroup
 
 import abacus.metrics
 from abacus.cli.main import app
@@ -44,9 +45,12 @@ def parsed_by_the_command_line(arguments: Sequence[str]) -> None:
     """Raises when there is no such command, or it has no such option. Runs nothing."""
     command: Any = typer.main.get_command(app)
     left, names = list(arguments), ["abacus"]
-    while hasattr(command, "commands"):
+    while isinstance(command, TyperGroup):
         names.append(left.pop(0))
-        command = command.commands[names[-1]]
+        found = command.get_command(command.context_class(command), names[-1])
+        if found is None:
+            raise LookupError(f"there is no command {' '.join(names)}")
+        command = found
     command.make_context(" ".join(names), left)
 
 

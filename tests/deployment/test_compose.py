@@ -13,7 +13,7 @@ OURS = {name: service for name, service in COMPOSE.items() if "build" in service
 
 
 def test_every_worker_is_a_service() -> None:
-    assert {name for name, service in OURS.items() if service["command"][0] == "worker"} == WORKERS.keys()
+    assert {name for name, service in OURS.items() if service["command"][0] == "worker"} == set(WORKERS)
 
 
 @pytest.mark.parametrize("name", OURS)

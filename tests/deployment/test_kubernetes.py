@@ -31,7 +31,7 @@ def pods() -> dict[str, Any]:
 
 def test_every_worker_has_a_deployment() -> None:
     deployments = objects("Deployment")
-    assert deployments.keys() == WORKERS.keys()
+    assert deployments.keys() == set(WORKERS)
     for name, deployment in deployments.items():
         (container,) = deployment["spec"]["template"]["spec"]["containers"]
         assert container["args"] == ["worker", name]
@@ -128,7 +128,7 @@ def test_the_secrets_are_settings_and_all_that_is_referred_to(monkeypatch: pytes
 
 def test_a_drain_takes_one_pod_of_a_worker_at_a_time() -> None:
     budgets = objects("PodDisruptionBudget")
-    assert budgets.keys() == WORKERS.keys()
+    assert budgets.keys() == set(WORKERS)
     for name, budget in budgets.items():
         labels = objects("Deployment")[name]["spec"]["template"]["metadata"]["labels"]
         assert budget["spec"] == {"maxUnavailable": 1, "selector": {"matchLabels": labels}}

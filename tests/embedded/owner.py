@@ -1,5 +1,6 @@
 """An owner of an embedded stack that can be killed: a process of its own."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -36,6 +37,15 @@ class Owner:
         said = cast("IO[bytes]", self.process.stdout).readline()
         self.database_url: str = json.loads(said or b'{"database_url": ""}')["database_url"]
         self.descendants = psutil.Process(self.process.pid).children(recursive=True)
+
+    def descendants_running(self, program: str) -> list[psutil.Process]:
+        """Those whose command line names it. A session of Postgres may have ended since they were listed."""
+        found = []
+        for each in self.descendants:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if program in " ".join(each.cmdline()):
+                    found.append(each)
+        return found
 
     def kill(self) -> None:
         """kill -9, as the kernel would when memory runs out."""

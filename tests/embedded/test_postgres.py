@@ -74,7 +74,7 @@ async def test_the_next_owner_need_not_wait_for_that(data_dir: Path, owner: Call
 async def test_stops_a_postmaster_that_nobody_keeps(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(**_ONLY_POSTGRES)
     await _write(first.database_url)
-    (keeper,) = (each for each in first.descendants if "postgres_keeper" in " ".join(each.cmdline()))
+    (keeper,) = first.descendants_running("postgres_keeper")
     keeper.kill()
     first.kill()
     assert await _read(first.database_url) == 180

@@ -17,7 +17,7 @@ from abacus.postgres import Pool
 from abacus.process import run_workers
 from abacus.settings import Settings
 from abacus.streams.publisher import Message, StreamPublisher
-from workers import PIPELINE, WORKERS
+from workers import PIPELINE, wires
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class House:
     @asynccontextmanager
     async def running(self, *names: str, settings: Settings | None = None) -> AsyncIterator[Health]:
         """These workers, or all, in this process."""
-        wires = {name: WORKERS[name] for name in names or PIPELINE}
-        stop, health = asyncio.Event(), Health(wires)
-        task = asyncio.create_task(run_workers(wires, settings or self.settings, health, stop, health_port=None))
+        wired = wires(names or PIPELINE)
+        stop, health = asyncio.Event(), Health(wired)
+        task = asyncio.create_task(run_workers(wired, settings or self.settings, health, stop, health_port=None))
         try:
             yield health
         finally:

@@ -16,6 +16,7 @@ from tests.chaos.crashes.facts import award_of, body_of, cancelled, paid, refund
 from tests.chaos.crashes.work import Work
 
 AWAY_S: Final = 2.5  # longer than the reader waits before it goes on polling
+QUIET_S: Final = 1.5  # several polls long: in a topic that brings nothing the reader asks whether the broker is there
 _LONG_AGO: Final = timedelta(days=2)
 
 
@@ -45,7 +46,11 @@ class Stream(Work):
         await self.produce(self._late)
 
     async def is_done(self) -> bool:
-        return await self.lane.is_read()
+        """It is read, and the reader has met a quiet topic."""
+        if await self.lane.is_read():
+            await asyncio.sleep(QUIET_S)
+            return True
+        return False
 
 
 class StreamWithoutTiers(Work):

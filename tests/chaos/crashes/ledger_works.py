@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Final
 
@@ -16,6 +16,7 @@ from abacus.ledger.reversal_message import encode_reversal
 from abacus.queues.definition import AWARD
 from abacus.queues.envelope import pack
 from tests.chaos.crashes.facts import award_of, body_of, paid, refund_of
+from tests.chaos.crashes.lane import Lane
 from tests.chaos.crashes.month_works import expire, lapsing, next_month
 from tests.chaos.crashes.work import Work
 
@@ -134,14 +135,17 @@ class BlockedAwards(Awards):
         await self.lane.owner.execute("select from account where member_id = $1 for update", f"{self.mark}-eve")
 
         async def let_go() -> None:
+            while not await _waits(self.lane):  # noqa: ASYNC110  # it is another process
+                await asyncio.sleep(0.05)
             await asyncio.sleep(BLOCKED_S)
-            await block.rollback()
 
         letting = asyncio.ensure_future(let_go())
+        rolling_back = asyncio.ensure_future(_after(letting, block.rollback))
         try:
             yield
         finally:
-            await letting
+            letting.cancel()
+            await rolling_back
 
 
 class StoppedAwards(Awards):
@@ -158,10 +162,19 @@ class StoppedAwards(Awards):
             yield
 
     async def is_done(self) -> bool:
-        """It waits for the account."""
-        return bool(
-            await self.lane.pool.fetchval(
-                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname ="
-                " current_database())"
-            )
+        return await _waits(self.lane)
+
+
+async def _waits(lane: Lane) -> bool:
+    """Whether the awarder waits for the account."""
+    return bool(
+        await lane.pool.fetchval(
+            "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname ="
+            " current_database())"
         )
+    )
+
+
+async def _after(first: "asyncio.Future[None]", then: Callable[[], Awaitable[None]]) -> None:
+    await asyncio.wait((first,))
+    await then()

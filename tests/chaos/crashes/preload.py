@@ -11,6 +11,7 @@ _SLOW: Final = ("aioboto3", "aiobotocore.config", "uvloop")  # imported when the
 
 install(PATH)
 importlib.import_module("tests.chaos.crashes.worker")
+importlib.import_module("workers").wires(importlib.import_module("workers").WORKERS)
 for _name in _SLOW:
     with contextlib.suppress(ImportError):
         importlib.import_module(_name)

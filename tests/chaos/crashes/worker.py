@@ -22,7 +22,7 @@ from abacus.logs import configure_logging
 from abacus.process import run_workers, stopped_by_signals
 from abacus.settings import Settings, read_settings
 from tests.chaos.crashes.visits import set_watch, wake
-from workers import WORKERS
+from workers import wires
 
 _NAMED: Final = 3
 
@@ -56,9 +56,9 @@ def work(order: Order) -> None:
 
 async def _work(order: Order) -> None:
     stop = asyncio.Event()
-    wires = {name: _waking(WORKERS[name]) for name in order.names}
+    wired = {name: _waking(wire) for name, wire in wires(order.names).items()}
     with stopped_by_signals(stop):
-        await run_workers(wires, order.settings, Health(wires), stop, health_port=None)
+        await run_workers(wired, order.settings, Health(wired), stop, health_port=None)
 
 
 def _waking(wire: Wire) -> Wire:
