@@ -1,6 +1,7 @@
 """`make bench`: every measurement, as one table."""
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +80,7 @@ def main() -> int:
     parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
     parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was made on the services is removed, as on Ctrl-C
     figures: list[Figure] = []
     try:
         for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
@@ -88,6 +90,8 @@ def main() -> int:
     except AbacusError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     finally:  # what was measured before a failure took its time
         print(markdown(figures))
         print(f"\nOn: {machine()}.")

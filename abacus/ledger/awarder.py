@@ -10,6 +10,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.award import Award, decode_envelope, encode_award
 from abacus.ledger.batch import LedgerPort, Outcome, Status, Unpostable
+from abacus.ledger.halving import by_halves
 from abacus.ledger.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.reversal_message import decode_reversal, encode_reversal
 from abacus.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
@@ -22,7 +23,8 @@ MOST_AWARDS: Final = 1000
 
 class Awarder:
     """Handles messages of the award queue: all their awards in one transaction, the bad ones set aside one by one;
-    then what refunds take back.
+    then what refunds take back. A message in which something fails in a way that nobody foresaw fails too, once all
+    else in it is posted.
     """
 
     def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
@@ -48,39 +50,28 @@ class Awarder:
                     reversals.append(decode_reversal(text))
                 except SetAside as fault:
                     bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+        # Of several messages the one at fault is found first, by whoever handed them over; then the award in it.
+        failures: list[Exception] | None = [] if len(received) == 1 else None
         for start in range(0, len(awards), MOST_AWARDS):
-            outcomes = await self._post(awards[start : start + MOST_AWARDS])
-            bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]
+            posting = by_halves(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
+            bad += [item for outcome in await posting if (item := _set_aside(outcome)) is not None]
         for start in range(0, len(reversals), MOST_AWARDS):
-            moved = await self._take_back(reversals[start : start + MOST_AWARDS])
-            bad += [item for each in moved if (item := _set_aside_reversal(each)) is not None]
+            moving = by_halves(reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures)
+            bad += [item for moved in await moving if (item := _set_aside_reversal(moved)) is not None]
         await self._quarantine.add(bad)
+        if failures:
+            raise failures[0]
         return received
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
-        """As `_post`."""
-        try:
-            moved = await self._moves.move(reversals)
-        except Unpostable as error:
-            if len(reversals) == 1:
-                return [Moved(reversals[0], Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))]
-            middle = len(reversals) // 2
-            return await self._take_back(reversals[:middle]) + await self._take_back(reversals[middle:])
+        moved = await self._moves.move(reversals)
         for status, count in Counter(str(each.status) for each in moved).items():
             AWARDS.labels("refund", status).inc(count)
         return moved
 
     async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
-        """Post them together; when the store refuses a value, find the award it is in by halving."""
         started = time.perf_counter()
-        try:
-            outcomes = await self._ledger.post(awards)
-        except Unpostable as error:
-            if len(awards) == 1:
-                fault = SetAside(Reason.UNPOSTABLE, str(error))
-                return [Outcome(awards[0], Status.REFUSED, fault=fault)]
-            middle = len(awards) // 2
-            return await self._post(awards[:middle]) + await self._post(awards[middle:])
+        outcomes = await self._ledger.post(awards)
         POSTING_SECONDS.observe(time.perf_counter() - started)
         POSTING_AWARDS.observe(len(awards))
         self._count(outcomes)
@@ -102,6 +93,14 @@ class Awarder:
         for program, awarded in points.items():
             POINTS.labels(program).inc(awarded)
         TIME_TO_POINTS.observe_all(waited)
+
+
+def _refused(award: Award, error: Unpostable) -> Outcome:
+    return Outcome(award, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
+
+
+def _refused_reversal(reversal: Reversal, error: Unpostable) -> Moved:
+    return Moved(reversal, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
 
 
 def _set_aside(outcome: Outcome) -> Item | None:

@@ -68,6 +68,7 @@ _RULES: Final = (
     _Rule("abacus.earning.retrier", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.awarder", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.ledger.awarder", "*", "*", Stage.HANDLE),
+    _Rule("abacus.ledger.halving", "*", "*", Stage.HANDLE),
     _Rule("abacus.ledger.post", "*", "claimed(*", Stage.CLAIM),
     _Rule("abacus.ledger.post", "*", "lock_*", Stage.LOCK),
     _Rule("abacus.ledger.post", "*", "write*", Stage.INSERT),

@@ -33,7 +33,7 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     await task.lay_out()
     async with task.hindered():
         victim = lane.start(work.worker, book=lane.book_of_visits, fatal=fatal, paces=work.paces)
-        await _while_it_lives(victim, task.is_done)
+        is_done = await _while_it_lives(victim, task.is_done)
         await victim.end()
     visited = lane.visited()
     died = victim.was_killed and visited == {fatal}
@@ -44,19 +44,23 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     finally:
         await successor.end()
     faults = [*await lane.audit(task.due), *await task.more_faults()]
+    if fatal is None and not is_done:
+        faults.append(f"the worker was not done after {_DONE_WITHIN_S:.0f} s, so it has not been everywhere")
     if not is_through:
         faults.append(f"not through after {_THROUGH_WITHIN_S:.0f} s")
     return Outcome(died, visited, tuple(faults), time.monotonic() - started)
 
 
-async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> None:
-    """Until its work is done, or it is dead."""
+async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> bool:
+    """Until its work is done, or it is dead: whether it is done."""
     doing = asyncio.ensure_future(_until(is_done, _DONE_WITHIN_S))
     dying = asyncio.ensure_future(victim.ended.wait())
     await asyncio.wait((doing, dying), return_when=asyncio.FIRST_COMPLETED)
+    is_it = doing.done() and doing.result()
     for each in (doing, dying):
         each.cancel()
     await asyncio.wait((doing, dying))
+    return is_it
 
 
 async def _until(condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:

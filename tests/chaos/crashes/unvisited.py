@@ -23,14 +23,13 @@ class _Reason(NamedTuple):
 
 
 _STOPPED: Final = "only when the breaker has stopped the line: the worker waits for its end and does nothing"
-_REFUSED: Final = "only when Postgres refuses a value that passed every check"
+_REFUSED: Final = "only when posting fails for what is posted: a value that passed every check, or a bug"
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 
 _REASONS: Final = (
     _Reason("abacus.earning.calculator", "*.run", "stop.wait()", _STOPPED),
-    _Reason("abacus.ledger.awarder", "Awarder.*", "self._*[[]:middle])", _REFUSED),
-    _Reason("abacus.ledger.awarder", "Awarder.*", "self._*[[]middle:])", _REFUSED),
+    _Reason("abacus.ledger.halving", "by_halves", "by_halves(*", _REFUSED),
     _Reason("abacus.ledger.move", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.move", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
