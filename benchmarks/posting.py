@@ -13,12 +13,12 @@ from typing import Final
 import uvloop
 
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
 from abacus.ledger import rows, transfer
 from abacus.ledger.post import PostgresLedger
 from abacus.ledger.transfer import Transfer
 from abacus.migrations import migrate
 from benchmarks.report import Figure, rate
+from benchmarks.services import postgres_alone
 from benchmarks.turns import (
     AWARDERS,
     AWARDS,
@@ -50,8 +50,7 @@ _POSTED: Final = f"select {', '.join(Transfer._fields)} from transfer where seq 
 
 
 async def measure(directory: Path, accounts: int) -> list[Figure]:
-    async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
-        url = stack.database_url or ""
+    async with postgres_alone(directory) as url:
         await migrate(url)
         async with ledger_pool(url, 1, owner=True) as owner:
             await owner.execute(MEMBERS, accounts, timeout=600)

@@ -1,12 +1,14 @@
 """The real services of `make services`, with rooms of a measurement's own: a database, queues and topics."""
 
 import asyncio
+import signal
 import socket
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
@@ -30,7 +32,9 @@ from localstack.services import (
     Service,
     ready,
     start_elasticmq,
+    start_postgres,
     use_elasticmq,
+    use_postgres,
 )
 
 PARTITIONS: Final = 12
@@ -54,21 +58,37 @@ async def real_services() -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
+async def postgres_alone(directory: Path) -> AsyncIterator[str]:
+    """The address of a Postgres of our own, as `make services` runs it, and without the other two."""
+    daemon = Daemon("postgres", directory, signal.SIGINT)
+    async with _own(Service(daemon, ("postgres",), start_postgres, use_postgres)) as ports:
+        yield ports.database_url
+
+
+@asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
     """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look
     at each of their characters, costs more than all else that ElasticMQ does.
     """
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        ports = Ports(sqs=probe.getsockname()[1])
     with tempfile.TemporaryDirectory(prefix="abacus-bench-") as home:
         daemon = Daemon("elasticmq", Path(home))
-        start_elasticmq(daemon, ports, manners=ELASTICMQ_LIGHTLY)
-        try:
-            await ready(Service(daemon, ("sqs",), start_elasticmq, use_elasticmq), ports)
+        start = partial(start_elasticmq, manners=ELASTICMQ_LIGHTLY)
+        async with _own(Service(daemon, ("sqs",), start, use_elasticmq)) as ports:
             yield ports.sqs_endpoint_url
-        finally:
-            await asyncio.to_thread(stop, [daemon])
+
+
+@asynccontextmanager
+async def _own(service: Service) -> AsyncIterator[Ports]:
+    """It runs, on a free port, while the block lasts."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        ports = Ports(**dict.fromkeys(service.ports, int(probe.getsockname()[1])))
+    service.start(service.daemon, ports)
+    try:
+        await ready(service, ports)
+        yield ports
+    finally:
+        await asyncio.to_thread(stop, [service.daemon])
 
 
 @asynccontextmanager

@@ -15,7 +15,6 @@ from typing import Final
 
 from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.embedded.lock import DirectoryLock
-from abacus.embedded.postgres import DATABASE
 from localstack.daemon import stop
 from localstack.services import HOME, HOST, REGION, SERVICES, Ports, Service, ready
 
@@ -81,7 +80,7 @@ def _refuse_taken_ports(service: Service, ports: Ports) -> None:
 
 def _settings(ports: Ports) -> str:
     addresses = {
-        "DATABASE_URL": f"postgresql://postgres@{HOST}:{ports.postgres}/{DATABASE}",
+        "DATABASE_URL": ports.database_url,
         "SQS_ENDPOINT_URL": ports.sqs_endpoint_url,
         "KAFKA_BOOTSTRAP": f"{HOST}:{ports.kafka}",
     }

@@ -12,7 +12,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
-from abacus.embedded.postgres import SETTINGS, ensure_database, postgres_cluster
+from abacus.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
 from abacus.queues.sqs import reachable, sqs_client
 from localstack import java
 from localstack.daemon import Daemon
@@ -82,6 +82,10 @@ class Ports(NamedTuple):
     def sqs_endpoint_url(self) -> str:
         return f"http://{HOST}:{self.sqs}"
 
+    @property
+    def database_url(self) -> str:
+        return f"postgresql://postgres@{HOST}:{self.postgres}/{DATABASE}"
+
 
 class Service(NamedTuple):
     """A daemon, the names of its ports, how it is started, and a use that raises `Unavailable` until it is ready."""
@@ -125,7 +129,7 @@ def start_elasticmq(daemon: Daemon, ports: Ports, *, manners: str = ELASTICMQ_AS
     text = (ELASTICMQ_CONF + manners).format(host=HOST, port=ports.sqs, region=REGION, home=daemon.home)
     configuration.write_text(text, encoding="utf-8")
     jars = java.class_path(HOME / "jars", "elasticmq")
-    run = [java.program("java"), "-Xmx256m", "-XX:+UseSerialGC", f"-Dconfig.file={configuration}", "-cp", jars]
+    run = [java.program("java"), "-Xmx1g", "-XX:+UseSerialGC", f"-Dconfig.file={configuration}", "-cp", jars]
     daemon.start([*run, "org.elasticmq.server.Main"])
 
 

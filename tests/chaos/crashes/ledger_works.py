@@ -166,9 +166,10 @@ class StoppedAwards(Awards):
 
 
 async def _waits(lane: Lane) -> bool:
-    """Whether the awarder waits for the account."""
+    """Whether the awarder waits for the account. Only the owner sees what the sessions of others wait for."""
+    await lane.owner.execute("select pg_stat_clear_snapshot()")  # within a transaction it would see the same for ever
     return bool(
-        await lane.pool.fetchval(
+        await lane.owner.fetchval(
             "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname ="
             " current_database())"
         )
