@@ -1,4 +1,4 @@
-"""The partner award API: one process on the real services, with the awarder and the callers on the same machine."""
+"""The partner award API: one process, with the awarder, Postgres, SQS and the callers on the same machine."""
 
 import asyncio
 import json
@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from itertools import count
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import psutil
 
+from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
+from abacus.embedded import EmbeddedStack
 from abacus.ledger.allowance import Limits
 from abacus.partners.keys import new_key
 from abacus.partners.partner import MOST_REQUESTS_PER_MINUTE, Partner
@@ -21,7 +24,6 @@ from abacus.postgres import Pool, open_pool
 from abacus.settings import Settings
 from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
-from benchmarks.services import real_services, rooms
 
 SECONDS: Final = 5.0  # a round
 ROUNDS: Final = 3
@@ -64,9 +66,9 @@ class Service(NamedTuple):
         return int(psutil.Process(self.pid).memory_info().rss)
 
 
-async def measure() -> list[Figure]:
+async def measure(directory: Path) -> list[Figure]:
     async with AsyncExitStack() as stack:
-        api = await service(stack)
+        api = await service(stack, directory)
         alone = _free_port()
         await stack.enter_async_context(
             worker("", api.settings.model_copy(update={"api_port": alone}), module=("benchmarks.lonely",))
@@ -75,10 +77,10 @@ async def measure() -> list[Figure]:
         return await _measure(api, alone)
 
 
-async def measure_hour() -> list[Figure]:
+async def measure_hour(directory: Path) -> list[Figure]:
     """What an hour at a hundred requests a second leaves behind, sent as fast as they are answered."""
     async with AsyncExitStack() as stack:
-        api = await service(stack)
+        api = await service(stack, directory)
         grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
         sent = len((await load(api.port, grants, CALLERS, SECONDS)).latencies_s)
         first = most = api.memory
@@ -98,9 +100,10 @@ async def measure_hour() -> list[Figure]:
     ]
 
 
-async def service(stack: AsyncExitStack) -> Service:
-    services = await stack.enter_async_context(real_services())
-    settings = await stack.enter_async_context(rooms(services, accounts=0))
+async def service(stack: AsyncExitStack, directory: Path) -> Service:
+    embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
+    settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
+    await make_ready(settings)
     pool = await open_pool(settings.required("database_url"), size=2)
     stack.push_async_callback(pool.close)
     key = await _partner(pool)

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from itertools import count
+from pathlib import Path
 from typing import Final
 
 from abacus.postgres import Pool, open_pool
@@ -20,9 +21,9 @@ select 'm' || n, 'GRP', 'SG', 1000000000, 1000000000 from generate_series(0, $1:
 """
 
 
-async def measure() -> list[Figure]:
+async def measure(directory: Path) -> list[Figure]:
     async with AsyncExitStack() as stack:
-        api = await service(stack)
+        api = await service(stack, directory)
         owner = await open_pool(api.settings.required("database_url"), size=1, role=None)
         await owner.execute(_RICH, MEMBERS, timeout=600)
         await owner.execute("vacuum analyze account")
