@@ -18,7 +18,7 @@ from workers import WORKERS
 
 _USED: Final = (
     "abacus.cli.main",
-    *(f"abacus.cli.{command}" for command in ("expiry", "queues", "reconcile", "verify", "worker")),
+    *(f"abacus.cli.{command}" for command in ("expiry", "ledger", "queues", "reconcile", "worker")),
     *(f"workers.{name}" for name in WORKERS),
     *("aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.chaos.clock", "uvloop"),
 )
