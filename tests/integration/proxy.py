@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+from tests.closing import close_to_new
+
 
 class Proxy:
     """Passes bytes to the service while it is up; cut, it drops every connection and refuses new ones."""
@@ -35,7 +37,7 @@ class Proxy:
 
     async def cut(self) -> None:
         if self._server is not None:
-            self._server.close()
+            await close_to_new(self._server)
             self._server = None
         self.cut_all()
 
@@ -45,18 +47,18 @@ class Proxy:
             writer.transport.abort()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
         try:
             upstream, downstream = await asyncio.open_connection(*self._target)
+            try:
+                await self._converse(reader, writer, upstream, downstream)
+            finally:
+                downstream.transport.abort()
         except OSError:  # the service is away, and the client sees it go
-            writer.transport.abort()
-            return
-        self._open |= {writer, downstream}
-        try:
-            await self._converse(reader, writer, upstream, downstream)
+            pass
         finally:
-            self._open -= {writer, downstream}
+            self._open.remove(writer)
             writer.transport.abort()
-            downstream.transport.abort()
 
     async def _converse(
         self,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from abacus.partners.webhooks.signature import sign
+from tests.closing import close_to_new
 
 
 class Request(NamedTuple):
@@ -63,9 +64,9 @@ class Receiver:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    def down(self) -> None:
+    async def down(self) -> None:
         if self._server is not None:
-            self._server.close()
+            await close_to_new(self._server)
             self._server = None
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,4 +94,4 @@ async def receiving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver
         yield receiver
     finally:
         receiver.goes_on.set()
-        receiver.down()
+        await receiver.down()

@@ -394,7 +394,7 @@ async def test_kill_9_in_mid_delivery_delivers_later_under_the_same_id(house: Ho
 async def test_a_webhook_that_was_down_gets_everything(house: House) -> None:
     async with receiving() as receiver:
         telling = told_by_webhook(house, receiver)
-        receiver.down()
+        await receiver.down()
         await enter_and_gather(house.pool, *(earned(f"m{n}", 1) for n in range(5)), channels=(ChannelName.WEBHOOK,))
         async with telling.running("notifier"):
             await until(lambda: _all_failed(house.pool))

@@ -25,7 +25,7 @@ async def test_a_receiver_that_was_down_gets_everything_under_the_same_ids(pool:
         await until(lambda: seen(receiver, 30))
         found = await WebhookStore(pool, CLOCK).undelivered("acme", 100)
         assert {each.last_error for each in found} <= {"answered 500: try later", None}
-        receiver.down()
+        await receiver.down()
         await until(lambda: _all_refused(pool))
         failed = set(receiver.ids)
         receiver.requests.clear()

@@ -9,6 +9,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.streams import publisher as module
 from abacus.streams.publisher import Message, StreamPublisher
+from tests.closing import close_to_new
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ async def silent_broker(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
     server = await asyncio.start_server(taken, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
     yield f"{host}:{port}"
-    server.close()
+    await close_to_new(server)
     for writer in writers:
         writer.transport.abort()
 

@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
+from tests.closing import close_to_new
+
 HOST: Final = "127.0.0.1"
 
 
@@ -46,7 +48,7 @@ async def listening(answering: Answering) -> AsyncIterator[str]:
     try:
         yield f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
     finally:
-        server.close()
+        await close_to_new(server)
         tasks = [task for task in talking.values() if task is not None]
         for writer in list(talking):
             writer.transport.abort()

@@ -1,0 +1,11 @@
+"""How a test's server is closed while clients still knock."""
+
+import asyncio
+
+
+async def close_to_new(server: asyncio.Server) -> None:
+    """Take nobody from now on. Who was taken a moment ago is still handed over: else his socket stays open, unheld."""
+    for listening in server.sockets:
+        server.get_loop().remove_reader(listening.fileno())
+    await asyncio.sleep(0)
+    server.close()
