@@ -4,6 +4,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export PYTHON := $(or $(PYTHON),$(shell .ci/python))
+unexport PYTHONDONTWRITEBYTECODE # a run starts hundreds of processes; each would compile everything again
 ARGS ?=
 PY := .venv/bin/python
 UV := .ci/uv

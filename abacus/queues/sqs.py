@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import cache
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
@@ -30,6 +31,21 @@ _HELD: Final = (
 Client = Any  # aiobotocore builds its clients at run time; there is no class to name
 
 
+@cache
+def _session(*, plain: bool) -> Any:
+    """One for all clients of the process, since it keeps what it reads: AWS' descriptions of services, credentials.
+
+    By plain HTTP no AWS is spoken to, so the machine's role is not asked for: off AWS that waits for nobody's answer.
+    """
+    import aioboto3  # noqa: PLC0415  # as below
+    from aiobotocore.session import get_session  # noqa: PLC0415  # as below
+
+    session = get_session()
+    if plain:
+        session.get_component("credential_provider").remove("iam-role")
+    return aioboto3.Session(botocore_session=session)
+
+
 @asynccontextmanager
 async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     """A client with AWS' usual chain of credentials and region.
@@ -37,21 +53,23 @@ async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
     where the chain has none, placeholders stand in.
     """
-    import aioboto3  # noqa: PLC0415  # a second of start-up that commands without a queue do not need
-    from aiobotocore.config import AioConfig  # noqa: PLC0415  # as above
+    from aiobotocore.config import AioConfig  # noqa: PLC0415  # a second of start-up that commands without a queue spare
 
-    session = aioboto3.Session()
-    own_endpoint: dict[str, str] = {}
+    plain = endpoint_url is not None and endpoint_url.startswith("http://")
+    session = _session(plain=plain)
+    given: dict[str, Any] = {}
     if endpoint_url is not None:
-        own_endpoint = {"endpoint_url": endpoint_url, "region_name": session.region_name or "us-east-1"}
+        given = {"endpoint_url": endpoint_url, "region_name": session.region_name or "us-east-1"}
         if await session.get_credentials() is None:
-            own_endpoint |= {"aws_access_key_id": "abacus", "aws_secret_access_key": "abacus"}
+            given |= {"aws_access_key_id": "abacus", "aws_secret_access_key": "abacus"}
+    if plain:
+        given["verify"] = False  # there is no certificate to hold against anything; reading the system's takes long
     config = AioConfig(
         connect_timeout=3, read_timeout=30, max_pool_connections=50, retries={"mode": "standard", "max_attempts": 2}
     )
     async with AsyncExitStack() as stack:
         try:
-            client = await stack.enter_async_context(session.client("sqs", config=config, **own_endpoint))
+            client = await stack.enter_async_context(session.client("sqs", config=config, **given))
         except BotoCoreError as error:
             raise Refused(f"SQS cannot be used: {error} (AWS_DEFAULT_REGION, or ABACUS_SQS_ENDPOINT_URL)") from error
         yield client
