@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -18,6 +19,13 @@ import structlog
 from abacus.embedded import EmbeddedStack
 from abacus.migrations import migrate
 from abacus.postgres import Pool, open_pool
+
+# Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
+# others were just deleted: on memory, where there is enough of it, that costs next to nothing.
+_MEMORY = Path("/dev/shm")  # noqa: S108  # each run makes a folder of its own below it
+_ENOUGH_BYTES = 4 << 30
+if "TMPDIR" not in os.environ and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
 # A property says nothing about time, and machines are sometimes busy.
 hypothesis.settings.register_profile("abacus", deadline=None)

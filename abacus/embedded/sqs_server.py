@@ -14,6 +14,7 @@ class _QuietHandler(WSGIRequestHandler):
     """Keeps connections open between requests, and does not log each one."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass

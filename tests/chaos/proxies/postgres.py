@@ -52,7 +52,7 @@ class PostgresProxy(Proxy):
         await self.cut()
 
     def cut_all(self) -> None:
-        self.struck["cut_all"] += len(self._open) // 2
+        self.struck["cut_all"] += len(self._open)
         super().cut_all()
 
     async def _converse(
