@@ -35,6 +35,10 @@ hypothesis.settings.load_profile("abacus")
 _HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy file_copy"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """A command that runs in this process sets up logging to a standard error that is closed when it ends."""

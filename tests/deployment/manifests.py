@@ -1,6 +1,7 @@
 """What is deployed, as its YAML says it; and what the code knows about it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,9 @@ KUBERNETES: Final = ROOT / "docs" / "kubernetes"
 COUNTED: Final = "_total"  # what Prometheus adds to the name of a counter
 
 
+@cache
 def read(path: Path) -> Any:
+    """To be looked at only: each file is parsed once for all tests."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 

@@ -4,6 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.integration.house import House
 from tests.integration.shop import register, shop
 
@@ -12,6 +14,7 @@ EXAMPLES = 5  # an operation and phase; about 600 requests in all
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
+@pytest.mark.long
 async def test_the_api_is_as_its_document_says(house: House, tmp_path: Path) -> None:
     key = await register(house)
     async with shop(house, "awarder") as opened:

@@ -110,6 +110,7 @@ async def test_a_card_with_faults_names_each_and_publishes_nothing(house: House,
     assert await house.pool.fetchval("select max(version) from rate_card where scope = 'SG'") == 1
 
 
+@pytest.mark.long
 async def test_the_operators_round(house: House, tmp_path: Path) -> None:
     """Set a tier, award by it, explain it, verify it; quarantine, show, mend the cause, replay; rewind the relay."""
     env = house.environment()

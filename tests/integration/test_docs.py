@@ -36,6 +36,7 @@ def expected(output: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, output.split("…"))), re.DOTALL)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", ["points.md", "proof.md"])
 async def test_the_examples_do_what_the_page_says(house: House, page: str, tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ async def test_what_is_under_way_holds_up_no_other_country(house: House) -> None
     assert [run["country"] for run in due.json["runs"]] == ["ID", "MY", "PH", "TH", "VN"]
 
 
+@pytest.mark.long
 async def test_kill_9_of_job_and_expirer_in_mid_run(house: House) -> None:
     """However often they are killed: run again, the run ends complete and the ledger is clean."""
     await post(house, 8000)

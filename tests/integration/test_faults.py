@@ -44,6 +44,7 @@ async def everything_awarded_once(house: House, messages: list[Sent]) -> None:
     assert await verified(house)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("victim", ["calculator", "awarder", "retrier", "relay"])
 async def test_kill_9_in_mid_run_loses_nothing(house: House, victim: str) -> None:
     messages = list(stream(3000))

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
+import pytest
 
 from abacus.examples.stream import BOB
 from abacus.streams.publisher import Message, StreamPublisher
@@ -84,6 +85,7 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
         await publisher.close()
 
 
+@pytest.mark.long
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
@@ -104,6 +106,7 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert verified.json["transfers"] == 2
 
 
+@pytest.mark.long
 async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:
         first = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json

@@ -63,7 +63,7 @@ class Life(RuleBasedStateMachine):
         raise NotImplementedError
 
     def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        return self._runner.run(work)
+        return self._runner.get_loop().run_until_complete(work)  # `run` would see to signals each time
 
     def __init__(self) -> None:
         super().__init__()
@@ -251,10 +251,12 @@ class LifeInMemory(Life):
         return LivingInMemory(clock)
 
 
+@pytest.mark.long
 def test_a_life_in_memory() -> None:
     run_state_machine_as_test(LifeInMemory, settings=settings(max_examples=200, stateful_step_count=50))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_life_on_postgres(database_url: str) -> None:
     class LifeOnPostgres(Life):

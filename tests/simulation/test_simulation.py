@@ -23,6 +23,8 @@ AT_ONCE: Final = 25
 FAILS_WITHIN: Final = 40
 
 
+@pytest.mark.long
+@pytest.mark.xdist_group("storms")  # one process plays them, for the last one asks what struck in all
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
 def test_every_seed_keeps_the_invariants(first: int) -> None:
     _played(first, min(first + AT_ONCE, SEEDS))
@@ -33,6 +35,8 @@ def test_one_seed() -> None:
     assert run_seed(ONE_SEED).house.trace.moments == run_seed(ONE_SEED).house.trace.moments
 
 
+@pytest.mark.long
+@pytest.mark.xdist_group("storms")
 @pytest.mark.skipif(2 * len(PLACES) > SEEDS, reason="each seed aims at one place to crash at")
 def test_the_storm_leaves_nothing_out() -> None:
     traces = [_played(first, min(first + AT_ONCE, SEEDS)) for first in range(0, SEEDS, AT_ONCE)]

@@ -58,6 +58,7 @@ def test_what_another_work_visits_is_tried_once() -> None:
     assert crashes_of(visits) == [Crash(Transfers, "m:f:1.0 await before"), Crash(TransfersOfAnother, "x")]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)  # several workers start one after the other, which a busy machine takes its time for
 async def test_crashes_around_the_commit(services: Services, template: str, tmp_path: Path) -> None:
     """And one that cannot happen, which is told."""
