@@ -53,7 +53,7 @@ async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
     where the chain has none, placeholders stand in.
     """
-    from aiobotocore.config import AioConfig  # noqa: PLC0415  # a second of start-up that commands without a queue spare
+    from aiobotocore.config import AioConfig  # noqa: PLC0415  # a second that commands without a queue are spared
 
     plain = endpoint_url is not None and endpoint_url.startswith("http://")
     session = _session(plain=plain)

@@ -4,8 +4,10 @@ import uuid
 from pathlib import Path
 
 import pytest
+from aiobotocore.utils import AioInstanceMetadataFetcher
 
 from abacus.core.errors import Refused
+from abacus.queues import sqs
 from abacus.queues.definition import AWARD, ensure_queues
 from abacus.queues.sqs import SqsQueue, sqs_client
 from tests.conftest import Services
@@ -13,7 +15,7 @@ from tests.conftest import Services
 
 @pytest.fixture(autouse=True)
 def _no_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
@@ -29,6 +31,23 @@ async def test_aws_without_a_region_is_refused() -> None:
 async def test_an_endpoint_of_ones_own_needs_neither_region_nor_credentials() -> None:
     async with sqs_client("http://127.0.0.1:1") as client:
         assert client.meta.endpoint_url == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(("endpoint", "times"), [("http://127.0.0.1:1", 0), ("https://127.0.0.1:1", 1)])
+async def test_the_machines_role_is_asked_for_where_it_may_be_aws(
+    endpoint: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    async def nobody_answers(fetcher: object) -> dict[str, str]:
+        asked.append(fetcher)
+        return {}
+
+    monkeypatch.setattr(AioInstanceMetadataFetcher, "retrieve_iam_role_credentials", nobody_answers)
+    monkeypatch.setattr(sqs, "_session", sqs._session.__wrapped__)  # not the one that others have used
+    async with sqs_client(endpoint) as client:
+        assert client.meta.endpoint_url == endpoint
+    assert len(asked) == times
 
 
 async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Services) -> None:
