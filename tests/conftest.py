@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -50,9 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
-    """A command that runs in this process sets up logging to a standard error that is closed when it ends."""
+    """A command that runs in this process sets up logging to a standard error that is closed when it ends. And what a
+    worker beside it logs is not the command's output.
+    """
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
     yield
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
