@@ -80,7 +80,8 @@ class Worker:
     async def _fill(self) -> None:
         while not self._dismissed:
             self._killed = False
-            self._began_at = self._log.stat().st_size if self._log.exists() else 0
+            self._log.touch()  # who is born opens it a little later than we look
+            self._began_at = self._log.stat().st_size
             self._process = await self._nursery.born(
                 ["worker", self.name], self._environment, log=self._log, clock=self.clock
             )
