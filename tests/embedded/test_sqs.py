@@ -54,10 +54,10 @@ async def test_a_long_poll_is_answered_when_the_message_comes(client: Any) -> No
         await asyncio.sleep(0.3)
         sent = time.monotonic()
         await client.send_message(QueueUrl=url, MessageBody="now")
-        (message,) = await asyncio.wait_for(waiting, 10)
+        (message,) = await asyncio.wait_for(waiting, 5)  # not when the poll ends
         took.append(time.monotonic() - sent)
         await client.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    assert median(took) < 0.5
+    assert median(took) < 0.5  # one may meet a busy moment
 
 
 async def test_a_delayed_message_comes_later(client: Any) -> None:

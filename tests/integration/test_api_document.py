@@ -10,7 +10,7 @@ from tests.integration.house import House
 from tests.integration.shop import register, shop
 
 SEED = 20261121
-EXAMPLES = 5  # an operation and phase; about 600 requests in all
+EXAMPLES = 5  # an operation and phase; some 1,250 requests in all, most to cover the document
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
