@@ -45,7 +45,7 @@ services-stop: env ## stop them; their data stays in .abacus/services/
 	@$(PY) -m localstack stop
 
 test: env ## all tests
-	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 2 * os.cpu_count()))') --dist loadgroup $(ARGS)
+	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 2 * os.cpu_count()))') --dist worksteal $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)

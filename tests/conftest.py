@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -46,7 +47,18 @@ _HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy f
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Each process is given one stretch of the list, and what it leaves others take from it. So each begins with its
+    part of the long tests, and none of them is left to the end.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    stretch = len(items) // processes
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = deque(item for item in items if not item.get_closest_marker("long"))
+    items.clear()
+    for process in range(processes):
+        items += long[process::processes]
+        items += [others.popleft() for _ in range(min(len(others), stretch * (process + 1) - len(items)))]
+    items += others
 
 
 @pytest.fixture(autouse=True)

@@ -47,6 +47,11 @@ class Owner:
                     found.append(each)
         return found
 
+    def kill_descendants(self) -> None:
+        for each in self.descendants:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+
     def kill(self) -> None:
         """kill -9, as the kernel would when memory runs out."""
         self.process.kill()

@@ -88,8 +88,7 @@ async def test_recovers_when_everything_was_killed_at_once(data_dir: Path, owner
     first = owner(**_ONLY_POSTGRES, durable=True)
     await _write(first.database_url)
     first.process.send_signal(signal.SIGSTOP)  # so that it cannot tidy up
-    for process in first.descendants:
-        process.kill()
+    first.kill_descendants()
     first.kill()
     assert (data_dir / "postgres" / "cluster" / "postmaster.pid").exists()
     assert await _read(owner(**_ONLY_POSTGRES, durable=True).database_url) == 180

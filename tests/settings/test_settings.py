@@ -127,7 +127,10 @@ WRONG = [
     ("ABACUS_RETRY_HOURS", "inf", "not 'inf'"),
     ("ABACUS_RETRY_HOURS", "a day", "Input should be a valid number"),
     ("ABACUS_NOTIFY_CHANNELS", "log;sns", "String should match pattern"),
-    ("ABACUS_NOTIFY_TIMEZONE", "Singapore time", "a time zone such as Asia/Singapore is needed"),
+    *(
+        ("ABACUS_NOTIFY_TIMEZONE", zone, "a time zone such as Asia/Singapore is needed")
+        for zone in ("Singapore time", "Asia", "../UTC", "Asia/Singapore/North")
+    ),
     ("ABACUS_NOTIFY_GATHER_SECONDS", "-1", "Input should be greater than or equal to 0, not '-1'"),
     ("ABACUS_NOTIFY_PARK_HOURS", "0", "Input should be greater than 0, not '0'"),
     ("ABACUS_NOTIFY_KEEP_DAYS", "30", "Input should be greater than or equal to 31, not '30'"),

@@ -9,6 +9,7 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import httpx
@@ -38,6 +39,11 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
 class NoAnswer(AbacusError):
     """The message was not sent, or nothing came back; the text says why."""
 
@@ -58,7 +64,7 @@ class Poster:
         self._within_s = within_s
         self._resolve = resolve
         self._transport = httpx.AsyncHTTPTransport(
-            verify=trust or httpx.create_ssl_context(),
+            verify=trust or _certificates(),
             trust_env=False,
             limits=httpx.Limits(max_connections=at_once, max_keepalive_connections=0),
         )
