@@ -34,7 +34,7 @@ from benchmarks import (
     tiers,
     verify,
 )
-from benchmarks.report import Figure, machine, markdown
+from benchmarks.report import Figure, judged_anywhere, machine, markdown
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
@@ -67,23 +67,17 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {"growth", "hour", "partitions", "profile", "reports"}
+# Minutes instead of half an hour. Sizes so small say that everything works, and not how fast it is.
+_IN_SHORT: Final = ("calculation", "throughput", "plain")
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 20}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=list(_PARTS), action="append")
-    parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
-    parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
-    parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
-    parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
-    parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
-    parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
-    parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
-    chosen = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = _chosen(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was made on the services is removed, as on Ctrl-C
     figures: list[Figure] = []
     try:
-        for name in chosen.only or [name for name in _PARTS if name not in _ONLY_ASKED_FOR]:
+        for name in chosen.only:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
             with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
                 figures += _PARTS[name](Path(directory), chosen)
@@ -93,9 +87,35 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     finally:  # what was measured before a failure took its time
+        if chosen.short:
+            figures = judged_anywhere(figures)
         print(markdown(figures))
         print(f"\nOn: {machine()}.")
     return 0 if all(figure.reached is not False for figure in figures) else 1
+
+
+def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=list(_PARTS), action="append")
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help=f"{', '.join(_IN_SHORT)} at small sizes; rates are shown, and only what holds on any machine is judged",
+    )
+    parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
+    parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
+    parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
+    parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
+    parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
+    chosen = parser.parse_args(arguments)
+    if chosen.short:
+        parser.set_defaults(**_SHORT)
+        chosen = parser.parse_args(arguments)
+    if not chosen.only:
+        chosen.only = _IN_SHORT if chosen.short else [name for name in _PARTS if name not in _ONLY_ASKED_FOR]
+    return chosen
 
 
 def _counts(text: str) -> list[int]:

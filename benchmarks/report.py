@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,13 @@ class Figure(NamedTuple):
     ratio: str = ""
     wanted: str = ""
     reached: bool | None = None
+    # What is wanted holds on any machine and at any size: a ratio of the same run, or that nothing is lost.
+    anywhere: bool = False
+
+
+def judged_anywhere(figures: Iterable[Figure]) -> list[Figure]:
+    """The same figures, judged only where what is wanted holds anywhere."""
+    return [figure if figure.anywhere else figure._replace(wanted="", reached=None) for figure in figures]
 
 
 def rate(per_second: float, unit: str) -> str:

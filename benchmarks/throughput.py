@@ -101,6 +101,7 @@ async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> 
             f"{full.backlog / whole.per_s:.1f} s of work under way at the end",
             "all",
             complete,
+            anywhere=True,
         ),
         Figure(
             f"produced to posted, median and p99, at {half.run.per_s:,.0f} transactions/s",

@@ -46,7 +46,8 @@ async def ensure_queues(client: Client, prefix: str) -> list[str]:
             # Created bare and then set: creating an existing queue with other attributes would be an error.
             url = (await client.create_queue(QueueName=queue.name))["QueueUrl"]
             await client.set_queue_attributes(QueueUrl=url, Attributes=attributes)
-            answer = await client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-        arns[queue.name] = answer["Attributes"]["QueueArn"]
+            if queue.dead_letter is None:
+                answer = await client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+                arns[queue.name] = answer["Attributes"]["QueueArn"]
         names.append(queue.name)
     return names

@@ -99,18 +99,21 @@ async def test_a_transaction_that_is_open_while_the_seal_is_made(pool: Pool, dat
 
 
 async def test_seals_made_while_points_are_posted_hold_for_ever(pool: Pool) -> None:
-    chance, stop = random.Random(1), asyncio.Event()
+    chance, posted, stop = random.Random(1), asyncio.Event(), asyncio.Event()
 
     async def post() -> None:
         while not stop.is_set():
             await fill(pool, *chance.sample([f"m{number}" for number in range(30)], 5), transfers=1)
+            posted.set()
 
-    posters = [asyncio.create_task(post())]
+    poster = asyncio.create_task(post())
     seals = Seals(pool, SystemClock())
     for _ in range(8):
+        await asyncio.wait_for(posted.wait(), 30)
+        posted.clear()
         await seals.make()
     stop.set()
-    await asyncio.gather(*posters)
+    await poster
     report = await verify(pool, RECHECK, seals=None)
     assert (report.faults, len(report.seals)) == ([], 8)
     assert len({seal.transfers for seal in await seals.all()}) > 2

@@ -1,0 +1,88 @@
+"""`python -m benchmarks`: what is measured, and what the exit code says of it."""
+
+import argparse
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import benchmarks.__main__ as bench
+from abacus.core.errors import Unavailable
+from benchmarks.report import Figure
+
+Part = Callable[[Path, argparse.Namespace], Sequence[Figure]]
+SLOW = Figure("posting", "5/s", wanted=">= 18,000/s", reached=False)
+LOST = Figure("all posted once", "no", wanted="all", reached=False, anywhere=True)
+KEPT = LOST._replace(value="yes", reached=True)
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Measurements that are not taken."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def put(**measured: Part) -> None:
+        monkeypatch.setattr(bench, "_PARTS", measured)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("figures", "code", "short_code"),
+    [
+        ([KEPT], 0, 0),
+        ([KEPT, SLOW], 1, 0),
+        ([LOST], 1, 1),
+        ([LOST, SLOW], 1, 1),
+    ],
+)
+def test_a_short_run_judges_what_holds_anywhere(
+    parts: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+    figures: list[Figure],
+    code: int,
+    short_code: int,
+) -> None:
+    parts(posting=lambda *_: figures)
+    assert bench.main(["--only", "posting"]) == code
+    assert (">= 18,000/s" in capsys.readouterr().out) == (SLOW in figures)
+    assert bench.main(["--only", "posting", "--short"]) == short_code
+    shown = capsys.readouterr().out
+    assert ">= 18,000/s" not in shown
+    assert ("5/s" in shown) == (SLOW in figures)
+
+
+def test_what_is_measured_and_at_which_sizes(parts: Callable[..., None]) -> None:
+    seen: list[tuple[str, int, float]] = []
+
+    def part(name: str) -> Part:
+        def measure(directory: Path, chosen: argparse.Namespace) -> list[Figure]:
+            assert directory.is_dir()
+            seen.append((name, chosen.accounts, chosen.seconds))
+            return []
+
+        return measure
+
+    parts(**{name: part(name) for name in ("calculation", "posting", "throughput", "plain", "scaling", "growth")})
+    for arguments, expected in (
+        (["--short"], [(name, 100_000, 20) for name in ("calculation", "throughput", "plain")]),
+        (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 20)]),
+        ([], [(name, 1_000_000, 180) for name in ("calculation", "posting", "throughput", "plain", "scaling")]),
+    ):
+        seen.clear()
+        assert bench.main(arguments) == 0
+        assert seen == expected
+
+
+def test_what_was_measured_before_a_failure_is_shown(
+    parts: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> list[Figure]:
+        raise Unavailable("Postgres", "it is away")
+
+    parts(calculation=lambda *_: [KEPT], posting=fails)
+    assert bench.main([]) == 2
+    printed = capsys.readouterr()
+    assert "all posted once" in printed.out
+    assert "Postgres unavailable: it is away" in printed.err
