@@ -4,7 +4,6 @@
 """
 
 import os
-from collections import Counter
 from dataclasses import fields
 from typing import Final
 
@@ -18,23 +17,20 @@ from tests.simulation.violation import Violated
 
 SEEDS: Final = int(os.environ.get("ABACUS_SIMULATION_SEEDS", "100"))
 ONE_SEED: Final = int(os.environ.get("ABACUS_SIMULATION_SEED", "1"))
-A_ROUND: Final = 2 * len(PLACES)  # each seed aims at one place to crash at
+A_ROUND: Final = 2 * len(PLACES)  # each seed aims at one place to crash at, so each place is aimed at twice
 FAILS_WITHIN: Final = 40
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("first", range(0, SEEDS, A_ROUND))
-def test_every_seed_keeps_the_invariants_and_a_round_leaves_nothing_out(first: int) -> None:
+def test_every_seed_keeps_the_invariants_and_the_first_round_leaves_nothing_out(first: int) -> None:
     traces = [run_seed(seed).house.trace for seed in range(first, min(first + A_ROUND, SEEDS))]
-    if len(traces) < A_ROUND:
-        return  # not every place was aimed at twice
-    crashes = Counter(place for trace in traces for place in trace.crashes)
-    misfortunes = Counter(what for trace in traces for what in trace.misfortunes)
-    assert not set(PLACES) - crashes.keys()
-    assert (
-        not {*(each.name for each in fields(Weather)), *(f"{name} down" for name in DEPENDENCIES)} - misfortunes.keys()
-    )
+    if first == 0 and len(traces) == A_ROUND:
+        crashes = {place for trace in traces for place in trace.crashes}
+        misfortunes = {what for trace in traces for what in trace.misfortunes}
+        assert not set(PLACES) - crashes
+        assert not {*(each.name for each in fields(Weather)), *(f"{name} down" for name in DEPENDENCIES)} - misfortunes
 
 
 def test_one_seed() -> None:
