@@ -57,7 +57,9 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
             chosen.accounts, chosen.seconds, {"calculator": chosen.calculators, "awarder": chosen.awarders}
         )
     ),
-    "plain": lambda _, chosen: uvloop.run(against_plain.measure(chosen.accounts)),
+    "plain": lambda _, chosen: uvloop.run(
+        against_plain.measure(chosen.accounts, 1 if chosen.short else against_plain.ROUNDS)
+    ),
     "scaling": lambda _, chosen: uvloop.run(scaling.measure(chosen.accounts)),
     "adversity": lambda _, chosen: uvloop.run(adversity.measure(chosen.accounts)),
     "profile": lambda directory, chosen: uvloop.run(profile.measure(directory, chosen.accounts)),
@@ -69,7 +71,7 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
 _ONLY_ASKED_FOR: Final = {"growth", "hour", "partitions", "profile", "reports"}
 # Minutes instead of half an hour. Sizes so small say that everything works, and not how fast it is.
 _IN_SHORT: Final = ("calculation", "throughput", "plain")
-_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 20}
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -29,7 +29,7 @@ class Side(NamedTuple):
     runs: list[Run]
 
 
-async def measure(accounts: int) -> list[Figure]:
+async def measure(accounts: int, rounds: int) -> list[Figure]:
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(real_services())
         sides: list[Side] = []
@@ -39,7 +39,7 @@ async def measure(accounts: int) -> list[Figure]:
             home = await stack.enter_async_context(house(settings))
             await stack.enter_async_context(home.workers(crew, module=module))
             sides.append(Side(home, []))
-        for round_ in range(ROUNDS):
+        for round_ in range(rounds):
             for home, runs in sides:
                 async with home.load(load.arguments(f"round{round_}", accounts, lead_s=LEAD_S)):
                     await home.measured(WARM_UP_S)

@@ -78,10 +78,11 @@ class Paced(NamedTuple):
 
 async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> list[Figure]:
     counts = {**dict.fromkeys(PIPELINE, 1), **workers}
+    warm_up_s = min(WARM_UP_S, seconds)
     async with real_services() as services, rooms(services, accounts) as settings, house(settings) as home:
         async with home.workers(counts):
-            full = await _flat_out(home, accounts, seconds)
-            half = await _paced(home, accounts, full.whole.per_s / 2, seconds / SHORTER)
+            full = await _flat_out(home, accounts, seconds, warm_up_s)
+            half = await _paced(home, accounts, full.whole.per_s / 2, seconds / SHORTER, warm_up_s)
         posted = Waited(*await home.pool.fetchval(_WAITED, half.since, timeout=600))
         heard = await _heard(home, half.since)
         complete = await _complete(home, full.sent + half.sent, heard)
@@ -121,18 +122,18 @@ async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> 
     ]
 
 
-async def _flat_out(home: House, accounts: int, seconds: float) -> Sustained:
+async def _flat_out(home: House, accounts: int, seconds: float, warm_up_s: float) -> Sustained:
     async with home.load(load.arguments("full", accounts, lead_s=LEAD_S)) as sending:
-        await home.measured(WARM_UP_S)
+        await home.measured(warm_up_s)
         slices = await home.measured(seconds, SLICES)
         backlog = await home.backlog()
     await home.settled()
     return Sustained(slices, backlog, sending.result())
 
 
-async def _paced(home: House, accounts: int, per_s: float, seconds: float) -> Paced:
+async def _paced(home: House, accounts: int, per_s: float, seconds: float, warm_up_s: float) -> Paced:
     async with home.load(load.arguments("half", accounts, rate=per_s)) as sending:
-        await home.measured(WARM_UP_S)
+        await home.measured(warm_up_s)
         since = datetime.now(UTC)
         (run,) = await home.measured(seconds)
     await home.settled()

@@ -66,8 +66,8 @@ def test_what_is_measured_and_at_which_sizes(parts: Callable[..., None]) -> None
 
     parts(**{name: part(name) for name in ("calculation", "posting", "throughput", "plain", "scaling", "growth")})
     for arguments, expected in (
-        (["--short"], [(name, 100_000, 20) for name in ("calculation", "throughput", "plain")]),
-        (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 20)]),
+        (["--short"], [(name, 100_000, 15) for name in ("calculation", "throughput", "plain")]),
+        (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 15)]),
         ([], [(name, 1_000_000, 180) for name in ("calculation", "posting", "throughput", "plain", "scaling")]),
     ):
         seen.clear()
