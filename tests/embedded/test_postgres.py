@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import pwd
 import signal
+import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +15,9 @@ import psutil
 import pytest
 
 from abacus.core.errors import Refused
+from abacus.embedded import postgres_cluster
 from abacus.embedded.postgres import EmbeddedPostgres
+from abacus.embedded.postgres_cluster import PostgresCluster
 from tests.embedded.owner import Owner
 
 _ONLY_POSTGRES = {"sqs": False, "kafka": False}
@@ -133,3 +138,20 @@ async def test_stops_although_sessions_are_open(data_dir: Path) -> None:
         began = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - began < 10
     connection.terminate()
+
+
+def test_on_a_new_machine_the_account_is_made_once(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def make_if_missing(name: str) -> None:
+        if name not in made:
+            time.sleep(0.05)  # as `useradd` does between looking and making
+            made.append(name)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(pwd, "getpwnam", lambda _name: pwd.getpwuid(os.getuid()))
+    monkeypatch.setattr(postgres_cluster, "ensure_user_exists", make_if_missing)
+    with ThreadPoolExecutor(max_workers=4) as together:
+        clusters = list(together.map(lambda part: PostgresCluster(data_dir / part, durable=False), "abcd"))
+    assert made == ["pgserver"]
+    assert {cluster.account for cluster in clusters} == {pwd.getpwuid(os.getuid())}
