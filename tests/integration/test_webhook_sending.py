@@ -1,6 +1,7 @@
 """Sending: what follows from each answer, who is held up by whom, and what a killed worker leaves behind."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,8 @@ from prometheus_client import Gauge
 from abacus.core.errors import Refused
 from abacus.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING, total
 from abacus.partners.webhooks.outbox import Outbox
+from abacus.partners.webhooks.post import Poster
+from abacus.partners.webhooks.schedule import Answer
 from abacus.partners.webhooks.signature import new_secret
 from abacus.partners.webhooks.store import WebhookStore
 from abacus.postgres import Pool
@@ -96,6 +99,26 @@ async def test_three_days_after_it_was_made_a_message_is_given_up_and_kept(pool:
         assert await store.retry("acme", [first.message_id], enable=False) == 1
         await settled(pool, "delivered_at", 1)
     assert [each.message_id for each in await store.undelivered("acme", 10)] == [second.message_id]
+
+
+async def test_one_that_fails_here_does_not_keep_the_others_from_being_sent(
+    pool: Pool, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await partner(pool, "acme", receiver.url)
+    await post_and_enter(pool, *(award(f"api:acme:{number}") for number in range(3)))
+    post, posted = Poster.post, list[str]()
+
+    async def post_but_the_first(poster: Poster, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        posted.append(headers["webhook-id"])
+        if posted.count(posted[0]) == 1 and headers["webhook-id"] == posted[0]:
+            raise ZeroDivisionError
+        return await post(poster, url, headers, body)
+
+    monkeypatch.setattr(Poster, "post", post_but_the_first)
+    async with sending(pool, lease=timedelta(seconds=1)):
+        await settled(pool, "delivered_at", 3)
+    assert sorted(receiver.ids) == sorted(set(posted))
+    assert posted.count(posted[0]) == 2
 
 
 async def test_a_delivery_that_is_cut_off_is_made_later_under_its_id(pool: Pool, receiver: Receiver) -> None:

@@ -67,6 +67,6 @@ def asked_until(retry_after: str | None, now: datetime) -> datetime:
         return now + timedelta(seconds=int(text))
     try:
         asked = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return now
     return asked if asked.tzinfo is not None else now

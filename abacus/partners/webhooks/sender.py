@@ -99,10 +99,10 @@ class Sender:
         self._health.ready()
 
     def _forget_finished(self) -> None:
-        """Raises what a task has raised: that is a bug."""
         for task in [task for task in self._under_way if task.done()]:
-            del self._under_way[task]
-            task.result()
+            partner_id = self._under_way.pop(task)
+            if error := task.exception():  # a bug; the message is sent again when its time comes, and so are all others
+                log.error("webhook failed", partner=partner_id, exc_info=error)
 
     async def _deliver(self, delivery: Delivery) -> None:
         body = delivery.body.encode()
