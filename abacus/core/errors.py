@@ -15,9 +15,12 @@ class Unavailable(AbacusError):
     """A dependency does not answer. Nothing is wrong with the work in hand: wait, then try again."""
 
     def __init__(self, dependency: str, detail: str) -> None:
-        super().__init__(f"{dependency} unavailable: {detail}")
+        super().__init__(dependency, detail)  # so that it can be sent from one process to another
         self.dependency = dependency
         self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.dependency} unavailable: {self.detail}"
 
 
 class Reason(StrEnum):

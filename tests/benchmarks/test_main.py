@@ -86,3 +86,16 @@ def test_what_was_measured_before_a_failure_is_shown(
     printed = capsys.readouterr()
     assert "all posted once" in printed.out
     assert "Postgres unavailable: it is away" in printed.err
+
+
+def test_what_cannot_be_measured_here_does_not_keep_the_rest_from_being_measured(
+    parts: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(*_: object) -> list[Figure]:
+        raise Unavailable("services", "run `make services`")
+
+    parts(singly=missing, demo=lambda *_: [KEPT])
+    assert bench.main([]) == 2
+    shown = capsys.readouterr()
+    assert "bench: singly: services" in shown.err
+    assert "all posted once" in shown.out

@@ -1,5 +1,6 @@
 """Time as a parameter, and what errors say."""
 
+import pickle
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -33,3 +34,8 @@ def test_the_system_clock_tells_the_present_with_an_offset() -> None:
 )
 def test_what_errors_say(error: AbacusError, text: str) -> None:
     assert str(error) == text
+
+
+def test_what_is_unavailable_is_said_by_another_process_too() -> None:
+    told = pickle.loads(pickle.dumps(Unavailable("database", "away")))  # noqa: S301  # made a line above
+    assert (str(told), told.dependency, told.detail) == ("database unavailable: away", "database", "away")
