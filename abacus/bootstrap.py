@@ -19,7 +19,7 @@ from abacus.patience import unless_stopped, until_available
 from abacus.postgres import Pool, open_pool
 from abacus.quarantine.store import QuarantineStore
 from abacus.queues.definition import AWARD, RETRY
-from abacus.queues.sqs import Client, SqsQueue, sqs_client
+from abacus.queues.sqs import LONG_POLL_S, Client, SqsQueue, sqs_client
 from abacus.rates.cache import CardReader
 from abacus.rates.store import CardStore
 from abacus.settings import Settings
@@ -37,25 +37,37 @@ Wire = Callable[["Wiring"], Awaitable[Run]]
 class Wiring:
     """What a worker is made of. Everything that is opened is closed when the stack unwinds."""
 
-    def __init__(self, settings: Settings, stack: AsyncExitStack, health: Health, name: str) -> None:
+    def __init__(
+        self, settings: Settings, stack: AsyncExitStack, group: asyncio.TaskGroup, health: Health, name: str
+    ) -> None:
         self.settings = settings
         self.health = health.worker(name)
         self.process_health = health
         self.clock = SystemClock()
         self._stack = stack
+        self._group = group
 
-    async def pool(self, *, size: int, settings: Mapping[str, str] | None = None, keeps_nothing: bool = False) -> Pool:
+    async def pool(
+        self,
+        *,
+        size: int,
+        settings: Mapping[str, str] | None = None,
+        keeps_nothing: bool = False,
+        within_s: float | None = None,
+    ) -> Pool:
+        """For what it is given see `open_pool`."""
         url = self.settings.required("database_url")
         pool = await until_available(
-            lambda: open_pool(url, size=size, settings=settings, keeps_nothing=keeps_nothing), self.health
+            lambda: open_pool(url, size=size, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s),
+            self.health,
         )
         self._stack.push_async_callback(_close_pool, pool)
         POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
         POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)
         return pool
 
-    async def sqs(self) -> Client:
-        return await self.entered(sqs_client(self.settings.sqs_endpoint_url))
+    async def sqs(self, *, within_s: float = LONG_POLL_S) -> Client:
+        return await self.entered(sqs_client(self.settings.sqs_endpoint_url, within_s=within_s))
 
     async def entered(self, opening: AbstractAsyncContextManager[Entered]) -> Entered:
         """Open it, and close it when the worker ends."""
@@ -73,9 +85,8 @@ class Wiring:
         return publisher
 
     def beside(self, work: Coroutine[None, None, None]) -> None:
-        """Let it run until the worker ends."""
-        task = asyncio.ensure_future(work)
-        self._stack.callback(task.cancel)
+        """Let it run until the worker ends, which it does when this fails."""
+        self._stack.callback(self._group.create_task(work).cancel)
 
     def at_the_end(self, close: Callable[[], Awaitable[None]]) -> None:
         self._stack.push_async_callback(close)
@@ -103,10 +114,13 @@ class Wiring:
 
 async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event) -> None:
     """Wire a worker and run it until `stop` is set. What it needs and does not find, it waits for."""
-    async with AsyncExitStack() as stack:
-        run = await unless_stopped(wire(Wiring(settings, stack, health, name)), stop)
-        if run is not None:
-            await run(stop)
+    try:
+        async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
+            run = await unless_stopped(wire(Wiring(settings, stack, group, health, name)), stop)
+            if run is not None:
+                await run(stop)
+    except ExceptionGroup as failures:  # the first one ended the others
+        raise failures.exceptions[0] from None
 
 
 async def _count_waiting(queue: SqsQueue) -> None:

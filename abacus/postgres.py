@@ -16,6 +16,7 @@ APPLICATION_ROLE: Final = "abacus_app"
 DEPENDENCY: Final = "database"
 LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
 
+_STATEMENT_S: Final = 60.0
 _PAGE: Final = 2000
 
 # SQLSTATE classes and codes that say nothing about the data: the server is away, full, shutting down, read-only, not
@@ -31,6 +32,17 @@ Pool: TypeAlias = asyncpg.Pool
 Connection: TypeAlias = asyncpg.Connection
 
 
+class _Pool(asyncpg.Pool):  # type: ignore[misc]  # asyncpg has no types
+    """Nobody waits longer than `within_s` for a connection, nor to give one back whose server has gone silent: asyncpg
+    takes one limit for both.
+    """
+
+    within_s: float | None = None
+
+    def acquire(self, *, timeout: float | None = None) -> Any:
+        return super().acquire(timeout=self.within_s if timeout is None else timeout)
+
+
 async def open_pool(
     database_url: str,
     *,
@@ -38,11 +50,13 @@ async def open_pool(
     role: str | None = APPLICATION_ROLE,
     settings: Mapping[str, str] | None = None,
     keeps_nothing: bool = False,
+    within_s: float | None = None,
 ) -> Pool:
     """A pool whose sessions act as the application's role, which may not change or delete what the ledger holds.
 
     One that keeps nothing in its sessions, no lock and no setting beyond a transaction, saves a round trip each time
-    that a connection comes back.
+    that a connection comes back. `within_s` limits each wait for a connection, and each statement: for those who
+    would rather say that the database is away than wait for it.
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """
@@ -51,20 +65,27 @@ async def open_pool(
         session["role"] = role
     try:
         async with passing_failures():
-            return await asyncpg.create_pool(
+            pool = _Pool(
                 database_url,
                 min_size=1,
                 max_size=size,
+                max_queries=50_000,
+                max_inactive_connection_lifetime=300.0,
+                loop=None,
+                connection_class=asyncpg.Connection,
+                record_class=asyncpg.Record,
                 timeout=5,
-                command_timeout=60,
+                command_timeout=within_s or _STATEMENT_S,
                 server_settings=session,
                 init=_json_as_bytes,
                 reset=_as_it_is if keeps_nothing else None,
             )
+            pool.within_s = within_s
+            return await pool
     except asyncpg.InvalidParameterValueError as error:
         raise Unavailable(DEPENDENCY, f"{_one_line(error)}; run `abacus migrate`") from error
     except ValueError as error:  # asyncpg cannot make sense of the address
-        raise Refused(f"the database's address: {_one_line(error)}") from error
+        raise Refused(f"ABACUS_DATABASE_URL: {_one_line(error)}") from error
 
 
 async def _as_it_is(_: Connection) -> None:

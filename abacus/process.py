@@ -14,6 +14,7 @@ import structlog
 from abacus.api.health import health_app
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Wire, run_worker
+from abacus.core.errors import AbacusError
 from abacus.health import Health
 from abacus.settings import Settings
 
@@ -63,7 +64,7 @@ async def run_workers(
         asyncio.create_task(run_worker(name, wire, settings, health, stop), name=name) for name, wire in wires.items()
     ]
     if health_port is not None:
-        listener = bound(settings.api_host, health_port)
+        listener = bound(settings.api_host, health_port, "ABACUS_API_HOST and ABACUS_HEALTH_PORT")
         tasks.append(asyncio.create_task(serve(health_app(health), listener, stop), name="health"))
     await _until_stopped_or_failed(tasks, stop)
     stop.set()
@@ -85,5 +86,6 @@ async def _end(tasks: Iterable["asyncio.Task[None]"]) -> None:
     results = await asyncio.gather(*tasks, return_exceptions=True)
     for task, result in zip(tasks, results, strict=True):
         if isinstance(result, Exception):
-            log.error("worker failed", worker=task.get_name(), exc_info=result)
+            if not isinstance(result, AbacusError):  # what it says is for the operator, and whoever runs this prints it
+                log.error("worker failed", worker=task.get_name(), exc_info=result)
             raise result

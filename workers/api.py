@@ -34,6 +34,8 @@ from abacus.tiers.store import MembershipStore
 
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
+_DATABASE_WITHIN_S: Final = 5.0
+_QUEUE_WITHIN_S: Final = 5.0
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
 
@@ -57,7 +59,7 @@ MakeDoor = Callable[[Queue, Queue, Register], Door]
 
 async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
     """The API with a door of one's own: benchmarks compare one that gathers with one that does not."""
-    listener = bound(wiring.settings.api_host, wiring.settings.api_port)
+    listener = bound(wiring.settings.api_host, wiring.settings.api_port, "ABACUS_API_HOST and ABACUS_API_PORT")
     entrance = _Entrance(starting_app(wiring.process_health))
 
     async def run(stop: asyncio.Event) -> None:
@@ -81,14 +83,16 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
 
 
 async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
-    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True)
-    moving = await wiring.pool(size=_MOVING_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True)
-    client = await wiring.sqs()
+    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
+    moving = await wiring.pool(
+        size=_MOVING_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S
+    )
+    client = await wiring.sqs(within_s=_QUEUE_WITHIN_S)
     queue = await wiring.queue(client, AWARD)
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    till = Till(PostgresMoves(moving, wiring.clock))
+    till = Till(PostgresMoves(moving, wiring.clock), register)
     door = make_door(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from abacus.api.problems import Problem
@@ -19,9 +19,68 @@ from abacus.partners.door import Accepted
 from abacus.partners.members import Then
 from abacus.partners.register import State, Status
 
+_WORTH: Final = {
+    "points": 100,
+    "program": "GRP",
+    "member_id": "bob",
+    "expires_on": "2026-07-31",
+    "explanation": {"granted_by": "acme", "reason": "Welcome to Acme", "card": "SG@7", "points": 100},
+}
+_AWARD: Final = {"award_id": "0d7a0f4e-6b1e-5f0c-9a53-2f8a4d0c6e11", "status": "queued", **_WORTH}
+_POSTED: Final = {**_AWARD, "status": "posted", "posted_at": "2026-01-10T04:30:02Z", "balance": 280}
+_OVER: Final = {
+    "type": "/problems/budget-exhausted",
+    "title": "The partner's budget is exhausted",
+    "status": 403,
+    "detail": "5000 a day are used up",
+}
+_TRANSFER: Final = {
+    "id": "bob:GRP:3",
+    "program": "GRP",
+    "seq": 3,
+    "kind": "spend",
+    "points": -80,
+    "balance_after": 200,
+    "key": "api:acme:order-1001",
+    "country": "SG",
+    "occurred_at": "2026-01-10T04:30:00Z",
+    "posted_at": "2026-01-10T04:30:00Z",
+    "expires_on": None,
+    "reverses": None,
+    "actor": "acme",
+    "explanation": {"reason": "A coffee", "available": 200},
+}
+_HOLD: Final = {
+    "hold_id": "5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33",
+    "program": "GRP",
+    "points": 80,
+    "until": "2026-01-10T04:45:00Z",
+    "status": "open",
+}
+_ADJUSTMENT: Final = {
+    "adjustment_id": "7a6b2c5d-1f7e-5c3a-9d8e-3e2f1a0b4c55",
+    "member_id": "bob",
+    "program": "GRP",
+    "country": "SG",
+    "points": 20000,
+    "reason": "A booking that was lost",
+    "actor": "ann",
+    "status": "pending",
+    "asked_at": "2026-01-10T04:30:00Z",
+    "decided_by": None,
+    "decided_at": None,
+    "note": None,
+}
+
+
+def _with_example(*examples: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
 
 class Worth(BaseModel):
     """Points and how they came about."""
+
+    model_config = _with_example(_WORTH)
 
     points: int
     program: str
@@ -34,6 +93,8 @@ class AwardAnswer(Worth):
     """An award and how far it has come. `balance` is the account's after the award, once it is posted. Points that are
     `provisional` are those of a member without a tier: the tier could not be read, and counts before they are posted.
     """
+
+    model_config = _with_example(_AWARD, _POSTED)
 
     award_id: UUID
     status: Literal["queued", "posted", "rejected", "quarantined"]
@@ -56,6 +117,15 @@ class BatchItem(BaseModel):
 class BatchAnswer(BaseModel):
     """In the order of the request."""
 
+    model_config = _with_example(
+        {
+            "results": [
+                {"idempotency_key": "w-1", "outcome": "accepted", "award": _AWARD},
+                {"idempotency_key": "w-2", "outcome": "refused", "problem": _OVER},
+            ]
+        }
+    )
+
     results: list[BatchItem]
 
 
@@ -72,6 +142,22 @@ class AccountAnswer(BaseModel):
 
 class MemberAnswer(BaseModel):
     """A member's accounts; `as_of` when they were so, where that was asked."""
+
+    model_config = _with_example(
+        {
+            "member_id": "bob",
+            "accounts": [
+                {
+                    "program": "GRP",
+                    "balance": 280,
+                    "held": 80,
+                    "available": 200,
+                    "tier": "platinum",
+                    "expires_on": "2026-07-31",
+                }
+            ],
+        }
+    )
 
     member_id: str
     accounts: list[AccountAnswer]
@@ -102,6 +188,8 @@ class MoveAnswer(TransferAnswer):
     the hold that it placed or settled.
     """
 
+    model_config = _with_example({**_TRANSFER, "member_id": "bob", "balance": 200, "available": 200})
+
     member_id: str
     balance: int
     available: int | None = None
@@ -122,6 +210,8 @@ class HoldAnswer(BaseModel):
 
 class HoldsAnswer(BaseModel):
     """A member's open holds."""
+
+    model_config = _with_example({"member_id": "bob", "holds": [_HOLD]})
 
     member_id: str
     holds: list[HoldAnswer]
@@ -144,6 +234,26 @@ class LotAnswer(BaseModel):
 class LotsAnswer(BaseModel):
     """A page, the oldest first; `next` is the cursor of the next one, if there is one."""
 
+    model_config = _with_example(
+        {
+            "member_id": "bob",
+            "lots": [
+                {
+                    "id": "bob:GRP:1",
+                    "program": "GRP",
+                    "seq": 1,
+                    "key": "txn:rides:T-1001",
+                    "kind": "earn",
+                    "points": 180,
+                    "remaining": 100,
+                    "occurred_at": "2026-01-10T04:30:00Z",
+                    "expires_on": "2026-07-31",
+                }
+            ],
+            "next": None,
+        }
+    )
+
     member_id: str
     lots: list[LotAnswer]
     next: str | None
@@ -151,6 +261,8 @@ class LotsAnswer(BaseModel):
 
 class AdjustmentAnswer(BaseModel):
     """An adjustment that needs, or needed, a second person."""
+
+    model_config = _with_example(_ADJUSTMENT)
 
     adjustment_id: UUID
     member_id: str
@@ -169,11 +281,15 @@ class AdjustmentAnswer(BaseModel):
 class AdjustmentsAnswer(BaseModel):
     """The newest first."""
 
+    model_config = _with_example({"adjustments": [_ADJUSTMENT]})
+
     adjustments: list[AdjustmentAnswer]
 
 
 class TransfersAnswer(BaseModel):
     """A page, the newest first; `next` is the cursor of the next one, if there is one."""
+
+    model_config = _with_example({"transfers": [_TRANSFER], "next": "eyJzIjozfQ"})
 
     transfers: list[TransferAnswer]
     next: str | None
@@ -200,6 +316,7 @@ def state(found: State) -> dict[str, Any]:
         "award_id": str(found.award_id),
         "status": found.status,
         **worth(found.award),
+        **({"provisional": True} if found.provisional else {}),
         **{name: value for name, value in known.items() if value is not None},
     }
 

@@ -7,9 +7,11 @@ import time
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import BaseRoute, Match
+from starlette.types import Message, Receive, Scope, Send
 
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, problem_of
@@ -43,7 +45,7 @@ def call_of(request: Request) -> Call:
 class Guard:
     """Lets partners through to what is theirs, and everyone to the rest."""
 
-    def __init__(self, app: ASGIApp, parts: Parts) -> None:
+    def __init__(self, app: FastAPI, parts: Parts) -> None:
         self._app = app
         self._parts = parts
 
@@ -58,10 +60,14 @@ class Guard:
                 return
             except (ApiProblem, Unavailable) as error:
                 problem = error if isinstance(error, ApiProblem) else problem_of(error)
+                scope["route"] = self._route(scope)  # for the metrics: nobody else looks for it now
                 await problem.response(scope["state"]["request_id"])(scope, receive, send)
                 return
             scope["state"]["call"] = Call(partner, self._parts)
         await self._app(scope, receive, send)
+
+    def _route(self, scope: Scope) -> BaseRoute | None:
+        return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
     async def _partner(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Partner:
         """Raises `ApiProblem`, or `Unavailable` when no partners were ever read."""

@@ -126,7 +126,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     entry = await _entry(ask, partner, parts, idempotency_key_of(request))
     accepted = await _enter(entry, parts)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
-    seconds = _seconds_to_wait(request.headers.get(_PREFER))
+    seconds = _seconds_to_wait(", ".join(request.headers.getlist(_PREFER)))
     if seconds:
         headers["Preference-Applied"] = f"wait={seconds}"
         outcome = await parts.watch.outcome(entry.award_id, seconds)
@@ -168,8 +168,7 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
     if found is not None and found.partner_id == partner.partner_id:
         return answers.json_answer(answers.state(found))
     if remembered is not None and remembered.partner_id == partner.partner_id:
-        provisional = remembered.to_compute is not None
-        accepted = Accepted(remembered.award, replayed=False, provisional=provisional)
+        accepted = Accepted(remembered.award, replayed=False, provisional=remembered.provisional)
         return answers.json_answer(answers.queued(award_id, accepted))
     raise ApiProblem("not-found", "you asked for no award of this id")
 
@@ -184,7 +183,7 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
 async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
     """The same bodies as for an award; nothing is awarded."""
     entry = await _entry(ask, *call_of(request), "quote")
-    if entry.to_compute is not None:
+    if entry.provisional:
         raise Unavailable("tiers", "what the member's tier is cannot be read now")
     return answers.json_answer(answers.worth(entry.award))
 
@@ -294,6 +293,6 @@ def idempotency_key_of(request: Request) -> str:
     return key
 
 
-def _seconds_to_wait(prefer: str | None) -> int:
-    match = _WAIT.search(prefer or "")
+def _seconds_to_wait(prefer: str) -> int:
+    match = _WAIT.search(prefer)
     return min(int(match[1]), _LONGEST_WAIT_S) if match else 0

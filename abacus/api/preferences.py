@@ -38,6 +38,20 @@ class PreferencesAsk(BaseModel):
 class PreferencesAnswer(BaseModel):
     """What holds for messages that are made from now on. `set_by` is the partner that said so."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "member_id": "bob",
+                    "locale": "id",
+                    "channels": ["sns"],
+                    "set_by": "acme",
+                    "set_at": "2026-01-10T04:30:00Z",
+                }
+            ]
+        }
+    )
+
     member_id: str
     locale: str | None
     channels: list[ChannelName] | None

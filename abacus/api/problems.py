@@ -14,6 +14,7 @@ from starlette.routing import Match, Route
 
 from abacus.core.errors import Unavailable
 from abacus.partners.ask import Objection
+from abacus.partners.door import KeyReused
 
 IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 MEDIA_TYPE: Final = "application/problem+json"
@@ -43,7 +44,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "reversed-already": (409, "It was taken back before", "See the transfers that name it."),
     "adjustment-decided": (409, "It was decided before", "See its status."),
     "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),
-    "too-large": (413, "The body is too large", "Send at most 1 MiB."),
+    "too-large": (413, "The body is too large", "Send at most 2 MiB."),
     "idempotency-key-reused": (422, "The key was used for other facts", "Take a new key for each new award."),
     "invalid": (422, "A field is not as it must be", "`errors` names each field by its JSON pointer."),
     "unknown-country": (422, "No rate card for the country", "Check the country."),
@@ -193,7 +194,9 @@ def install(app: FastAPI) -> None:
             problem.headers = {"Allow": ", ".join(_methods_of(request))}
         return _response(request, problem)
 
-    for kind_of_error in (Exception, ApiProblem, Objection, Unavailable, RequestValidationError, HTTPException):
+    for kind_of_error in (
+        *(Exception, ApiProblem, KeyReused, Objection, Unavailable, RequestValidationError, HTTPException),
+    ):
         app.add_exception_handler(kind_of_error, answer)
 
 
@@ -203,6 +206,8 @@ def _problem(error: Exception) -> ApiProblem:
             return error
         case Objection() | Unavailable():
             return problem_of(error)
+        case KeyReused():
+            return ApiProblem("idempotency-key-reused")
         case RequestValidationError():
             return problem_of_request(error.errors())
         case HTTPException():

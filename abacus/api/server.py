@@ -19,12 +19,14 @@ class _Server(uvicorn.Server):
         yield
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises `Refused` when the port is taken."""
+def bound(host: str, port: int, settings: str) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises `Refused`, with the settings that say so, when that cannot
+    be: the port is taken, or the host is not this machine's.
+    """
     try:
         listener = socket.create_server((host, port), backlog=512)
     except OSError as error:
-        raise Refused(f"cannot listen on {host}:{port}: {error.strerror}") from error
+        raise Refused(f"{settings}: cannot listen on {host}:{port}: {error.strerror}") from error
     # Its connections inherit it: an answer's head and body leave one by one, and the body shall not wait, some 40 ms,
     # until the caller has acknowledged the head. (uvloop sees to that itself, asyncio only for sockets of its own.)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -121,6 +121,29 @@ def rotate_key(
     run(main())
 
 
+@app.command("sign")
+def sign_requests(
+    partner: PartnerId,
+    off: Annotated[bool, typer.Option("--off", help="Its requests need not be signed any more.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print a secret that a partner's requests must be signed with from now on. One that it had before ends now."""
+
+    async def main() -> None:
+        secret = None if off else new_signing_secret()
+        async with pool() as opened:
+            await PartnerStore(opened, SystemClock()).sign(partner, secret)
+        if as_json:
+            print_json({"partner_id": partner, "signing_secret": secret})
+        elif secret is None:
+            console.print(f"{partner} need not sign its requests", highlight=False, markup=False)
+        else:
+            errors.print(f"{partner} signs its requests with this secret, which is shown this once:", markup=False)
+            console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
 @app.command("limit")
 def limit(
     partner: PartnerId,

@@ -119,7 +119,10 @@ def moment(option: str, text: str) -> datetime:
         raise Refused(f"{option}: {text!r} is not a time like 2026-05-01T00:00:00+08:00") from None
     if found.tzinfo is None:
         raise Refused(f"{option}: {text!r} has no offset; write {found.isoformat()}+00:00 for UTC")
-    return found.astimezone(UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise Refused(f"{option}: {text!r} is before the first year, or after the last, in UTC") from None
 
 
 def _runner() -> "asyncio.Runner":

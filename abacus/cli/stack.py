@@ -12,6 +12,7 @@ from abacus.core.clock import SystemClock
 from abacus.examples import example_cards
 from abacus.health import Health
 from abacus.migrations import migrate
+from abacus.patience import until_available
 from abacus.process import run_workers
 from abacus.queues.definition import ensure_queues
 from abacus.rates.store import CardStore
@@ -47,7 +48,14 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
 
 
 async def make_ready(settings: Settings) -> list[str]:
-    """Schema, queues, and rate cards: the example cards where none is published. The cards published now, by name."""
+    """Schema, queues, and rate cards: the example cards where none is published. The cards published now, by name.
+
+    Services of one's own that do not answer yet are waited for.
+    """
+    return await until_available(lambda: _made_ready(settings), Health(["start"]).worker("start"))
+
+
+async def _made_ready(settings: Settings) -> list[str]:
     await migrate(settings.required("database_url"))
     async with sqs_of(settings) as client:
         await ensure_queues(client, settings.queue_prefix)

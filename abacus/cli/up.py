@@ -9,6 +9,7 @@ import typer
 
 from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
+from abacus.patience import unless_stopped
 from abacus.process import stopped_by_signals
 from abacus.settings import Settings
 from workers import WORKERS, check
@@ -29,18 +30,21 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
         check(WORKERS, found)
         stop = asyncio.Event()
         with stopped_by_signals(stop):
-            async with services(found, data_dir) as complete:
-                published = await make_ready(complete)
-                if published and not as_json:
-                    errors.print(f"published the example rate cards {', '.join(published)}")
-                port = _port(complete)
-                async with running(WORKERS, complete.model_copy(update={"api_port": port})) as workers:
-                    _announce(complete, port, as_json=as_json)
-                    stopping = asyncio.ensure_future(stop.wait())
-                    await asyncio.wait((workers, stopping), return_when=asyncio.FIRST_COMPLETED)
-                    stopping.cancel()
+            await unless_stopped(_house(found, data_dir, as_json=as_json), stop)
 
     run(main())
+
+
+async def _house(found: Settings, data_dir: Path, *, as_json: bool) -> None:
+    """Until it is cancelled, or a worker fails."""
+    async with services(found, data_dir) as complete:
+        published = await make_ready(complete)
+        if published and not as_json:
+            errors.print(f"published the example rate cards {', '.join(published)}")
+        port = _port(complete)
+        async with running(WORKERS, complete.model_copy(update={"api_port": port})) as workers:
+            _announce(complete, port, as_json=as_json)
+            await asyncio.wait((workers,))
 
 
 def _port(found: Settings) -> int:

@@ -6,6 +6,8 @@ Deciding and handing over are apart: a decision can be looked at (the breaker do
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
@@ -30,6 +32,7 @@ from abacus.rates.book import CardBook
 from abacus.rates.card import PublishedCard
 
 _UNPRICED: Final = "member"
+_attempt: Final = attrgetter("attempt")
 
 
 class Cards(Protocol):
@@ -121,7 +124,7 @@ class Issuing:
             tiers = await self._tiers_of(priced)
             originals = await self._originals_of(priced)
         except Unavailable as error:
-            self._defer([message for message, _ in read], error, decided)
+            self._defer(read, error, decided)
             decided.down = error
             return decided
         calculator = self._calculator_for(self._cards.book())
@@ -138,17 +141,16 @@ class Issuing:
             if award is None:
                 decided.ignored += 1
             else:
-                asked = message.asked
-                decided.awards.append(award if asked is None else award._replace(key=asked.key))
+                decided.awards.append(_as_asked(award, message, transaction))
         return decided
 
     async def hand_over(self, decided: Decided) -> None:
         """Returns when everything decided is durable somewhere, however long that takes."""
         await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
         await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
-        for body in pack("retries", map(encode_retry, decided.deferred)):
-            attempt = max(message.attempt for message in decided.deferred)
-            await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
+        for attempt, together in groupby(sorted(decided.deferred, key=_attempt), key=_attempt):
+            for body in pack("retries", map(encode_retry, together)):
+                await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
         await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
         self._count(decided)
 
@@ -198,21 +200,21 @@ class Issuing:
         """What is refunded may still be on its way; then the refund waits for it. Raises `SetAside`."""
         original = originals.get(refund.refunds)
         if original is None:
-            self._defer([message], Unavailable("transaction", f"{refund.refunds} is not posted"), decided)
+            self._defer([(message, refund)], Unavailable("transaction", f"{refund.refunds} is not posted"), decided)
         else:
             decided.reversals.append(reversal_of(refund, original, card))
 
-    def _defer(self, messages: Sequence[Message], error: Unavailable, decided: Decided) -> None:
+    def _defer(self, read: Sequence[tuple[Message, Transaction]], error: Unavailable, decided: Decided) -> None:
         now = self._clock.now()
         held = {(item.origin, item.body) for item in decided.set_aside}
-        for message in messages:
+        for message, transaction in read:
             if (message.origin, message.body) in held:
                 continue
             failed = message.failed(error, now)
             if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):
                 detail = f"{failed.attempt} attempts since {failed.first_failed_at.isoformat()}; last: {failed.cause}"
                 fault = SetAside(Reason.RETRIES_EXHAUSTED, detail)
-                decided.set_aside.append(_item(message, fault))
+                decided.set_aside.append(_item(message, fault, transaction))
             else:
                 decided.deferred.append(failed)
                 RETRIES.labels(error.dependency.partition(" ")[0]).inc()
@@ -261,10 +263,18 @@ def _card(calculator: Calculator, message: Message, transaction: Transaction) ->
         raise SetAside(Reason.NO_CARD_IN_FORCE, str(error)) from None
 
 
+def _as_asked(award: Award, message: Message, transaction: Transaction) -> Award:
+    """As its partner asked for it, where it comes from one: under the partner's key."""
+    asked = message.asked
+    if asked is None or not isinstance(transaction, Completed):
+        return award
+    return award._replace(key=asked.key, fingerprint=transaction.fingerprint_as_asked)
+
+
 def _item(message: Message, fault: SetAside, transaction: Transaction | None = None) -> Item:
     """What is set aside of a message; a partner that asked for it can find it by its key."""
     item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
     asked = message.asked
-    if asked is None or transaction is None:
+    if asked is None or not isinstance(transaction, Completed):
         return item
-    return replace(item, key=asked.key, fingerprint=transaction.fingerprint)
+    return replace(item, key=asked.key, fingerprint=transaction.fingerprint_as_asked)

@@ -51,17 +51,24 @@ class Completed(_Message):
     @property
     def fingerprint(self) -> str:
         """Over the facts and never over points or rates; `15.0` and `15.00` are the same amount."""
-        return fingerprint(
-            (
-                self.type,
-                self.member_id,
-                self.country,
-                self.vertical,
-                self.payment_type,
-                _same_amount(self.amount),
-                self.currency,
-                _same_instant(self.occurred_at),
-            )
+        return fingerprint(self._facts)
+
+    @property
+    def fingerprint_as_asked(self) -> str:
+        """For a partner's key, which does not say of which transaction it is, as a transaction's own key does."""
+        return fingerprint(("asked", self.source, self.transaction_id, *self._facts))
+
+    @property
+    def _facts(self) -> tuple[str, ...]:
+        return (
+            self.type,
+            self.member_id,
+            self.country,
+            self.vertical,
+            self.payment_type,
+            _same_amount(self.amount),
+            self.currency,
+            _same_instant(self.occurred_at),
         )
 
 

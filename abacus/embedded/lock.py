@@ -26,6 +26,8 @@ class DirectoryLock:
             raise Refused(
                 f"{denied}: {self._path.parent} belongs to someone else, choose another data directory"
             ) from None
+        except OSError as error:  # it is a file, or on a disk that is full or read only
+            raise Refused(f"{error}: choose another data directory") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -197,6 +197,7 @@ PARTNER_AWARD: Final = Table(
     Column("taken_until", DateTime(timezone=True)),  # a process is sending it, at most until then
     Column("queued_at", DateTime(timezone=True)),
     Column("lifetime", Boolean, nullable=False, server_default=text("false")),
+    Column("provisional", Boolean, nullable=False, server_default=text("false")),
 )
 
 RELAY_CURSOR: Final = Table(

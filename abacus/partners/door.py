@@ -7,7 +7,6 @@ are made up for when the database is back.
 """
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
@@ -29,6 +28,7 @@ DEPENDENCY: Final = "register"
 _FLIGHTS: Final = 4
 _DATABASE_WITHIN_S: Final = 2.0
 _ASK_AGAIN_AFTER_S: Final = 1.0
+_MOST_WAITING: Final = 10_000  # requests that a process holds while the queue does not answer
 _MOST_OWED: Final = 100_000  # entries that a process remembers for a database that is away
 
 log = structlog.get_logger(__name__)
@@ -90,25 +90,25 @@ class Door:
         *,
         gather_s: float = GATHER_S,
         most_together: int = MOST_TOGETHER,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._queue = queue
         self._retry_queue = retry_queue
         self._register = register
         self._gather_s = gather_s
         self._most_together = most_together
-        self._monotonic = monotonic
         self._waiting: deque[_Waiting] = deque()
         self._inside: set[UUID] = set()
         self._flights: set[asyncio.Future[object]] = set()
         self._may_fly = asyncio.Semaphore(_FLIGHTS)
-        self._away_until = float("-inf")
+        self._database_is_away = False
         self._owed: dict[UUID, Entry] = {}
 
     async def enter(self, entry: Entry) -> Accepted:
         """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, or `Unavailable`: then it has not,
         as far as anyone can tell.
         """
+        if len(self._waiting) >= _MOST_WAITING:
+            raise Unavailable("award queue", "too many awards wait for it")
         id_ = entry.award_id
         if id_ in self._inside:
             raise KeyInFlight(entry.award.key)
@@ -132,9 +132,13 @@ class Door:
         return self._owed.get(award_id)
 
     async def keep_books(self) -> None:
-        """Until cancelled: make up for the entries that could not be made."""
+        """Until cancelled: look whether a database that was away is back, and make up for the entries that could not
+        be made.
+        """
         while True:
             await asyncio.sleep(_ASK_AGAIN_AFTER_S)
+            if self._database_is_away:
+                await self._told(lambda: self._register.queued([]), although_away=True)
             while self._owed and await self._pay():
                 pass
 
@@ -176,18 +180,18 @@ class Door:
             found |= await self._asked(lambda: self._register.take(new)) if new else {}
             entered = True
         except Unavailable:
-            found |= {entry.award_id: Found(Reception.OURS, entry.award) for entry in new}
+            found |= {entry.award_id: Found(Reception.OURS, entry.award, entry.provisional) for entry in new}
             entered = False
         to_send: list[_Waiting] = []
         for waiting in together:
             received = found[waiting.entry.award_id]
             match received.reception:
                 case Reception.OURS:
-                    to_send.append(waiting._replace(entry=waiting.entry._replace(award=received.award)))
+                    to_compute = waiting.entry.to_compute if received.provisional else None
+                    entry = waiting.entry._replace(award=received.award, to_compute=to_compute)
+                    to_send.append(waiting._replace(entry=entry))
                 case Reception.QUEUED:
-                    owed = self._owed.get(waiting.entry.award_id)
-                    provisional = owed is not None and owed.to_compute is not None
-                    _answer(waiting, Accepted(received.award, replayed=True, provisional=provisional))
+                    _answer(waiting, Accepted(received.award, replayed=True, provisional=received.provisional))
                 case Reception.IN_FLIGHT:
                     _refuse(waiting, KeyInFlight(waiting.entry.award.key))
                 case Reception.OTHER_FACTS:
@@ -197,9 +201,9 @@ class Door:
 
     def _remembered(self, entry: Entry) -> Found:
         """What this process knows of a key for which it owes the register an entry."""
-        earlier = self._owed[entry.award_id].award
-        same = earlier.fingerprint == entry.award.fingerprint
-        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier)
+        earlier = self._owed[entry.award_id]
+        same = earlier.award.fingerprint == entry.award.fingerprint
+        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
     async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
         awards = [(waiting, encode_award(waiting.entry.award)) for waiting in to_send if not waiting.entry.to_compute]
@@ -211,8 +215,8 @@ class Door:
         unsent = [waiting for each in flown for waiting in each.unsent]
         self._owe([waiting.entry for waiting in sent])
         for waiting in sent:
-            provisional = waiting.entry.to_compute is not None
-            _answer(waiting, Accepted(waiting.entry.award, replayed=False, provisional=provisional))
+            entry = waiting.entry
+            _answer(waiting, Accepted(entry.award, replayed=False, provisional=entry.provisional))
         for each in flown:
             for waiting in each.unsent:
                 _refuse(waiting, Unavailable("award queue", each.why))
@@ -234,24 +238,32 @@ class Door:
             for id_ in ids:
                 self._owed.pop(id_, None)
 
-    async def _told(self, statement: Callable[[], Awaitable[None]]) -> bool:
+    async def _told(self, statement: Callable[[], Awaitable[None]], *, although_away: bool = False) -> bool:
         try:
-            await self._asked(statement)
+            await self._asked(statement, although_away=although_away)
         except Unavailable:
             return False
         return True
 
-    async def _asked(self, question: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The register's answer. Raises `Unavailable`, at once while the database is known to be away."""
-        if self._monotonic() < self._away_until:
+    async def _asked(self, question: Callable[[], Awaitable[Answer]], *, although_away: bool = False) -> Answer:
+        """The register's answer. Raises `Unavailable`, at once while the database is known to be away: no award waits
+        for one that does not even refuse.
+        """
+        if self._database_is_away and not although_away:
             raise Unavailable(DEPENDENCY, "it was away a moment ago")
         try:
             async with asyncio.timeout(_DATABASE_WITHIN_S):
-                return await question()
+                answer = await question()
         except (Unavailable, TimeoutError) as error:
-            log.warning("the register is away; awards are accepted without it", why=str(error) or "no answer in time")
-            self._away_until = self._monotonic() + _ASK_AGAIN_AFTER_S
-            raise Unavailable(DEPENDENCY, str(error)) from error
+            why = str(error) or "no answer in time"
+            if not self._database_is_away:
+                log.warning("the register is away; awards are accepted without it", why=why)
+            self._database_is_away = True
+            raise Unavailable(DEPENDENCY, why) from error
+        if self._database_is_away:
+            log.info("the register is back", owed=len(self._owed))
+        self._database_is_away = False
+        return answer
 
 
 async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Waiting, bytes]]) -> _Flown:

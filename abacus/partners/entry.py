@@ -18,6 +18,11 @@ class Entry(NamedTuple):
     award: Award
     to_compute: Message | None = None
 
+    @property
+    def provisional(self) -> bool:
+        """Whether the points are computed anew before they are posted."""
+        return self.to_compute is not None
+
     @classmethod
     def of(cls, partner_id: str, award: Award, to_compute: Message | None = None) -> "Entry":
         return cls(award_id(award.key), partner_id, award, to_compute)

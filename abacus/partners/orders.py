@@ -2,6 +2,7 @@
 Pure.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, NamedTuple
@@ -9,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from abacus.core.errors import SetAside
-from abacus.core.ids import award_id, fingerprint
+from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, award_id, fingerprint
 from abacus.core.points import MAX_POINTS
 from abacus.earning.transaction import Country
 from abacus.expiry.policy import last_good_day
@@ -21,6 +22,10 @@ from abacus.rates.card import Expiry, PublishedCard
 
 HOLD_FOR_S: Final = 15 * 60
 LONGEST_HOLD_S: Final = 31 * 24 * 3600
+
+_MEMBER: Final = re.compile(ID_PATTERN)
+_PROGRAM: Final = re.compile(PROGRAM_PATTERN)
+_SEQ: Final = re.compile(r"[0-9]{1,18}")  # what a bigint holds for sure
 
 PointsToMove = Annotated[int, Field(strict=True, ge=1, le=MAX_POINTS)]
 Person = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,100}$", strip_whitespace=True)]
@@ -179,7 +184,8 @@ def parse_transfer_id(text: str) -> tuple[str, str, int] | None:
     """`member:program:seq`, as the lists of transfers give it; a member's id may hold colons."""
     member_id, _, rest = text.rpartition(":")
     member_id, _, program = member_id.rpartition(":")
-    return (member_id, program, int(rest)) if member_id and rest.isascii() and rest.isdigit() else None
+    is_one = _MEMBER.fullmatch(member_id) and _PROGRAM.fullmatch(program) and _SEQ.fullmatch(rest)
+    return (member_id, program, int(rest)) if is_one else None
 
 
 def card_now(book: CardBook, country: str, now: datetime) -> PublishedCard:

@@ -89,6 +89,12 @@ class PartnerStore:
             )
         return since
 
+    async def sign(self, partner_id: str, secret: str | None) -> None:
+        """Its requests must be signed with this secret, and with no other any more; or need not be signed."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await _exists(connection, partner_id)
+            await connection.execute("update partner set signing_secret = $2 where partner_id = $1", partner_id, secret)
+
     async def limit(self, partner_id: str, limits: Limits) -> None:
         """Put other limits in place of those it has."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

@@ -5,20 +5,28 @@ A hundred callers that spend from one account would otherwise wait for each othe
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 
 from abacus.core.errors import Unavailable
+from abacus.core.ids import PARTNERS
 from abacus.ledger.batch import Unpostable
 from abacus.ledger.movement import Moved, Movement, MovesPort
+from abacus.partners.door import KeyReused
 
 _GATHER_S: Final = 0.002
 _MOST_TOGETHER: Final = 200
 _HANDS: Final = 2  # while one waits for its commit, the other decides
 
 log = structlog.get_logger(__name__)
+
+
+class Awards(Protocol):
+    """What partners asked for besides movements, under keys of the same kind. Raises `Unavailable`."""
+
+    async def awards_among(self, keys: Iterable[str]) -> set[str]: ...
 
 
 class _Waiting(NamedTuple):
@@ -29,14 +37,17 @@ class _Waiting(NamedTuple):
 class Till:
     """One for each process. `close` waits for what is on its way."""
 
-    def __init__(self, moves: MovesPort) -> None:
+    def __init__(self, moves: MovesPort, awards: Awards) -> None:
         self._moves = moves
+        self._awards = awards
         self._waiting: deque[_Waiting] = deque()
         self._busy: set[asyncio.Task[None]] = set()
         self._hands = asyncio.Semaphore(_HANDS)
 
     async def move(self, movement: Movement) -> Moved:
-        """Raises `Unavailable` when it is not known what became of it: asked again under its key, it is done once."""
+        """Raises `KeyReused` for the key of an award, and `Unavailable` when it is not known what became of it: asked
+        again under its key, it is done once.
+        """
         waiting = _Waiting(movement, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if len(self._waiting) == 1:
@@ -58,9 +69,24 @@ class Till:
             together = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))]
             if self._waiting:
                 self._begin()
-            await self._do(together)
+            await self._do(await self._without_awards(together))
+
+    async def _without_awards(self, together: Sequence[_Waiting]) -> Sequence[_Waiting]:
+        """Those whose key does not mean an award, which may still be on its way to the ledger."""
+        keys = {each.movement.key for each in together if each.movement.key.startswith(PARTNERS)}
+        try:
+            taken = await self._awards.awards_among(keys) if keys else set()
+        except Unavailable as error:
+            _fail(together, error)
+            return []
+        for each in together:
+            if each.movement.key in taken:
+                _fail([each], KeyReused(each.movement.key))
+        return [each for each in together if each.movement.key not in taken]
 
     async def _do(self, together: Sequence[_Waiting]) -> None:
+        if not together:
+            return
         try:
             moved = await self._moves.move([each.movement for each in together])
         except Unpostable as error:

@@ -17,6 +17,8 @@ CALL_BYTES: Final = 250 * 1024
 LONGEST_DELAY_S: Final = 900
 DEPENDENCY: Final = "SQS"
 
+LONG_POLL_S: Final = 30.0  # longer than any wait for messages
+
 _PARALLEL_CALLS: Final = 4
 _TRIES: Final = 3
 _MISSING: Final = ("NonExistentQueue", "QueueDoesNotExist")  # AWS says the first, ElasticMQ the second
@@ -47,8 +49,8 @@ def _session(*, plain: bool) -> Any:
 
 
 @asynccontextmanager
-async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
-    """A client with AWS' usual chain of credentials and region.
+async def sqs_client(endpoint_url: str | None, *, within_s: float = LONG_POLL_S) -> AsyncIterator[Client]:
+    """A client with AWS' usual chain of credentials and region. It tries a call twice, for so long each time.
 
     An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
     where the chain has none, placeholders stand in.
@@ -65,12 +67,15 @@ async def sqs_client(endpoint_url: str | None) -> AsyncIterator[Client]:
     if plain:
         given["verify"] = False  # there is no certificate to hold against anything; reading the system's takes long
     config = AioConfig(
-        connect_timeout=3, read_timeout=30, max_pool_connections=50, retries={"mode": "standard", "max_attempts": 2}
+        connect_timeout=3,
+        read_timeout=within_s,
+        max_pool_connections=50,
+        retries={"mode": "standard", "max_attempts": 2},
     )
     async with AsyncExitStack() as stack:
         try:
             client = await stack.enter_async_context(session.client("sqs", config=config, **given))
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:  # the second for a host's name that botocore does not take
             raise Refused(f"SQS cannot be used: {error} (AWS_DEFAULT_REGION, or ABACUS_SQS_ENDPOINT_URL)") from error
         yield client
 
@@ -93,6 +98,7 @@ class SqsQueue:
         self._client = client
         self._wait_s = wait_s
         self._calls = asyncio.Semaphore(_PARALLEL_CALLS)
+        self._oldest_ms: float | None = None  # when the oldest message was sent of those that came last
 
     @classmethod
     async def find(cls, client: Client, name: str, *, wait_s: int = 20) -> "SqsQueue":
@@ -142,6 +148,8 @@ class SqsQueue:
             )
         count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
         QUEUE_MESSAGES.labels(self.name).set(count)
+        if count and self._oldest_ms is not None:  # nothing is received while what was received cannot be worked off
+            self._note_age(self._oldest_ms)
         return count
 
     async def holds(self) -> int:
@@ -159,9 +167,9 @@ class SqsQueue:
                 AttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
             )
         messages = answer.get("Messages", [])
-        now_ms = time.time() * 1000
-        oldest_ms: float = min((int(each["Attributes"]["SentTimestamp"]) for each in messages), default=now_ms)
-        QUEUE_AGE.labels(self.name).set(max(0.0, now_ms - oldest_ms) / 1000)
+        now_ms = _now_ms()
+        self._oldest_ms = min((int(each["Attributes"]["SentTimestamp"]) for each in messages), default=now_ms)
+        self._note_age(self._oldest_ms)
         return [
             Received(
                 message["MessageId"],
@@ -171,6 +179,9 @@ class SqsQueue:
             )
             for message in messages
         ]
+
+    def _note_age(self, sent_ms: float) -> None:
+        QUEUE_AGE.labels(self.name).set(max(0.0, _now_ms() - sent_ms) / 1000)
 
     async def delete(self, messages: Sequence[Received]) -> None:
         if not messages:
@@ -199,6 +210,10 @@ class SqsQueue:
             raise Unavailable(
                 f"queue {self.name}", f"{len(failed)} messages could not be kept: {failed[0].get('Code')}"
             )
+
+
+def _now_ms() -> float:
+    return time.time() * 1000
 
 
 def calls_of(bodies: Sequence[str]) -> Iterator[list[str]]:

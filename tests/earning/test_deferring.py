@@ -1,16 +1,17 @@
 """Which messages go to the retry queue when what they need is away: every one that was not set aside."""
 
 import random
-from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from abacus.core.clock import FixedClock
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Reason, Unavailable
 from abacus.earning.issuing import Decided, Issuing
-from abacus.earning.message import Message
+from abacus.earning.message import Message, decode_retries
 from abacus.earning.retry import RetryPolicy
+from abacus.earning.transaction import Completed, read_transaction
 from abacus.health import WorkerHealth
 from abacus.ledger.batch import Claim
 from abacus.rates.cache import CardReader
@@ -25,6 +26,17 @@ ASKED = "api:acme:k-1 by SG@7"  # a partner's key, and its card: the same whatev
 GOOD, REFUNDED, BAD = message(LUNCH), message(REFUND), b"{"
 
 
+class Delays(MemoryQueue):
+    """Keeps how long each message is to wait."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.sent: list[tuple[float, str]] = []
+
+    async def send(self, bodies: Sequence[str], *, delay_s: float = 0) -> None:
+        self.sent += [(delay_s, body) for body in bodies]
+
+
 class Away:
     """Postings while the database is down."""
 
@@ -32,7 +44,22 @@ class Away:
         raise Unavailable("database", "away")
 
 
-async def decided(*messages: Message) -> Decided:
+def issuing(reader: CardReader, retry_queue: MemoryQueue) -> Issuing:
+    return Issuing(
+        cards=reader,
+        tiers=MemoryTiers({}),
+        postings=Away(),
+        award_queue=MemoryQueue("award"),
+        retry_queue=retry_queue,
+        quarantine=MemoryQuarantine(CLOCK),
+        retry_policy=RetryPolicy(),
+        clock=CLOCK,
+        rng=random.Random(1),
+        health=WorkerHealth("retrier"),
+    )
+
+
+async def cards_read() -> CardReader:
     cards = [published for scope in BOOK.countries() for published in BOOK.versions(scope)]
 
     async def load() -> list[PublishedCard]:
@@ -40,18 +67,11 @@ async def decided(*messages: Message) -> Decided:
 
     reader = CardReader(load)
     await reader.refresh()
-    return await Issuing(
-        cards=reader,
-        tiers=MemoryTiers({}),
-        postings=Away(),
-        award_queue=MemoryQueue("award"),
-        retry_queue=MemoryQueue("retry"),
-        quarantine=MemoryQuarantine(CLOCK),
-        retry_policy=RetryPolicy(),
-        clock=CLOCK,
-        rng=random.Random(1),
-        health=WorkerHealth("retrier"),
-    ).decide(messages)
+    return reader
+
+
+async def decided(*messages: Message) -> Decided:
+    return await issuing(await cards_read(), MemoryQueue("retry")).decide(messages)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +88,30 @@ async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_
     came_to = await decided(*(Message(body, ASKED) for body in bodies))
     assert [each.body for each in came_to.deferred] == deferred
     assert [each.body for each in came_to.set_aside] == set_aside
+
+
+async def test_a_partner_finds_what_was_given_up_by_its_key() -> None:
+    long_ago = CLOCK.now() - timedelta(days=2)
+    came_to = await decided(Message(GOOD, ASKED, 40, long_ago), Message(REFUNDED, "kafka:t/0/1", 40, long_ago))
+    assert [(each.reason, each.key) for each in came_to.set_aside] == [
+        (Reason.RETRIES_EXHAUSTED, "api:acme:k-1"),
+        (Reason.RETRIES_EXHAUSTED, None),
+    ]
+    completed = read_transaction(GOOD)
+    assert isinstance(completed, Completed)
+    assert came_to.set_aside[0].fingerprint == completed.fingerprint_as_asked
+
+
+async def test_each_waits_as_long_as_it_has_failed() -> None:
+    """A refund that has failed for hours does not make its neighbours wait for as long."""
+    queue = Delays("retry")
+    worked = issuing(await cards_read(), queue)
+    came_to = await worked.decide(
+        [Message(REFUNDED, "kafka:t/0/1", attempt, CLOCK.now() if attempt else None) for attempt in (30, 0, 30)]
+    )
+    await worked.hand_over(came_to)
+    counts = [len(decode_retries(body)) for _, body in queue.sent]
+    soon, late = (delay for delay, _ in queue.sent)
+    assert counts == [1, 2]
+    assert soon < 10
+    assert late > soon

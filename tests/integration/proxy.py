@@ -9,13 +9,17 @@ from tests.closing import close_to_new
 
 
 class Proxy:
-    """Passes bytes to the service while it is up; cut, it drops every connection and refuses new ones."""
+    """Passes bytes to the service while it is up; cut, it drops every connection and refuses new ones; silent, it
+    keeps them all, takes new ones, and passes nothing on.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
         self._port = 0
+        self._speaking = asyncio.Event()
+        self._speaking.set()
 
     @property
     def port(self) -> int:
@@ -30,6 +34,12 @@ class Proxy:
         parts = urlsplit(url)
         user = f"{parts.username}@" if parts.username else ""
         return parts._replace(netloc=f"{user}{self.address}").geturl()
+
+    def silence(self) -> None:
+        self._speaking.clear()
+
+    def speak(self) -> None:
+        self._speaking.set()
 
     async def mend(self) -> None:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
@@ -68,15 +78,15 @@ class Proxy:
         asking: asyncio.StreamWriter,
     ) -> None:
         """Until either side is gone."""
-        await asyncio.gather(pass_on(asked, asking), pass_on(answered, answering))
+        await asyncio.gather(self._pass_on(asked, asking), self._pass_on(answered, answering))
 
-
-async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-    writer.transport.abort()
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65536):
+                await self._speaking.wait()
+                writer.write(data)
+                await writer.drain()
+        writer.transport.abort()
 
 
 @contextlib.asynccontextmanager
@@ -88,4 +98,5 @@ async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     try:
         yield proxy, proxy.through(url)
     finally:
+        proxy.speak()
         await proxy.cut()

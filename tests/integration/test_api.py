@@ -15,6 +15,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.core.points import Multiplier
 from abacus.examples import example_cards
+from abacus.metrics import REQUESTS, total
 from abacus.partners.keys import new_key, new_signing_secret
 from abacus.partners.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.partners.store import PartnerStore
@@ -79,7 +80,8 @@ async def test_a_transaction_is_computed_and_waited_for(house: House, open_shop:
     assert answer.headers["preference-applied"] == "wait=10"
     assert (answer.json()["points"], answer.json()["balance"], answer.json()["status"]) == (180, 180, "posted")
     assert answer.json()["explanation"]["product"] == "180.00"
-    again = await award(acme, "t-1", body, Prefer="wait=10")
+    headers = [("Idempotency-Key", "t-1"), ("Prefer", "respond-async"), ("Prefer", "wait=10")]
+    again = await acme.post("/v1/awards", json=body, headers=headers)
     assert (again.status_code, again.headers["idempotency-replayed"]) == (201, "true")
     assert again.json() == answer.json()
 
@@ -103,9 +105,15 @@ async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> 
         other = await award(acme, "k", {**GRANT, "points": 5})
         assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
         await until(lambda: _transfers(house, 1))
+    for facts in ({"transaction_id": "A-2"}, {"source": "meals"}):
+        body = {"member_id": "bob", "transaction": MEAL}
+        assert (await award(acme, "t", body)).status_code == 202
+        other = await award(acme, "t", {**body, "transaction": {**MEAL, **facts}})
+        assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+    await until(lambda: _transfers(house, 2))
     # The key is the partner's own.
     assert "idempotency-replayed" not in (await award(bits, "k")).headers
-    await until(lambda: _transfers(house, 2))
+    await until(lambda: _transfers(house, 3))
 
 
 async def test_fifty_requests_with_one_key_are_one_award(house: House, open_shop: Shop) -> None:
@@ -295,7 +303,7 @@ async def test_signed_requests(house: House, open_shop: Shop) -> None:
         return await acme.post("/v1/awards", content=sent, headers=headers)
 
     async def endless() -> AsyncIterator[bytes]:
-        for _ in range(20):
+        for _ in range(30):
             yield b" " * 100_000
 
     assert kind(await acme.post("/v1/awards", content=endless())) == "too-large"
@@ -317,6 +325,8 @@ async def test_too_many_requests(house: House, open_shop: Shop) -> None:
     last = answers[-1]
     assert (kind(last), last.headers["ratelimit-limit"]) == ("too-many-requests", "5")
     assert 1 <= int(last.headers["retry-after"]) <= 12
+    refused = {"route": "/v1/members/{member_id:path}", "status": "429"}
+    assert total(REQUESTS, **refused) >= 1
 
 
 async def _transfers(house: House, count: int) -> bool:

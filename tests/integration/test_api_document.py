@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,31 @@ from tests.integration.shop import register, shop
 SEED = 20261121
 EXAMPLES = 5  # an operation and phase; some 1,250 requests in all, most to cover the document
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+
+
+async def test_every_body_and_every_error_has_an_example(house: House) -> None:
+    async with shop(house) as opened:
+        anyone = await opened.caller("nobody")
+        document = (await anyone.get("/openapi.json")).json()
+    schemas = document["components"]["schemas"]
+    bodies = {
+        (path, method, what): content
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        for what, said in [("asked", operation.get("requestBody", {})), *operation["responses"].items()]
+        for content in said.get("content", {}).values()
+    }
+    assert len(bodies) > 100
+    assert [place for place, content in bodies.items() if not _has_example(content, schemas)] == []
+
+
+def _has_example(content: dict[str, Any], schemas: dict[str, Any]) -> bool:
+    schema = content["schema"]
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    of_each = [{"schema": each} for each in schema.get("anyOf", schema.get("oneOf", []))]
+    told = bool(content.get("examples") or schema.get("examples"))
+    return told or (bool(of_each) and all(_has_example(each, schemas) for each in of_each))
 
 
 @pytest.mark.long

@@ -1,15 +1,24 @@
 """When parts are down: awards go on without the database, and nothing is half accepted without the queue."""
 
 import asyncio
+import time
+from datetime import timedelta
 
-from abacus.core.clock import SystemClock
+import pytest
+
+from abacus.core.clock import FixedClock, SystemClock
+from abacus.earning.message import Message
+from abacus.partners.entry import Entry
+from abacus.partners.register import Found, Reception, Register, Status
 from abacus.queues.sqs import SqsQueue, sqs_client
 from abacus.tiers.store import MembershipStore
+from tests.contracts.ledgers import award as contract_award
 from tests.integration.house import House, until
 from tests.integration.proxy import proxied
 from tests.integration.shop import GRANT, MEAL, award, register, shop
 from tests.integration.test_api import kind
 from tests.integration.test_cli import abacus
+from workers import api
 
 
 async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
@@ -52,6 +61,82 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
         await until(lambda: _transfers(house, 31))
 
 
+async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It neither answers nor refuses. One flight learns that; the others do not wait for it any more."""
+    monkeypatch.setattr(api, "_DATABASE_WITHIN_S", 1.0)
+    key = await register(house)
+    async with (
+        proxied(house.settings.required("database_url")) as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        assert (await award(acme, "before")).status_code == 202
+        proxy.silence()
+        async with asyncio.timeout(20):
+            assert (await award(acme, "first")).status_code == 202
+        began = time.monotonic()
+        for number in range(20):
+            assert (await award(acme, f"k{number}")).status_code == 202
+        assert time.monotonic() - began < 10, "each would have waited two seconds"
+        async with asyncio.timeout(20):
+            answer = await acme.get("/v1/members/bob")
+        assert (answer.status_code, kind(answer)) == (503, "unavailable")
+
+        async def missed() -> bool:
+            return "database" in (await acme.get("/readyz")).json()["without"]
+
+        await until(missed, within_s=20)
+        proxy.speak()
+
+        await until(lambda: _registered(house, 22))
+
+
+async def test_a_queue_that_goes_silent_refuses_in_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "_QUEUE_WITHIN_S", 0.5)
+    key = await register(house)
+    async with (
+        proxied(house.settings.sqs_endpoint_url or "") as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={"sqs_endpoint_url": address})) as opened,
+    ):
+        acme = await opened.caller(key)
+        proxy.silence()
+        async with asyncio.timeout(20):
+            answers = await asyncio.gather(*(award(acme, f"k{number}") for number in range(20)))
+        assert {(answer.status_code, kind(answer)) for answer in answers} == {(503, "unavailable")}
+        proxy.speak()
+
+        async def accepted() -> bool:
+            return (await award(acme, "k0")).status_code == 202
+
+        await until(accepted)
+
+
+async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
+    """Bob is platinum, which could not be read; and the retry queue did not take it. Asked again, he gets it all."""
+    register_, clock = Register(house.pool, SystemClock()), SystemClock()
+    guessed, known = (
+        Entry.of("acme", contract_award(key="api:acme:k", points=points, explanation=b'{"points":%d}' % points))
+        for points in (60, 180)
+    )
+    guessed = guessed._replace(to_compute=Message(b"{}", "api:acme:k by SG@1"))
+    assert await register_.take([guessed]) == {guessed.award_id: Found(Reception.OURS, guessed.award, provisional=True)}
+    assert (await register_.states([guessed.award_id]))[guessed.award_id].provisional
+    assert (await register_.take([known]))[known.award_id].reception is Reception.IN_FLIGHT
+    await register_.release([guessed.award_id])
+    assert await register_.states([guessed.award_id]) == {}
+    assert await register_.take([known]) == {known.award_id: Found(Reception.OURS, known.award)}
+    await register_.release([known.award_id])
+    # Once it is known it stays known: whoever guesses now sends what the other knew.
+    assert await register_.take([guessed]) == {known.award_id: Found(Reception.OURS, known.award)}
+    # A process that dies while it sends leaves nothing that looks queued for ever.
+    later = Register(house.pool, FixedClock(clock.now() + timedelta(minutes=1)))
+    assert await later.states([known.award_id]) == {}
+    await register_.queued([known.award_id])
+    assert (await later.states([known.award_id]))[known.award_id].status is Status.QUEUED
+
+
 async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(house: House) -> None:
     """Bob is platinum: three times the points. Without the database nobody knows, so nobody decides yet."""
     key = await register(house)
@@ -71,12 +156,18 @@ async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(hous
         assert (first.status_code, again.status_code, item["outcome"]) == (202, 202, "accepted")
         answers = [first.json(), again.json(), item["award"]]
         assert [(each["status"], each["provisional"]) for each in answers] == [("queued", True)] * 3
+        assert (await acme.get(f"/v1/awards/{answers[0]['award_id']}")).status_code == 503
         assert {each["points"] * 3 for each in answers} == {known["points"]}
         await proxy.mend()
+        await until(lambda: _registered(house, 3))
+        waiting = (await acme.get(f"/v1/awards/{answers[0]['award_id']}")).json()
+        assert (waiting["status"], waiting["provisional"]) == ("queued", True)
         async with house.running("retrier", "awarder"):
             await until(lambda: _transfers(house, 3))
+        assert (await award(acme, "c", body)).json() == answers[0]
         state = (await acme.get(f"/v1/awards/{first.json()['award_id']}")).json()
         assert (state["status"], state["points"]) == ("posted", known["points"])
+        assert "provisional" not in state
     rows = await house.pool.fetch("select key, explanation::text from transfer order by key")
     assert [row["key"] for row in rows] == ["api:acme:b", "api:acme:c", "api:acme:known"]
     assert all('"platinum"' in row["explanation"] for row in rows)
@@ -184,3 +275,7 @@ async def test_the_api_waits_for_what_is_down_at_the_start(house: House) -> None
 
 async def _transfers(house: House, count: int) -> bool:
     return await house.transfers() == count
+
+
+async def _registered(house: House, count: int) -> bool:
+    return bool(await house.pool.fetchval("select count(*) from partner_award where queued_at is not null") == count)

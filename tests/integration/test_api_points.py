@@ -63,6 +63,27 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
     assert await verified(house)
 
 
+async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -> None:
+    """Also before the award is posted: nobody's promise is taken back by another use of its key."""
+    async with shop(house) as opened:
+        acme = await opened.caller(await register(house))
+        assert (await award(acme, "promised")).status_code == 202
+        async with house.running("awarder"):
+            await rich(house, acme, 1000)
+        assert (await award(acme, "k")).status_code == 202
+        taken = await order(acme, "members/bob/spend", "k", {"points": 1})
+        assert kind(taken) == (422, "idempotency-key-reused")
+        adjusted = await order(
+            acme, "members/bob/adjustments", "k", {"points": 1, "reason": "A mistake", "actor": "ann"}
+        )
+        assert kind(adjusted) == (422, "idempotency-key-reused")
+        assert (await order(acme, "members/bob/spend", "s", {"points": 1})).status_code == 201
+        assert kind(await award(acme, "s")) == (422, "idempotency-key-reused")
+        async with house.running("awarder"):
+            await until(lambda: house_transfers(house, 4))
+    assert await house.reasons() == {}
+
+
 async def test_a_hundred_spenders_at_once_spend_what_is_there(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     await rich(house, acme, 700)
@@ -145,7 +166,7 @@ async def test_transfers_are_taken_back_in_part_and_in_full(house: House, open_s
     back = await order(acme, f"transfers/{earned['id']}/reverse", "r-5")
     assert (back.json()["points"], back.json()["explanation"]["own_lot"]) == (-100, 70)
     assert kind(await order(acme, f"transfers/{back.json()['id']}/reverse", "r-6")) == (422, "not-reversible")
-    for path in ("nothing", "bob:GRP:99", "eve:GRP:1", "bob:GRP:x"):
+    for path in ("nothing", "bob:GRP:99", "eve:GRP:1", "bob:GRP:x", f"bob:GRP:{10**20}", "b%00b:GRP:1", "bob:grp:1"):
         assert kind(await order(acme, f"transfers/{path}/reverse", "r-7")) == (404, "not-found")
     assert await account(acme) == (0, 0, 0)
     assert await verified(house)
@@ -232,3 +253,7 @@ async def test_refunded_points_that_were_spent_are_owed(house: House, open_shop:
 
 async def _transfers(house: House, count: int) -> bool:
     return await house.transfers() >= count
+
+
+async def house_transfers(house: House, count: int) -> bool:
+    return await house.transfers() == count

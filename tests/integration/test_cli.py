@@ -87,6 +87,12 @@ DOWN = "postgresql://nobody@127.0.0.1:1/none"
             "abacus: say which: ids, --reason REASON, or --all",
         ),
         (["relay", "rewind", "--from", "yesterday"], {"ABACUS_DATABASE_URL": DOWN}, 2, "abacus: --from: 'yesterday'"),
+        (
+            ["relay", "rewind", "--from", "0001-01-01T00:00:00+08:00"],
+            {"ABACUS_DATABASE_URL": DOWN},
+            2,
+            "abacus: --from: '0001-01-01T00:00:00+08:00' is before",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -95,6 +101,30 @@ async def test_what_cannot_be_done_is_said_in_one_line(
 ) -> None:
     ran = await abacus(*arguments, env=env)
     assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(line)
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "line"),
+    [
+        (["up", "--data-dir", __file__], {}, "abacus: [Errno 17] File exists"),
+        (
+            ["worker", "awarder"],
+            {"ABACUS_DATABASE_URL": f"{DOWN}?sslmode=bogus"},
+            "abacus: ABACUS_DATABASE_URL: `sslmode` parameter must be one of",
+        ),
+        (
+            ["worker", "api"],
+            {"ABACUS_DATABASE_URL": DOWN, "ABACUS_API_HOST": "192.0.2.1"},
+            "abacus: ABACUS_API_HOST and ABACUS_API_PORT: cannot listen on 192.0.2.1:8080",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+async def test_what_cannot_be_started_is_said_in_one_line(arguments: list[str], env: dict[str, str], line: str) -> None:
+    ran = await abacus_process(*arguments, env=env)
+    assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(line)
     assert ran.err.count("\n") == 1
 

@@ -42,6 +42,13 @@ async def test_a_partners_life(house: House) -> None:
     assert [key["prefix"] for key in acme["keys"]] == [made["key"][:21], rotated["key"][:21]]
     assert acme["keys"][0]["expires_at"] is not None
 
+    signed = (await abacus("partners", "sign", "acme", "--json", env=env)).json
+    assert signed["signing_secret"].startswith("abs_")
+    assert signed["signing_secret"] != made["signing_secret"]
+    assert (await house.pool.fetchval("select signing_secret from partner")) == signed["signing_secret"]
+    assert (await abacus("partners", "sign", "acme", "--off", env=env)).out == "acme need not sign its requests\n"
+    assert (await abacus("partners", "list", "--json", env=env)).json[0]["signed"] is False
+
     limited = (await abacus("partners", "limit", "acme", "--budget-total", "9000", "--json", env=env)).json
     assert limited["limits"] == {"per_award": 100, "per_member_day": None, "per_day": 5000, "in_total": 9000}
     limited = (await abacus("partners", "limit", "acme", "--no-limits", "--json", env=env)).json
@@ -63,6 +70,7 @@ async def test_what_is_refused(house: House) -> None:
         (["create", "bits", "--card", "partner:bits"], "no rate card of the scope 'partner:bits' is published"),
         (["rotate-key", "nobody"], "no partner is called 'nobody'"),
         (["disable", "nobody"], "no partner is called 'nobody'"),
+        (["sign", "nobody"], "no partner is called 'nobody'"),
         (["limit", "nobody", "--no-limits"], "no partner is called 'nobody'"),
         (["limit", "acme"], "say which limits to change"),
         (["limit", "acme", "--no-limits", "--cap-per-award", "1"], "say which limits to change"),

@@ -1,6 +1,9 @@
 """A transaction's whole way: from the topic to the ledger to the points stream."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer
@@ -8,6 +11,7 @@ from aiokafka import AIOKafkaConsumer
 from abacus.cli.ledger import explained
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
+from abacus.core.points import Rounding
 from abacus.earning.recompute import recompute
 from abacus.examples.stream import BOB, JANE, stream
 from abacus.ledger.events import PointEvent
@@ -16,6 +20,7 @@ from abacus.ledger.verify import verify
 from abacus.rates.book import CardBook
 from abacus.rates.store import CardStore
 from abacus.tiers.store import MembershipStore
+from tests.earning.cards import times
 from tests.integration.house import House, completed, until
 
 
@@ -61,6 +66,45 @@ async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> 
         ("bob:GRP:1", "bob", 180),
         ("jane:OVO:1", "jane", 60),
     ]
+    assert await verified(house)
+
+
+async def test_every_golden_case_comes_out_of_the_ledger_as_it_is_written(house: House, golden: Path) -> None:
+    """Each on a day of its own, from which on a card of its own is in force."""
+    rows = json.loads((golden / "points.json").read_text("utf-8"))
+    book, store, began = (
+        CardBook(await CardStore(house.pool).all()),
+        CardStore(house.pool),
+        datetime(2026, 2, 1, tzinfo=UTC),
+    )
+    sent: list[dict[str, Any]] = []
+    for number, row in enumerate(rows):
+        day = began + timedelta(days=number)
+        card = replace(
+            book.in_force(row["country"], day).card,
+            currency=row["currency"],
+            effective_from=day,
+            eppf=times(row["eppf"]),
+            rounding=Rounding(row["rounding"]),
+            verticals={"v": times(row["vertical"])},
+            payment_types={"p": times(row["cashless"])},
+            tiers={"member": times(row["tier"])},
+            tier_policy=None,
+        )
+        await store.publish(card, by="tests", now=SystemClock().now())
+        facts = {"country": row["country"], "currency": row["currency"], "amount": row["amount"]}
+        sent.append(completed(number, **facts, vertical="v", payment_type="p", occurred_at=day.isoformat()))
+    async with house.running():
+        await house.produce(sent)
+        await until(lambda: _count(house, len(rows)))
+    reader = LedgerReader(house.pool)
+    for number, row in enumerate(rows):
+        claim = await reader.claim(f"txn:rides:T-{number}")
+        transfer = await reader.transfer(claim) if claim else None
+        assert transfer is not None, row["name"]
+        explanation = json.loads(transfer.explanation)
+        assert (transfer.points, explanation["points"]) == (row["points"], row["points"]), row["name"]
+        assert (explanation["product"], explanation["rounding"]) == (row["product"], row["rounding"]), row["name"]
     assert await verified(house)
 
 

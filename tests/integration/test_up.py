@@ -106,6 +106,29 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert verified.json["transfers"] == 2
 
 
+async def test_up_can_be_stopped_while_it_still_starts() -> None:
+    """A Kafka of one's own that nobody serves: it waits, says for what, and lets itself be stopped."""
+    with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "abacus", "up", "--data-dir", data_dir),
+            env={**clean, "ABACUS_API_PORT": "0", "ABACUS_KAFKA_BOOTSTRAP": "127.0.0.1:1"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stderr is not None
+        try:
+            async with asyncio.timeout(60):
+                while b"Kafka" not in await process.stderr.readline():
+                    pass
+            process.send_signal(signal.SIGTERM)
+            _, code = await asyncio.wait_for(asyncio.gather(process.stderr.read(), process.wait()), 25)
+            assert code == 0
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
 @pytest.mark.long
 async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:

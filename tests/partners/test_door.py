@@ -10,6 +10,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.earning.message import Asked, Message, decode_retries
 from abacus.ledger.award import Award
+from abacus.partners import door as door_module
 from abacus.partners.door import Accepted, Door, KeyInFlight, KeyReused
 from abacus.partners.entry import Entry
 from abacus.partners.register import Found, Reception
@@ -24,17 +25,19 @@ class Register:
         self.entries: dict[UUID, tuple[Award, str]] = {}
         self.away = False
         self.asked = 0
+        self.provisional: dict[UUID, bool] = {}
 
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
         self._ask()
         found: dict[UUID, Found] = {}
         for entry in entries:
             first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
+            provisional = self.provisional.setdefault(entry.award_id, entry.provisional)
             if first.fingerprint != entry.award.fingerprint:
                 found[entry.award_id] = Found(Reception.OTHER_FACTS, first)
             else:
                 reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
-                found[entry.award_id] = Found(reception, first)
+                found[entry.award_id] = Found(reception, first, provisional)
                 if reception is Reception.OURS:
                     self.entries[entry.award_id] = (first, "taken")
         return found
@@ -90,6 +93,15 @@ class Line:
 
 def entry(key: str, **changes: object) -> Entry:
     return Entry.of("acme", award(key=f"api:acme:{key}", **changes))
+
+
+async def books_kept(door: Door) -> None:
+    """Until nothing is owed any more."""
+    keeping = asyncio.create_task(door.keep_books())
+    async with asyncio.timeout(10):
+        while door.owed:  # noqa: ASYNC110  # the books are kept on their own time
+            await asyncio.sleep(0.05)
+    keeping.cancel()
 
 
 async def test_a_hundred_callers_are_one_call() -> None:
@@ -159,21 +171,42 @@ async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answ
     ]
 
 
+async def test_points_that_were_provisional_and_never_left_are_those_of_the_asking_that_sends_them() -> None:
+    """What the register answers when an entry is taken over decides: the award, and whether it is to be computed."""
+    line, retries, register = Line(), Line(), Register()
+    door = Door(line, retries, register)
+    message = Message(b"{}", "api:acme:k by SG@1")
+    known, guessed = entry("k", points=180), entry("k", points=60)._replace(to_compute=message)
+    for asked, first in ((guessed, known), (known, guessed), (guessed, guessed)):
+        anew = asked if first.provisional else first  # as `Register.take` has it
+        register.entries[known.award_id] = (anew.award, "new")
+        register.provisional[known.award_id] = anew.provisional
+        accepted = await door.enter(asked)
+        assert accepted == Accepted(anew.award, replayed=False, provisional=anew.provisional)
+        await door.close()
+    assert [len(each.calls) for each in (line, retries)] == [2, 1]
+
+
+async def test_more_than_a_process_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "_MOST_WAITING", 2)
+    door = Door(Line(), Line(), Register())
+    held = [asyncio.create_task(door.enter(entry(str(number)))) for number in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable, match="too many awards wait"):
+        await door.enter(entry("2"))
+    assert not any(accepted.replayed for accepted in await asyncio.gather(*held))
+    assert not (await door.enter(entry("2"))).replayed
+
+
 async def test_what_the_register_does_not_know_yet_is_remembered() -> None:
     register = Register()
     register.away = True
-    now = [0.0]
-    door = Door(Line(), Line(), register, monotonic=lambda: now[0])
+    door = Door(Line(), Line(), register)
     one = entry("k")
     await door.enter(one)
     assert door.remembered(one.award_id) == one
     register.away = False
-    now[0] = 10.0
-    paying = asyncio.create_task(door.keep_books())
-    async with asyncio.timeout(5):
-        while door.owed:  # noqa: ASYNC110  # the books are kept on their own time
-            await asyncio.sleep(0.05)
-    paying.cancel()
+    await books_kept(door)
     assert door.remembered(one.award_id) is None
 
 
@@ -206,8 +239,8 @@ async def test_the_first_answer_is_given_again_whatever_the_rates_are_now() -> N
 
 
 async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -> None:
-    line, register, now = Line(), Register(), [0.0]
-    door = Door(line, Line(), register, monotonic=lambda: now[0])
+    line, register = Line(), Register()
+    door = Door(line, Line(), register)
     register.away = True
     assert not (await door.enter(entry("a"))).replayed
     asked = register.asked
@@ -217,12 +250,11 @@ async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -
     with pytest.raises(KeyReused):
         await door.enter(entry("a", fingerprint="f" * 16))
     assert (len(line.calls), door.owed) == (2, 2)
-    register.away, now[0] = False, 60.0
+    register.away = False
     assert (await door.enter(entry("b"))).replayed, "also before the entries are made up for"
     with pytest.raises(KeyReused):
         await door.enter(entry("b", fingerprint="f" * 16))
-    await door._pay()
-    assert door.owed == 0
+    await books_kept(door)
     assert {how for _, how in register.entries.values()} == {"queued"}
     assert (await door.enter(entry("a"))).replayed
 

@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from abacus import process as module
 from abacus.bootstrap import Run, Wire, Wiring
+from abacus.core.errors import Refused
 from abacus.health import Health
 from abacus.process import run_workers
 from abacus.settings import Settings
@@ -53,3 +55,25 @@ async def test_one_that_does_not_hear_is_cut_off(monkeypatch: pytest.MonkeyPatch
     stop = asyncio.Event()
     stop.set()
     await running(stop, one=obedient, other=deaf)
+
+
+async def test_what_runs_beside_it_and_fails_ends_the_worker() -> None:
+    async def wired(wiring: Wiring) -> Run:
+        wiring.beside(asyncio.sleep(3600))
+        wiring.beside(failing(asyncio.Event()))
+        return obedient
+
+    stop = asyncio.Event()
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.wait_for(run_workers({"one": wired}, Settings(), Health(["one"]), stop, health_port=None), 10)
+    assert stop.is_set()
+
+
+@pytest.mark.parametrize(("error", "lines"), [(Refused("ABACUS_API_PORT: taken"), 0), (ZeroDivisionError(), 1)])
+async def test_what_the_operator_is_told_anyway_is_not_logged_as_a_bug(error: Exception, lines: int) -> None:
+    async def refusing(_: asyncio.Event) -> None:
+        raise error
+
+    with capture_logs() as logged, pytest.raises(type(error)):
+        await running(asyncio.Event(), one=refusing)
+    assert [line["event"] for line in logged] == ["worker failed"] * lines

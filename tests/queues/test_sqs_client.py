@@ -1,5 +1,6 @@
 """The client's settings: what AWS' chain lacks is said in one line. And what a queue says of itself."""
 
+import asyncio
 import uuid
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from aiobotocore.utils import AioInstanceMetadataFetcher
 
 from abacus.core.errors import Refused
+from abacus.metrics import QUEUE_AGE
 from abacus.queues import sqs
 from abacus.queues.definition import AWARD, ensure_queues
 from abacus.queues.sqs import SqsQueue, sqs_client
@@ -25,6 +27,12 @@ def _no_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 async def test_aws_without_a_region_is_refused() -> None:
     with pytest.raises(Refused, match="AWS_DEFAULT_REGION"):
         async with sqs_client(None):
+            pass
+
+
+async def test_a_host_that_no_url_may_name_is_refused() -> None:
+    with pytest.raises(Refused, match=r"local_stack.*ABACUS_SQS_ENDPOINT_URL"):
+        async with sqs_client("http://local_stack:4566"):
             pass
 
 
@@ -65,3 +73,24 @@ async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Servic
         assert (await queue.holds(), await queue.waiting()) == (2, 1)
         (waiting,) = await queue.receive()
         assert (waiting.body, waiting.receives) == ("waiting", 1)  # counting it was no receive
+
+
+async def test_the_oldest_message_grows_older_while_nobody_receives(services: Services) -> None:
+    prefix = f"age-{uuid.uuid4().hex[:8]}-"
+
+    def age() -> float:
+        return float(QUEUE_AGE.labels(f"{prefix}{AWARD}")._value.get())
+
+    async with sqs_client(services.sqs_endpoint_url) as client:
+        await ensure_queues(client, prefix)
+        queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        await queue.send(["in hand"])
+        await queue.receive()
+        await queue.waiting()
+        received = age()
+        await asyncio.sleep(0.3)
+        await queue.waiting()
+        assert age() == received, "nothing waits"
+        await queue.send(["waiting"])
+        await queue.waiting()
+        assert age() > received + 0.25
