@@ -15,6 +15,7 @@ from abacus.core.errors import Unavailable
 _STOP_SECONDS = 30.0
 _KILL_SECONDS = 5.0
 _LOOK_EVERY_SECONDS = 0.1
+_LOADED_WITHIN_SECONDS = 5.0
 _TAIL_BYTES = 2_000
 
 
@@ -55,6 +56,10 @@ class Daemon:
                 extra_groups=None if group is None else [],
             )
         self._pid_file.write_text(f"{process.pid}\n", encoding="ascii")
+        # For a moment it has no command line: it is loaded first. Who looked then would take it for another process.
+        deadline = time.monotonic() + _LOADED_WITHIN_SECONDS
+        while process.poll() is None and self.process() is None and time.monotonic() < deadline:
+            time.sleep(_LOADED_WITHIN_SECONDS / 1000)
 
     def log_tail(self) -> str:
         with self.log.open("rb") as log:

@@ -82,3 +82,19 @@ def test_a_pid_file_that_means_nothing_is_no_process(daemon: Daemon, written: st
     assert daemon.process() is None
     stop([daemon])
     assert not (daemon.home / "pid").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*Popen:pytest.PytestUnraisableExceptionWarning")  # it outlives its starter
+def test_one_that_is_still_being_loaded_is_waited_for(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no command line yet, by which it is known."""
+    looks, real = [0], psutil.Process.cmdline
+
+    def cmdline(process: psutil.Process) -> list[str]:
+        looks[0] += 1
+        return [] if looks[0] < 4 else real(process)
+
+    monkeypatch.setattr(psutil.Process, "cmdline", cmdline)
+    daemon.start([sys.executable, "-c", _SLEEPER, str(daemon.home)])
+    assert looks[0] >= 4
+    assert daemon.process() is not None
+    stop([daemon])
