@@ -185,6 +185,17 @@ async def kind(kind: str) -> Mapping[str, Any]:
     return {"type": _TYPES + kind, "status": status, "title": title, "remedy": remedy}
 
 
+_ANSWERED: Final = (
+    Exception,
+    ApiProblem,
+    HTTPException,
+    KeyReused,
+    Objection,
+    RequestValidationError,
+    Unavailable,
+)
+
+
 def install(app: FastAPI) -> None:
     """Every way in which a request can fail ends in a problem document."""
 
@@ -194,9 +205,7 @@ def install(app: FastAPI) -> None:
             problem.headers = {"Allow": ", ".join(_methods_of(request))}
         return _response(request, problem)
 
-    for kind_of_error in (
-        *(Exception, ApiProblem, KeyReused, Objection, Unavailable, RequestValidationError, HTTPException),
-    ):
+    for kind_of_error in _ANSWERED:
         app.add_exception_handler(kind_of_error, answer)
 
 

@@ -69,26 +69,21 @@ class Till:
             together = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_TOGETHER))]
             if self._waiting:
                 self._begin()
-            await self._do(await self._without_awards(together))
+            await self._do(together)
 
     async def _without_awards(self, together: Sequence[_Waiting]) -> Sequence[_Waiting]:
-        """Those whose key does not mean an award, which may still be on its way to the ledger."""
+        """Those whose key does not mean an award, which may still be on its way to the ledger. Raises `Unavailable`."""
         keys = {each.movement.key for each in together if each.movement.key.startswith(PARTNERS)}
-        try:
-            taken = await self._awards.awards_among(keys) if keys else set()
-        except Unavailable as error:
-            _fail(together, error)
-            return []
+        taken = await self._awards.awards_among(keys) if keys else set()
         for each in together:
             if each.movement.key in taken:
                 _fail([each], KeyReused(each.movement.key))
         return [each for each in together if each.movement.key not in taken]
 
     async def _do(self, together: Sequence[_Waiting]) -> None:
-        if not together:
-            return
         try:
-            moved = await self._moves.move([each.movement for each in together])
+            together = await self._without_awards(together)
+            moved = await self._moves.move([each.movement for each in together]) if together else []
         except Unpostable as error:
             if len(together) > 1:  # the store does not say in which of them
                 for each in together:
