@@ -22,6 +22,7 @@ class Stored(NamedTuple):
     offset: int
     key: bytes
     value: bytes
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 class Member(Protocol):
@@ -42,7 +43,7 @@ class MemoryLog:
     def append(self, topic: str, message: Message) -> Stored:
         partition = zlib.crc32(message.key) % PARTITIONS
         held = self._partitions[TopicPartition(topic, partition)]
-        held.append(Stored(topic, partition, len(held), message.key, message.value))
+        held.append(Stored(topic, partition, len(held), *message))
         self._grown.set()
         self._grown = asyncio.Event()
         return held[-1]
@@ -163,6 +164,9 @@ class MemoryPublisher:
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
+
+    async def connect(self) -> None:
+        """There is always someone to publish to."""
 
     async def publish(self, topic: str, messages: Sequence[Message]) -> None:
         for message in messages:
