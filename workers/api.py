@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -83,10 +84,9 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
 
 
 async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
-    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
-    moving = await wiring.pool(
-        size=_MOVING_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S
-    )
+    # Reading finds everything by key too, also in tables that grow faster than their statistics.
+    opened = partial(wiring.pool, settings=POSTING_PLANS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
+    pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
     client = await wiring.sqs(within_s=_QUEUE_WITHIN_S)
     queue = await wiring.queue(client, AWARD)
     retry_queue = await wiring.queue(client, RETRY)
