@@ -2,8 +2,12 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Literal
 
+import httpx
 import pytest
 
 from abacus.core.clock import FixedClock, SystemClock
@@ -14,20 +18,28 @@ from abacus.queues.sqs import SqsQueue, sqs_client
 from abacus.tiers.store import MembershipStore
 from tests.contracts.ledgers import award as contract_award
 from tests.integration.house import House, until
-from tests.integration.proxy import proxied
+from tests.integration.proxy import Proxy, proxied
 from tests.integration.shop import GRANT, MEAL, award, register, shop
 from tests.integration.test_api import kind
 from tests.integration.test_cli import abacus
 from workers import api
 
 
-async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
+@asynccontextmanager
+async def acme_behind(
+    house: House, setting: Literal["database_url", "sqs_endpoint_url"]
+) -> AsyncIterator[tuple[Proxy, httpx.AsyncClient]]:
+    """A proxy in front of one of the API's services, and a partner that calls the API."""
     key = await register(house)
     async with (
-        proxied(house.settings.required("database_url")) as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
+        proxied(getattr(house.settings, setting)) as (proxy, address),
+        shop(house, settings=house.settings.model_copy(update={setting: address})) as opened,
     ):
-        acme = await opened.caller(key)
+        yield proxy, await opened.caller(key)
+
+
+async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
+    async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
         await proxy.cut()
         accepted = await asyncio.gather(*(award(acme, f"k{n}", {**GRANT, "member_id": f"m{n}"}) for n in range(30)))
@@ -66,12 +78,7 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
 ) -> None:
     """It neither answers nor refuses. One flight learns that; the others do not wait for it any more."""
     monkeypatch.setattr(api, "_DATABASE_WITHIN_S", 1.0)
-    key = await register(house)
-    async with (
-        proxied(house.settings.required("database_url")) as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
-    ):
-        acme = await opened.caller(key)
+    async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
         proxy.silence()
         async with asyncio.timeout(20):
@@ -95,12 +102,7 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
 
 async def test_a_queue_that_goes_silent_refuses_in_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "_QUEUE_WITHIN_S", 0.5)
-    key = await register(house)
-    async with (
-        proxied(house.settings.sqs_endpoint_url or "") as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"sqs_endpoint_url": address})) as opened,
-    ):
-        acme = await opened.caller(key)
+    async with acme_behind(house, "sqs_endpoint_url") as (proxy, acme):
         proxy.silence()
         async with asyncio.timeout(20):
             answers = await asyncio.gather(*(award(acme, f"k{number}") for number in range(20)))
@@ -139,14 +141,9 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
 
 async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(house: House) -> None:
     """Bob is platinum: three times the points. Without the database nobody knows, so nobody decides yet."""
-    key = await register(house)
     await MembershipStore(house.pool, SystemClock()).set(("bob", "GRP"), "platinum", reason="test", actor="test")
     body = {"member_id": "bob", "transaction": MEAL}
-    async with (
-        proxied(house.settings.required("database_url")) as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
-    ):
-        acme = await opened.caller(key)
+    async with acme_behind(house, "database_url") as (proxy, acme):
         known = (await award(acme, "known", {**body, "transaction": {**MEAL, "transaction_id": "A-0"}})).json()
         assert "provisional" not in known
         await proxy.cut()
@@ -174,12 +171,7 @@ async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(hous
 
 
 async def test_what_turns_out_bad_when_it_is_computed_is_quarantined_and_replayed(house: House) -> None:
-    key = await register(house)
-    async with (
-        proxied(house.settings.required("database_url")) as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"database_url": address})) as opened,
-    ):
-        acme = await opened.caller(key)
+    async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await acme.get("/v1/members/bob")).status_code == 404
         await proxy.cut()
         accepted = await award(acme, "c", {"member_id": "bob", "transaction": MEAL})
@@ -234,12 +226,7 @@ async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house:
 
 
 async def test_nothing_is_half_accepted_while_sqs_is_away(house: House) -> None:
-    key = await register(house)
-    async with (
-        proxied(house.settings.sqs_endpoint_url or "") as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={"sqs_endpoint_url": address})) as opened,
-    ):
-        acme = await opened.caller(key)
+    async with acme_behind(house, "sqs_endpoint_url") as (proxy, acme):
         await proxy.cut()
         answers = await asyncio.gather(*(award(acme, f"k{n}") for n in range(20)))
         assert {(answer.status_code, kind(answer)) for answer in answers} == {(503, "unavailable")}
