@@ -61,7 +61,7 @@ check: env ## every gate that is not a test
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
-	$(PY) -m abacus.schemas --check
+	$(PY) -m abacus.cli.schemas --check
 	$(UV) pip check --quiet --python $(PY)
 
 format: env ## format the code and mend what can be mended

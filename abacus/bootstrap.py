@@ -10,21 +10,21 @@ from typing import Final, TypeVar
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.earning.issuing import Issuing
-from abacus.earning.retry import RetryPolicy
-from abacus.health import Health
-from abacus.ledger.read import LedgerReader
-from abacus.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
-from abacus.patience import unless_stopped, until_available
-from abacus.postgres import Pool, open_pool
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.definition import AWARD, RETRY
-from abacus.queues.sqs import LONG_POLL_S, Client, SqsQueue, sqs_client
-from abacus.rates.cache import CardReader
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
-from abacus.streams.publisher import StreamPublisher
-from abacus.tiers.store import MembershipStore
+from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.intake.earning.issuing import Issuing
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.health import Health
+from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client
+from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
+from abacus.programs.tiers.store import MembershipStore
 
 _COUNT_EVERY_S: Final = 10.0
 

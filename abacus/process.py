@@ -15,8 +15,8 @@ from abacus.api.health import health_app
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Wire, run_worker
 from abacus.core.errors import AbacusError
-from abacus.health import Health
-from abacus.settings import Settings
+from abacus.platform.health import Health
+from abacus.platform.settings import Settings
 
 log = structlog.get_logger(__name__)
 

@@ -7,28 +7,28 @@ from alembic import context
 from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
-import abacus.expiry.tables
-import abacus.ledger.tables
-import abacus.members.tables
-import abacus.notify.tables
-import abacus.partners.tables
-import abacus.quarantine.tables
-import abacus.rates.tables
-import abacus.reports.tables
-import abacus.tiers.tables
-from abacus.metadata import METADATA
+import abacus.engage.notify.tables
+import abacus.intake.partners.tables
+import abacus.ledger.store.tables
+import abacus.oversight.erasure.tables
+import abacus.oversight.reports.tables
+import abacus.platform.quarantine.tables
+import abacus.pricing.store.tables
+import abacus.programs.expiry.tables
+import abacus.programs.tiers.tables
+from abacus.platform.metadata import METADATA
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
-    abacus.expiry.tables,
-    abacus.ledger.tables,
-    abacus.members.tables,
-    abacus.notify.tables,
-    abacus.partners.tables,
-    abacus.quarantine.tables,
-    abacus.rates.tables,
-    abacus.reports.tables,
-    abacus.tiers.tables,
+    abacus.programs.expiry.tables,
+    abacus.ledger.store.tables,
+    abacus.oversight.erasure.tables,
+    abacus.engage.notify.tables,
+    abacus.intake.partners.tables,
+    abacus.platform.quarantine.tables,
+    abacus.pricing.store.tables,
+    abacus.oversight.reports.tables,
+    abacus.programs.tiers.tables,
 )
 
 

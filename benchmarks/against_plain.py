@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final, NamedTuple
 
-from abacus.postgres import open_pool
-from abacus.settings import Settings
+from abacus.platform.postgres import open_pool
+from abacus.platform.settings import Settings
 from benchmarks import load, plainly
 from benchmarks.house import House, house
 from benchmarks.report import Figure, rate

@@ -15,13 +15,13 @@ import psutil
 
 from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.ledger.allowance import Limits
-from abacus.partners.keys import new_key
-from abacus.partners.partner import MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.partners.store import PartnerStore
-from abacus.postgres import Pool, open_pool
-from abacus.settings import Settings
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
 from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
 

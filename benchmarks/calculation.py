@@ -4,16 +4,17 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from abacus.cli.examples import example_cards
+from abacus.cli.examples.stream import stream
 from abacus.core.errors import SetAside
-from abacus.earning.calculate import Calculator
-from abacus.earning.transaction import Completed, Transaction, read_transaction
-from abacus.examples import example_cards
-from abacus.examples.stream import stream
-from abacus.ledger.award import Award, encode_award
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.transaction import Completed, Transaction, read_transaction
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.platform.sqs.packing import pack
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
 from abacus.process import look_for_garbage_seldom
-from abacus.queues.envelope import pack
-from abacus.rates.book import CardBook
-from abacus.rates.card import PublishedCard
 from benchmarks.report import Figure, rate
 
 TRANSACTIONS: Final = 50_000

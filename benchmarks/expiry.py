@@ -18,13 +18,12 @@ import uvloop
 
 from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.expiry.month import Month
-from abacus.expiry.runs import ExpiryRuns, Run
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.postgres import Pool, open_pool
-from abacus.settings import Settings
+from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.runs import ExpiryRuns, Run
 from benchmarks.pipeline import environment, worker
 from benchmarks.report import Figure, rate
 from benchmarks.turns import award
@@ -150,7 +149,7 @@ class Poster:
 
 def _post(url: str, first: int, accounts: int, posted: "Synchronized[int]", stop: Event) -> None:
     async def main() -> None:
-        pool = await open_pool(url, size=CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True)
+        pool = await open_pool(url, size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
         ledger, numbers = PostgresLedger(pool, SystemClock()), count()
 
         async def hand() -> None:

@@ -12,26 +12,26 @@ from typing import Final, Self
 
 import psutil
 
+from abacus.cli.examples import example_cards
+from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
-from abacus.earning.calculate import Calculator
-from abacus.earning.transaction import Transaction, read_transaction
-from abacus.embedded import EmbeddedStack
-from abacus.examples import example_cards
-from abacus.examples.stream import stream
-from abacus.health import WorkerHealth
-from abacus.ledger.award import Award, encode_award
-from abacus.ledger.events import encode_event
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.read import TRANSFER_COLUMNS
-from abacus.ledger.relay import Relay
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.ledger.transfer import Transfer
-from abacus.migrations import migrate
-from abacus.postgres import Pool, open_pool
-from abacus.queues.envelope import pack_counting
-from abacus.rates.book import CardBook
-from abacus.rates.card import PublishedCard
-from abacus.streams.publisher import Message
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.transaction import Transaction, read_transaction
+from abacus.ledger.relay.publish import Relay
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import TRANSFER_COLUMNS
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from abacus.platform.sqs.packing import pack_counting
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
 from benchmarks.report import Figure
 
 ACCOUNTS: Final = 200_000
@@ -55,7 +55,7 @@ async def measure(directory: Path) -> list[Figure]:
         url = stack.database_url or ""
         await migrate(url)
         owner = await open_pool(url, size=1, role=None)
-        pool = await open_pool(url, size=1, settings=POSTING_PLANS)
+        pool = await open_pool(url, size=1, settings=LOOKUPS_BY_KEY)
         try:
             stored = await _stored(owner, pool, awards)
         finally:

@@ -12,8 +12,8 @@ from concurrent.futures import Executor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
-from abacus.postgres import Pool
-from abacus.settings import Settings
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
 from benchmarks.posting import post
 from benchmarks.report import Figure, rate
 from benchmarks.services import own_database, real_services

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import psutil
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay import RelayCursor
-from abacus.postgres import Pool, open_pool
-from abacus.queues.definition import AWARD
-from abacus.queues.sqs import SqsQueue, sqs_client
-from abacus.settings import Settings
-from abacus.streams.window import committed
+from abacus.ledger.relay.publish import RelayCursor
+from abacus.platform.kafka.window import committed
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from benchmarks.load import Ends
 from benchmarks.pipeline import environment, worker
 from benchmarks.spent import Run

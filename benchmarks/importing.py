@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.ledger.batch import Claim
-from abacus.ledger.opening import Origin
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.ledger.transfer import Account, Transfer
-from abacus.migrations import migrate
-from abacus.opening.files import opened
-from abacus.opening.importing import HANDS, PAGE, Import
-from abacus.opening.line import Fault, Known
-from abacus.opening.stage import Stage
-from abacus.postgres import Pool, open_pool
+from abacus.ledger.decide.opening import Origin
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
+from abacus.programs.opening.decide.line import Fault, Known
+from abacus.programs.opening.files import opened
+from abacus.programs.opening.importing import HANDS, PAGE, Import
+from abacus.programs.opening.stage import Stage
 from benchmarks.report import Figure, rate
 
 ROWS: Final = 200_000
@@ -69,7 +69,7 @@ def _file(directory: Path) -> Path:
 
 async def _import(url: str, file: Path, *, posting: bool) -> float:
     """What the command does, without its start."""
-    asking, poster = await open_pool(url, size=1), await open_pool(url, size=HANDS, settings=POSTING_PLANS)
+    asking, poster = await open_pool(url, size=1), await open_pool(url, size=HANDS, settings=LOOKUPS_BY_KEY)
     origin = Origin("oldsystem", "benchmark")
     try:
         async with asking.acquire() as staging:

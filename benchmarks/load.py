@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple, Self
 import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-from abacus.examples import example_cards
+from abacus.cli.examples import example_cards
+from abacus.platform.settings import Settings, read_settings
 from abacus.process import look_for_garbage_seldom, stopped_by_signals
-from abacus.settings import Settings, read_settings
 from benchmarks.services import COUNTRIES, PARTITIONS
 
 TICK_S: Final = 0.025

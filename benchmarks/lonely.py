@@ -5,10 +5,10 @@ import asyncio
 import uvloop
 
 from abacus.bootstrap import Run, Wiring
-from abacus.health import Health
-from abacus.partners.door import Door
+from abacus.intake.partners.award_intake import Door
+from abacus.platform.health import Health
+from abacus.platform.settings import read_settings
 from abacus.process import run_workers, stopped_by_signals
-from abacus.settings import read_settings
 from workers.api import wire_with
 
 

@@ -14,24 +14,24 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.examples import example_cards
-from abacus.health import WorkerHealth
-from abacus.migrations import migrate
-from abacus.notify.expiring import ExpiringJob
-from abacus.notify.listener import Listener
-from abacus.notify.message import ChannelName, Outgoing
-from abacus.notify.notices import Notices
-from abacus.notify.outbox import Outbox
-from abacus.notify.outcome import Answer, Said
-from abacus.notify.pace import Pace, read_rates
-from abacus.notify.sender import Sender
-from abacus.notify.templates import load_templates
-from abacus.postgres import Pool, open_pool
-from abacus.rates.book import CardBook
-from abacus.rates.card import PublishedCard
-from abacus.streams.reader import Record
+from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.outcome import Answer, Said
+from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.expiring import ExpiringJob
+from abacus.engage.notify.listener import Listener
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.sender import Sender
+from abacus.engage.notify.templates import load_templates
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Pool, open_pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
 from benchmarks.report import Figure, rate
 
 EVENTS: Final = 60_000

@@ -12,11 +12,11 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
-from abacus.embedded import EmbeddedStack
-from abacus.ledger.award import Kind
-from abacus.ledger.transfer import Transfer
-from abacus.migrations import migrate
-from abacus.postgres import Connection, open_pool
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Connection, open_pool
 from benchmarks.report import Figure, rate
 
 MEMBERS: Final = 400_000

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import psutil
 
+from abacus.cli.examples.stream import stream
 from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.examples.stream import stream
-from abacus.ledger.relay import RelayCursor
-from abacus.postgres import open_pool
-from abacus.settings import Settings
-from abacus.streams.publisher import Message, StreamPublisher
+from abacus.ledger.relay.publish import RelayCursor
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.postgres import open_pool
+from abacus.platform.settings import Settings
 from benchmarks.report import Figure, rate
 from workers import PIPELINE
 

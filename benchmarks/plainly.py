@@ -15,20 +15,23 @@ import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from abacus.core.clock import SystemClock
-from abacus.earning.calculate import Calculator
-from abacus.earning.transaction import read_transaction
-from abacus.ledger.award import Award, decode_envelope, encode_award
-from abacus.ledger.events import encode_event
-from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
-from abacus.ledger.transfer import Account, Transfer, apply
-from abacus.postgres import Connection, Pool, open_pool
-from abacus.queues.definition import AWARD
-from abacus.queues.sqs import Client, sqs_client
-from abacus.rates.book import CardBook
-from abacus.rates.card import BASE_TIER
-from abacus.rates.store import CardStore
-from abacus.settings import Settings, read_settings
-from abacus.tiers.store import MembershipStore
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.transaction import read_transaction
+from abacus.ledger.decide.transfer import apply
+from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.postgres import Connection, Pool, open_pool
+from abacus.platform.settings import Settings, read_settings
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.sqs.queue import Client, sqs_client
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.store import MembershipStore
 
 AT_A_TIME: Final = 32  # transactions in the hands of a process
 RECEIVERS: Final = 4  # each with up to ten messages, which are posted side by side

@@ -13,10 +13,11 @@ from typing import Final
 import uvloop
 
 from abacus.core.clock import SystemClock
-from abacus.ledger import rows, transfer
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.transfer import Transfer
-from abacus.migrations import migrate
+from abacus.ledger.decide import transfer
+from abacus.ledger.store import rows
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.migrations import migrate
 from benchmarks.report import Figure, rate
 from benchmarks.services import postgres_alone
 from benchmarks.turns import (

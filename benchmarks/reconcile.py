@@ -10,17 +10,18 @@ from typing import Any, Final, NamedTuple
 
 import psutil
 
+from abacus.cli.examples.stream import BOB
 from abacus.cli.stack import make_ready
-from abacus.earning.transaction import Completed, read_transaction
-from abacus.embedded import EmbeddedStack
-from abacus.examples.stream import BOB
-from abacus.ledger.award import Kind
-from abacus.ledger.batch import Claim
-from abacus.ledger.events import encode_event
-from abacus.ledger.transfer import NO_HASH, Transfer
-from abacus.postgres import Pool, open_pool
-from abacus.settings import Settings
-from abacus.streams.publisher import Message, StreamPublisher
+from abacus.intake.earning.decide.transaction import Completed, read_transaction
+from abacus.ledger.types.account import NO_HASH
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
 from benchmarks.pipeline import environment
 from benchmarks.report import Figure, rate
 

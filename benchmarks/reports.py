@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.examples import example_cards
-from abacus.migrations import migrate
-from abacus.postgres import Pool, open_pool
-from abacus.rates.card import to_toml
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.pricing.decide.card import to_toml
+from abacus.pricing.store.cards import CardStore
 from benchmarks.pipeline import environment
 from benchmarks.report import Figure
 

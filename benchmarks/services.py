@@ -16,13 +16,13 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
+from abacus.cli.examples import example_cards
 from abacus.cli.stack import make_ready
-from abacus.examples import example_cards
-from abacus.expiry.policy import last_good_day
-from abacus.migrations import migrate
-from abacus.postgres import open_pool
-from abacus.queues.sqs import sqs_client
-from abacus.settings import Settings
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import open_pool
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.queue import sqs_client
+from abacus.programs.expiry.decide.policy import last_good_day
 from localstack.daemon import Daemon, stop
 from localstack.running import running_services
 from localstack.services import (

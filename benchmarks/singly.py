@@ -8,8 +8,8 @@ from typing import Final
 
 import uvloop
 
-from abacus.ledger.award import Award
-from abacus.postgres import Connection
+from abacus.ledger.types.award import Award
+from abacus.platform.postgres import Connection
 from benchmarks.posting import post
 from benchmarks.report import Figure, rate
 from benchmarks.services import own_database, real_services

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from abacus.postgres import Pool, open_pool
+from abacus.platform.postgres import Pool, open_pool
 from benchmarks.api import CALLERS, ROUNDS, SECONDS, Load, load, request, service
 from benchmarks.report import Figure, rate
 

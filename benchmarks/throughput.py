@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from abacus.streams.window import TopicWindow
+from abacus.platform.kafka.window import TopicWindow
 from benchmarks import load
 from benchmarks.house import House, house
 from benchmarks.report import Figure, rate

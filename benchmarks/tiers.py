@@ -7,22 +7,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.embedded import EmbeddedStack
-from abacus.examples import example_cards
-from abacus.health import WorkerHealth
-from abacus.ledger.award import Kind
-from abacus.ledger.events import encode_event
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.ledger.transfer import NO_HASH, Transfer
-from abacus.migrations import migrate
-from abacus.postgres import open_pool
+from abacus.ledger.types.account import NO_HASH
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
+from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
 from abacus.process import look_for_garbage_seldom
-from abacus.rates.cache import CardReader
-from abacus.rates.store import CardStore
-from abacus.streams.reader import Record
-from abacus.tiers.keeper import Keeper
-from abacus.tiers.roll import Roll
+from abacus.programs.tiers.keeper import Keeper
+from abacus.programs.tiers.roll import Roll
 from benchmarks.report import Figure, rate
 
 WANTED: Final = 5_000
@@ -64,7 +64,7 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
         await owner.execute(_TALLIES, timeout=600)
         await owner.execute("vacuum analyze account_tier, tier_tally", timeout=600)
         await owner.execute("checkpoint", timeout=600)
-        pool = await open_pool(url, size=3, settings=POSTING_PLANS, keeps_nothing=True)
+        pool = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
         cards = CardReader(CardStore(pool).all)
         await cards.refresh()
         keeper = Keeper(pool, cards, SystemClock(), WorkerHealth("tierkeeper"))

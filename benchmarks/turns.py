@@ -12,9 +12,8 @@ from datetime import UTC, date, datetime
 from multiprocessing.synchronize import Barrier
 from typing import Final, NamedTuple, TypeVar
 
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.postgres import Pool, open_pool
+from abacus.ledger.types.award import Award, Kind
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
 
 AWARDS: Final = 20_000  # a round
@@ -119,7 +118,7 @@ async def ledger_pool(url: str, size: int, *, owner: bool = False) -> AsyncItera
     pool = await (
         open_pool(url, size=size, role=None)
         if owner
-        else open_pool(url, size=size, settings=POSTING_PLANS, keeps_nothing=True)
+        else open_pool(url, size=size, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     )
     try:
         yield pool

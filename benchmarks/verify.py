@@ -15,23 +15,25 @@ from typing import Final, NamedTuple
 
 import psutil
 
+from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.earning.formula import rate_of, worth
-from abacus.earning.recheck import Recheck
-from abacus.embedded import EmbeddedStack
-from abacus.examples import example_cards
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.batch import Claim
-from abacus.ledger.examine import EVERYBODY, Span
-from abacus.ledger.helpers import Helpers
-from abacus.ledger.report import Report
-from abacus.ledger.seals import Seals
-from abacus.ledger.transfer import Account, Transfer, apply
-from abacus.ledger.verify import verify
-from abacus.migrations import migrate
-from abacus.postgres import Pool, open_pool
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.ledger.decide.transfer import apply
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Pool, open_pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.formula import rate_of, worth
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recheck import Recheck
+from abacus.proof.decide.report import Report
+from abacus.proof.examine import EVERYBODY, Span
+from abacus.proof.processes import Helpers
+from abacus.proof.store import Seals
+from abacus.proof.verify import verify
 from benchmarks.report import Figure, rate
 
 TRANSFERS: Final = 5  # of each account

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.core.errors import AbacusError, Refused, Unavailable
-from abacus.embedded.lock import DirectoryLock
+from abacus.platform.embedded.lock import DirectoryLock
 from localstack.daemon import stop
 from localstack.services import HOME, HOST, REGION, SERVICES, Ports, Service, ready
 

@@ -12,8 +12,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
-from abacus.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
-from abacus.queues.sqs import reachable, sqs_client
+from abacus.platform.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
+from abacus.platform.sqs.queue import reachable, sqs_client
 from localstack import java
 from localstack.daemon import Daemon
 

@@ -9,17 +9,23 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import hypothesis
 import pytest
 import structlog
 
-from abacus.embedded import EmbeddedStack
-from abacus.migrations import migrate
-from abacus.postgres import Pool, open_pool
+from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, ensure_queues
+from abacus.platform.sqs.queue import SqsQueue, sqs_client
+from abacus.pricing.store.cards import CardStore
+from tests.support.house import House, unique_settings
+from tests.support.paths import GOLDEN
+from tests.support.receiver import Receiver, receiving
+from tests.support.services import Services, administer, database_address
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -50,6 +56,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each process is given one stretch of the list, and what it leaves others take from it. So each begins with its
     part of the long tests, and none of them is left to the end.
     """
+    for item in items:
+        if "services" in getattr(item, "fixturenames", ()):
+            item.add_marker("services")
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     stretch = len(items) // processes
     long = [item for item in items if item.get_closest_marker("long")]
@@ -72,14 +81,6 @@ def _logging_as_it_was() -> Iterator[None]:
     yield
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
-
-
-class Services(NamedTuple):
-    """Addresses of the services under test."""
-
-    database_url: str
-    sqs_endpoint_url: str
-    kafka_bootstrap: str
 
 
 @pytest.fixture(scope="session")
@@ -106,18 +107,6 @@ async def services() -> AsyncIterator[Services]:
             for name, address in given.items():
                 given[name] = address or getattr(embedded, name)
         yield Services(**{name: address or "" for name, address in given.items()})
-
-
-def database_address(services: Services, name: str) -> str:
-    return urlunsplit(urlsplit(services.database_url)._replace(path=f"/{name}"))
-
-
-async def administer(services: Services, statement: str) -> None:
-    connection = await asyncpg.connect(services.database_url)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()
 
 
 @pytest.fixture(scope="session")
@@ -149,4 +138,29 @@ async def pool(database_url: str) -> AsyncIterator[Pool]:
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
-    return Path(__file__).parent / "golden"
+    return GOLDEN
+
+
+@pytest.fixture
+async def house(services: Services, database_url: str, pool: Pool) -> House:
+    settings = unique_settings(
+        database_url=database_url,
+        sqs_endpoint_url=services.sqs_endpoint_url,
+        kafka_bootstrap=services.kafka_bootstrap,
+    )
+    async with sqs_client(settings.sqs_endpoint_url) as client:
+        await ensure_queues(client, settings.queue_prefix)
+        # What a killed worker held comes back sooner than in production, so that tests need not wait half a minute.
+        for name in (AWARD, RETRY, EXPIRY):
+            queue = await SqsQueue.find(client, settings.queue_prefix + name)
+            await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "4"})
+    store = CardStore(pool)
+    for card in example_cards():
+        await store.publish(card, by="tests", now=SystemClock().now())
+    return House(settings, pool)
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as opened:
+        yield opened

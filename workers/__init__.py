@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from abacus.bootstrap import Wire
-    from abacus.settings import Settings
+    from abacus.platform.settings import Settings
 
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
 FOLLOWERS: Final = ("tierkeeper", "notifier")  # what follows from the points stream

@@ -13,25 +13,24 @@ from abacus.api.parts import Parts
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Wiring
 from abacus.core.errors import Unavailable
-from abacus.ledger.adjustments import Adjustments
-from abacus.ledger.holds import HoldReader
-from abacus.ledger.move import PostgresMoves
-from abacus.ledger.read import LedgerReader
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.notify.preferences import PreferenceStore
-from abacus.partners.directory import Directory
-from abacus.partners.door import Door
-from abacus.partners.members import MemberReader
-from abacus.partners.register import Register
-from abacus.partners.store import PartnerStore
-from abacus.partners.till import Till
-from abacus.partners.watch import Watch
-from abacus.patience import unless_stopped, until_available
-from abacus.postgres import Pool, passing_failures
-from abacus.queues.definition import AWARD, RETRY
-from abacus.queues.port import Queue
-from abacus.queues.sqs import SqsQueue
-from abacus.tiers.store import MembershipStore
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.movement_batcher import Till
+from abacus.intake.partners.register import Register
+from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.watch import Watch
+from abacus.ledger.store.adjustments import Adjustments
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
+from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.port import Queue
+from abacus.platform.sqs.queue import SqsQueue
+from abacus.programs.tiers.store import MembershipStore
 
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
@@ -85,7 +84,7 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
 
 async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
     # Reading finds everything by key too, also in tables that grow faster than their statistics.
-    opened = partial(wiring.pool, settings=POSTING_PLANS, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
+    opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
     pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
     client = await wiring.sqs(within_s=_QUEUE_WITHIN_S)
     queue = await wiring.queue(client, AWARD)

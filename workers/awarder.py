@@ -3,19 +3,19 @@
 from typing import Final
 
 from abacus.bootstrap import Run, Wiring
-from abacus.ledger.awarder import Awarder
-from abacus.ledger.move import PostgresMoves
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.consumer import QueueConsumer
-from abacus.queues.definition import AWARD
+from abacus.intake.awarding.awarder import Awarder
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import AWARD
 
 HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=HANDS + 1, settings=POSTING_PLANS, keeps_nothing=True)
+    pool = await wiring.pool(size=HANDS + 1, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     ledger = PostgresLedger(pool, wiring.clock)
     moves = PostgresMoves(pool, wiring.clock)
     awarder = Awarder(ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock)

@@ -1,9 +1,9 @@
 """Reads transactions from the stream, calculates, and puts awards on the award queue."""
 
 from abacus.bootstrap import Run, Wiring
-from abacus.earning.breaker import Breaker
-from abacus.earning.calculator import StreamCalculator
-from abacus.streams.reader import StreamReader
+from abacus.intake.earning.calculator import StreamCalculator
+from abacus.intake.earning.decide.breaker import Breaker
+from abacus.platform.kafka.reader import StreamReader
 
 
 async def wire(wiring: Wiring) -> Run:

@@ -3,19 +3,19 @@
 from typing import Final
 
 from abacus.bootstrap import Run, Wiring
-from abacus.expiry.expirer import Expirer
-from abacus.ledger.holds import HoldKeeper
-from abacus.ledger.move import PostgresMoves
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.consumer import QueueConsumer
-from abacus.queues.definition import EXPIRY
+from abacus.ledger.store.holds import HoldKeeper
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import EXPIRY
+from abacus.programs.expiry.expirer import Expirer
 
 HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=HANDS + 2, settings=POSTING_PLANS, keeps_nothing=True)
+    pool = await wiring.pool(size=HANDS + 2, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     expirer = Expirer(pool, QuarantineStore(pool, wiring.clock), wiring.clock)
     holds = HoldKeeper(pool, PostgresMoves(pool, wiring.clock), wiring.clock)
     wiring.beside(holds.keep_releasing())

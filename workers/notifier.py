@@ -10,23 +10,23 @@ from zoneinfo import ZoneInfo
 
 from abacus.bootstrap import Run, Wiring
 from abacus.core.errors import Refused
-from abacus.health import parts_of
-from abacus.notify.channels.log import LogChannel
-from abacus.notify.channels.port import Channel
-from abacus.notify.channels.sns import SnsChannel, sns_client
-from abacus.notify.channels.webhook import WebhookChannel
-from abacus.notify.gatherer import Gatherer
-from abacus.notify.listener import Listener
-from abacus.notify.message import ChannelName
-from abacus.notify.notices import Notices
-from abacus.notify.outbox import Outbox
-from abacus.notify.pace import Pace, Rates, read_rates
-from abacus.notify.sender import BATCH, HANDS, Sender
-from abacus.notify.templates import Templates, load_templates
-from abacus.partners.webhooks.addresses import checked_url
-from abacus.partners.webhooks.post import Poster
-from abacus.settings import PREFIX, Required, Settings
-from abacus.streams.reader import StreamReader
+from abacus.engage.notify.channels.log import LogChannel
+from abacus.engage.notify.channels.port import Channel
+from abacus.engage.notify.channels.sns import SnsChannel, sns_client
+from abacus.engage.notify.channels.webhook import WebhookChannel
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.decide.pace import Pace, Rates, read_rates
+from abacus.engage.notify.gatherer import Gatherer
+from abacus.engage.notify.listener import Listener
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.sender import BATCH, HANDS, Sender
+from abacus.engage.notify.templates import Templates, load_templates
+from abacus.intake.partners.webhooks.decide.addresses import checked_url
+from abacus.intake.partners.webhooks.post import Poster
+from abacus.platform.health import parts_of
+from abacus.platform.kafka.reader import StreamReader
+from abacus.platform.settings import PREFIX, Required, Settings
 
 _CONNECTIONS: Final = 6
 _NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {

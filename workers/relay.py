@@ -3,9 +3,9 @@
 import asyncio
 
 from abacus.bootstrap import Run, Wiring
-from abacus.health import parts_of
-from abacus.ledger.announce import SealPublisher
-from abacus.ledger.relay import Relay
+from abacus.ledger.relay.publish import Relay
+from abacus.platform.health import parts_of
+from abacus.proof.announce import SealPublisher
 
 
 async def wire(wiring: Wiring) -> Run:

@@ -1,10 +1,10 @@
 """Takes transactions that had to wait for a dependency through the same calculation again."""
 
 from abacus.bootstrap import Run, Wiring
-from abacus.earning.retrier import Retrier
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.consumer import QueueConsumer
-from abacus.queues.definition import RETRY
+from abacus.intake.earning.retrier import Retrier
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import RETRY
 
 
 async def wire(wiring: Wiring) -> Run:

@@ -4,12 +4,12 @@ import asyncio
 from typing import Final
 
 from abacus.bootstrap import Run, Wiring
-from abacus.health import parts_of
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.patience import until_available
-from abacus.streams.reader import StreamReader
-from abacus.tiers.keeper import Keeper
-from abacus.tiers.publish import ChangePublisher
+from abacus.platform.health import parts_of
+from abacus.platform.kafka.reader import StreamReader
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.programs.tiers.keeper import Keeper
+from abacus.programs.tiers.publish import ChangePublisher
 
 _CONNECTIONS: Final = 3
 
@@ -18,7 +18,7 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     bootstrap = settings.required("kafka_bootstrap")
     # Everything is looked up by key, as in posting.
-    pool = await wiring.pool(size=_CONNECTIONS, settings=POSTING_PLANS, keeps_nothing=True)
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     reading, publishing = parts_of(wiring.health, 2)

@@ -5,12 +5,12 @@ import random
 from typing import Final
 
 from abacus.bootstrap import Run, Wiring
-from abacus.health import parts_of
-from abacus.partners.webhooks.outbox import Outbox
-from abacus.partners.webhooks.post import Poster
-from abacus.partners.webhooks.sender import AT_ONCE, Sender
-from abacus.partners.webhooks.sources import Postings, Rejections
-from abacus.streams.reader import StreamReader
+from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.post import Poster
+from abacus.intake.partners.webhooks.sender import AT_ONCE, Sender
+from abacus.intake.partners.webhooks.sources import Postings, Rejections
+from abacus.platform.health import parts_of
+from abacus.platform.kafka.reader import StreamReader
 
 _CONNECTIONS: Final = 4
 

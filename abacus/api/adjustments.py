@@ -15,11 +15,11 @@ from abacus.api.moves import KEY_HEADER, MemberId, declined, described, posted, 
 from abacus.api.problems import ApiProblem, documented
 from abacus.core.errors import SetAside
 from abacus.core.ids import partner_key
-from abacus.ledger.adjustments import CannotDecide, Requested, Step
-from abacus.ledger.batch import Status
-from abacus.ledger.movement import Declined
-from abacus.partners.ask import ReasonText
-from abacus.partners.orders import AdjustmentOrder, Person, adjustment_of
+from abacus.intake.partners.decide.ask import ReasonText
+from abacus.intake.partners.orders import AdjustmentOrder, Person, adjustment_of
+from abacus.ledger.store.adjustments import CannotDecide, Requested, Step
+from abacus.ledger.types.movement import Declined
+from abacus.ledger.types.posting import Status
 
 router = APIRouter(prefix="/v1", tags=["adjustments"])
 

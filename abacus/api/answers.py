@@ -10,14 +10,14 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from abacus.api.problems import Problem
-from abacus.ledger.adjustments import Requested
-from abacus.ledger.award import Award
-from abacus.ledger.movement import Hold
-from abacus.ledger.read import Remaining
-from abacus.ledger.transfer import Transfer
-from abacus.partners.door import Accepted
-from abacus.partners.members import Then
-from abacus.partners.register import State, Status
+from abacus.intake.partners.award_intake import Accepted
+from abacus.intake.partners.members import Then
+from abacus.intake.partners.register import State, Status
+from abacus.ledger.store.adjustments import Requested
+from abacus.ledger.store.read import Remaining
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import Hold
+from abacus.ledger.types.transfer import Transfer
 
 _WORTH: Final = {
     "points": 100,

@@ -13,7 +13,7 @@ from abacus.api.front import Front
 from abacus.api.health import health_routes
 from abacus.api.parts import Parts
 from abacus.core.errors import Unavailable
-from abacus.health import Health
+from abacus.platform.health import Health
 
 _DESCRIPTION = """
 Award points to members, exactly once, let them be spent, and read what became of them.

@@ -16,8 +16,8 @@ from starlette.types import Message, Receive, Scope, Send
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, problem_of
 from abacus.core.errors import Unavailable
-from abacus.partners.partner import Partner
-from abacus.partners.signature import (
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.signature import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
     BadSignature,

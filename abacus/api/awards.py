@@ -27,14 +27,23 @@ from abacus.api.parts import Parts
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented, problem_of, problem_of_faults
 from abacus.core.errors import Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
-from abacus.ledger.allowance import OverLimit
-from abacus.metrics import ASKED
-from abacus.partners.ask import Ask, ComputedAsk, Considered, FixedAsk, Objection, consider, entry_for, kind_of_ask
-from abacus.partners.door import Accepted, KeyInFlight, KeyReused
-from abacus.partners.entry import Entry
-from abacus.partners.partner import Partner
-from abacus.partners.register import Status
-from abacus.rates.card import BASE_TIER
+from abacus.intake.partners.award_intake import Accepted, KeyInFlight, KeyReused
+from abacus.intake.partners.decide.ask import (
+    Ask,
+    ComputedAsk,
+    Considered,
+    FixedAsk,
+    Objection,
+    consider,
+    entry_for,
+    kind_of_ask,
+)
+from abacus.intake.partners.decide.entry import Entry
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.register import Status
+from abacus.ledger.decide.allowance import OverLimit
+from abacus.platform.metrics import ASKED
+from abacus.pricing.decide.card import BASE_TIER
 
 MOST_IN_BATCH: Final = 1000
 _LONGEST_WAIT_S: Final = 10

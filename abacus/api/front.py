@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.problems import MEDIA_TYPE, ApiProblem
-from abacus.metrics import REQUEST_SECONDS, REQUESTS
+from abacus.platform.metrics import REQUEST_SECONDS, REQUESTS
 
 MOST_BYTES: Final = 2 * 1024 * 1024  # a batch of the longest thousand awards, however their JSON is written
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")

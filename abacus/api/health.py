@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from abacus.health import Health
+from abacus.platform.health import Health
 
 
 def health_app(health: Health) -> Starlette:

@@ -14,10 +14,10 @@ from abacus.api.auth import call_of
 from abacus.api.parts import Parts
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
-from abacus.ledger.read import Remaining
-from abacus.partners.members import Holding
-from abacus.partners.partner import Partner
-from abacus.validation import Moment
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.members import Holding
+from abacus.ledger.store.read import Remaining
+from abacus.platform.validation import Moment
 
 _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100

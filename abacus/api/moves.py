@@ -15,11 +15,7 @@ from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, PARTNERS, partner_key
-from abacus.ledger.batch import Status
-from abacus.ledger.movement import Because, Capture, Declined, Hold, Moved, Movement, Release
-from abacus.ledger.spend import release_of
-from abacus.ledger.transfer import Account, Transfer
-from abacus.partners.orders import (
+from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
     ReverseOrder,
@@ -33,6 +29,11 @@ from abacus.partners.orders import (
     spend_of,
     target_of,
 )
+from abacus.ledger.decide.spend import release_of
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.movement import Because, Capture, Declined, Hold, Moved, Movement, Release
+from abacus.ledger.types.posting import Status
+from abacus.ledger.types.transfer import Transfer
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute)
 

@@ -3,20 +3,20 @@
 from dataclasses import dataclass, field
 
 from abacus.core.clock import Clock
-from abacus.earning.calculate import Calculator
-from abacus.earning.issuing import Cards, Tiers
-from abacus.health import Health
-from abacus.ledger.adjustments import Adjustments
-from abacus.ledger.holds import HoldReader
-from abacus.ledger.read import LedgerReader
-from abacus.notify.preferences import PreferenceStore
-from abacus.partners.directory import Directory
-from abacus.partners.door import Door
-from abacus.partners.limiter import RateLimiter
-from abacus.partners.members import MemberReader
-from abacus.partners.register import Register
-from abacus.partners.till import Till
-from abacus.partners.watch import Watch
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.issuing import Cards, Tiers
+from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.decide.limiter import RateLimiter
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.movement_batcher import Till
+from abacus.intake.partners.register import Register
+from abacus.intake.partners.watch import Watch
+from abacus.ledger.store.adjustments import Adjustments
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.health import Health
 
 
 @dataclass(slots=True)

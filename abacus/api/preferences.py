@@ -12,8 +12,8 @@ from abacus.api.auth import Call, call_of
 from abacus.api.lean import read_body
 from abacus.api.problems import ApiProblem, documented
 from abacus.core.ids import ID_PATTERN
-from abacus.notify.message import ChannelName
-from abacus.notify.templates import LOCALE_PATTERN
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.templates import LOCALE_PATTERN
 
 router = APIRouter(prefix="/v1/members", tags=["members"])
 

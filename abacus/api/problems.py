@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from abacus.core.errors import Unavailable
-from abacus.partners.ask import Objection
-from abacus.partners.door import KeyReused
+from abacus.intake.partners.award_intake import KeyReused
+from abacus.intake.partners.decide.ask import Objection
 
 IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 MEDIA_TYPE: Final = "application/problem+json"

@@ -8,10 +8,10 @@ import typer
 from abacus.cli.points import By, Country, Desk, Key, Member, Program, desk, ordered, show
 from abacus.cli.shell import AsJson, console, print_json, run, settings, table, who
 from abacus.core.errors import Refused, SetAside
-from abacus.ledger.adjustments import Adjustments, CannotDecide, Requested, Step
-from abacus.ledger.batch import Status
-from abacus.ledger.movement import Declined, Moved, Movement
-from abacus.partners.orders import AdjustmentOrder, adjustment_of
+from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of
+from abacus.ledger.store.adjustments import Adjustments, CannotDecide, Requested, Step
+from abacus.ledger.types.movement import Declined, Moved, Movement
+from abacus.ledger.types.posting import Status
 
 app = typer.Typer(help="Points that a person adds or takes.", no_args_is_help=True)
 

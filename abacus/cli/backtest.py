@@ -12,13 +12,13 @@ from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, read
 from abacus.cli.shell import AsJson, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.earning.backtest import backtest as replay
-from abacus.earning.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
-from abacus.rates.card import RateCard
-from abacus.reports.assumption import AssumptionBook
-from abacus.reports.assumptions import assumptions
-from abacus.reports.liability import cost
-from abacus.reports.sheet import Sheet, sheet
+from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
+from abacus.oversight.backtest.replay import backtest as replay
+from abacus.oversight.reports.assumption_store import assumptions
+from abacus.oversight.reports.decide.assumption import AssumptionBook
+from abacus.oversight.reports.decide.liability import cost
+from abacus.oversight.reports.decide.sheet import Sheet, sheet
+from abacus.pricing.decide.card import RateCard
 
 
 class Change(NamedTuple):

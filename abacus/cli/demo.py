@@ -13,23 +13,23 @@ import typer
 
 from abacus.cli.demo_after import comes_out, end_the_month, until_eve_has_risen, until_everybody_is_told
 from abacus.cli.demo_stream import Counts, play
+from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.ledger import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.cli.stack import make_ready, running, services
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
-from abacus.earning.recompute import recompute
-from abacus.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
-from abacus.ledger.read import LedgerReader
-from abacus.ledger.verify import verify
-from abacus.notify.channels import log as log_channel
-from abacus.postgres import Pool
+from abacus.engage.notify.channels import log as log_channel
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 from abacus.process import stopped_by_signals
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
-from abacus.tiers.store import MembershipStore
+from abacus.programs.tiers.store import MembershipStore
+from abacus.proof.decide.recompute import recompute
+from abacus.proof.verify import verify
 from workers import FOLLOWERS, PIPELINE
 
 _KEPT_WHOLE: Final = 100_000  # of a longer stream the embedded broker forgets the beginning

@@ -6,21 +6,21 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
+from abacus.cli.examples.stream import EVE
 from abacus.cli.reconcile import account_for
 from abacus.cli.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.examples.stream import EVE
-from abacus.expiry.month import Month
-from abacus.expiry.runs import ExpiryRuns
-from abacus.expiry.sweep import MonthEndJob, of_month
-from abacus.postgres import Pool, passing_failures
-from abacus.queues.definition import EXPIRY
-from abacus.queues.sqs import SqsQueue
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
-from abacus.tiers.store import MembershipStore
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import EXPIRY
+from abacus.platform.sqs.queue import SqsQueue
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.runs import ExpiryRuns
+from abacus.programs.expiry.sweep import MonthEndJob, of_month
+from abacus.programs.tiers.store import MembershipStore
 
 RISES_TO: Final = "silver"
 _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members have been active since

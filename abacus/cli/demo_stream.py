@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from abacus.cli.examples.stream import Sent
 from abacus.cli.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
-from abacus.examples.stream import Sent
-from abacus.metrics import (
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.metrics import (
     AWARDS,
     EXPIRED,
     EXPIRED_POINTS,
@@ -25,9 +26,8 @@ from abacus.metrics import (
     TRANSACTIONS,
     total,
 )
-from abacus.postgres import Pool, passing_failures
-from abacus.settings import Settings
-from abacus.streams.publisher import Message, StreamPublisher
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.settings import Settings
 
 _CHUNK: Final = 500
 _AHEAD: Final = 4000  # messages the producer may be ahead: a burst larger than any the embedded queue keeps fast

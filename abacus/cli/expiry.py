@@ -13,15 +13,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.expiry.month import Month
-from abacus.expiry.preview import Expected
-from abacus.expiry.preview import preview as look_ahead
-from abacus.expiry.runs import ExpiryRuns, Run
-from abacus.expiry.sweep import MonthEndJob, Task, of_all_due, of_month, zones_of
-from abacus.queues.definition import EXPIRY
-from abacus.queues.sqs import SqsQueue
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.platform.sqs.definition import EXPIRY
+from abacus.platform.sqs.queue import SqsQueue
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.preview import Expected
+from abacus.programs.expiry.preview import preview as look_ahead
+from abacus.programs.expiry.runs import ExpiryRuns, Run
+from abacus.programs.expiry.sweep import MonthEndJob, Task, of_all_due, of_month, zones_of
 
 app = typer.Typer(help="Points that lapse.", no_args_is_help=True)
 

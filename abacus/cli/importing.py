@@ -14,15 +14,15 @@ from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool
 from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import NAME_PATTERN
-from abacus.ledger.opening import Origin
-from abacus.ledger.rows import POSTING_PLANS
-from abacus.opening.files import Lines, opened
-from abacus.opening.importing import Import, Tally
-from abacus.opening.line import Fault, Known
-from abacus.opening.stage import Stage
+from abacus.ledger.decide.opening import Origin
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 from abacus.process import look_for_garbage_seldom
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.programs.opening.decide.line import Fault, Known
+from abacus.programs.opening.files import Lines, opened
+from abacus.programs.opening.importing import Import, Tally
+from abacus.programs.opening.stage import Stage
 
 app = typer.Typer(help="What members bring from another system.", no_args_is_help=True)
 
@@ -107,7 +107,7 @@ def _telling(path: Path | None, *, as_json: bool) -> Iterator[_Told]:
 
 @asynccontextmanager
 async def _importing(clock: Clock, origin: Origin, told: _Told) -> AsyncIterator[tuple[Import, Known]]:
-    async with pool() as asking, pool(session=POSTING_PLANS) as posting, asking.acquire() as staging:
+    async with pool() as asking, pool(session=LOOKUPS_BY_KEY) as posting, asking.acquire() as staging:
         cards = await CardStore(asking).all()
         yield Import(posting, Stage(staging, origin), clock, origin, told), _known(CardBook(cards), clock)
 

@@ -11,14 +11,14 @@ from abacus.cli import verify as verifying
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
 from abacus.core.errors import Refused
 from abacus.core.ids import award_id
-from abacus.earning.recompute import recompute
-from abacus.ledger.award import Kind
-from abacus.ledger.read import LedgerReader
-from abacus.ledger.transfer import Transfer
-from abacus.migrations import distribute
-from abacus.migrations import migrate as migrate_database
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.migrations import distribute
+from abacus.platform.migrations import migrate as migrate_database
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recompute import recompute
 
 app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)

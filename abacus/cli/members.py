@@ -12,16 +12,16 @@ from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, pri
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
-from abacus.earning.recompute import recompute
-from abacus.ledger.kept_leaves import keep_leaves
-from abacus.members.erase import Eraser, Erasure
-from abacus.members.erase import erasures as recorded
-from abacus.members.ledger import Head
-from abacus.members.renaming import Renaming
-from abacus.partners.members import MemberReader
-from abacus.postgres import Connection
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.intake.partners.members import MemberReader
+from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.oversight.erasure.erase import Eraser, Erasure
+from abacus.oversight.erasure.erase import erasures as recorded
+from abacus.oversight.erasure.ledger import Head
+from abacus.platform.postgres import Connection
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recompute import recompute
+from abacus.proof.erased_leaves import keep_leaves
 
 app = typer.Typer(help="Members.", no_args_is_help=True)
 

@@ -9,15 +9,15 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.notify.expiring import ExpiringJob
-from abacus.notify.expiring import Progress as Done
-from abacus.notify.message import ChannelName, Outgoing, preview
-from abacus.notify.notices import Notices
-from abacus.notify.parked import ParkedMessage, ParkedMessages
-from abacus.notify.part import SAMPLES, Kind
-from abacus.notify.templates import DEFAULT_LOCALE, words_of
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
+from abacus.engage.notify.decide.part import SAMPLES, Kind
+from abacus.engage.notify.expiring import ExpiringJob
+from abacus.engage.notify.expiring import Progress as Done
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
+from abacus.engage.notify.templates import DEFAULT_LOCALE, words_of
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 from workers.notifier import templates_of
 
 app = typer.Typer(help="What members are told.", no_args_is_help=True)

@@ -9,10 +9,10 @@ from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, tab
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.allowance import Limits
-from abacus.partners.keys import new_key, new_signing_secret
-from abacus.partners.partner import MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.partners.store import PartnerStore, Registered
+from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.store import PartnerStore, Registered
+from abacus.ledger.types.limits import Limits
 
 app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
 

@@ -12,15 +12,8 @@ from pydantic import BaseModel, ValidationError
 from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
-from abacus.ledger.batch import Status
-from abacus.ledger.holds import HoldReader
-from abacus.ledger.move import PostgresMoves
-from abacus.ledger.movement import Because, Hold, Moved, Movement
-from abacus.ledger.read import LedgerReader, Remaining
-from abacus.ledger.spend import release_of
-from abacus.ledger.transfer import Transfer
-from abacus.partners.ask import Objection
-from abacus.partners.orders import (
+from abacus.intake.partners.decide.ask import Objection
+from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
     ReverseOrder,
@@ -33,10 +26,17 @@ from abacus.partners.orders import (
     spend_of,
     target_of,
 )
-from abacus.postgres import Pool
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.validation import first_fault
+from abacus.ledger.decide.spend import release_of
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.ledger.types.movement import Because, Hold, Moved, Movement
+from abacus.ledger.types.posting import Status
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.postgres import Pool
+from abacus.platform.validation import first_fault
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 
 app = typer.Typer(help="A member's points: spend, hold, take back, and what remains.", no_args_is_help=True)
 

@@ -8,13 +8,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
-from abacus.earning.message import Message, encode_retry
-from abacus.quarantine.item import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
-from abacus.quarantine.replay import readable
-from abacus.quarantine.replay import replay as replay_items
-from abacus.quarantine.store import HELD, QuarantineStore
-from abacus.queues.definition import AWARD, EXPIRY, RETRY
-from abacus.queues.sqs import SqsQueue
+from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.platform.quarantine.replay import readable
+from abacus.platform.quarantine.replay import replay as replay_items
+from abacus.platform.quarantine.store import HELD, QuarantineStore
+from abacus.platform.quarantine.types import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
+from abacus.platform.sqs.queue import SqsQueue
 
 app = typer.Typer(help="What could not be processed.", no_args_is_help=True)
 

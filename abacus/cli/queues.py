@@ -6,8 +6,8 @@ import typer
 
 from abacus.cli.shell import AsJson, console, counted, print_json, run, settings, sqs, table
 from abacus.core.errors import Refused
-from abacus.queues.dead import dead_letters, redrive
-from abacus.queues.definition import definitions, ensure_queues
+from abacus.platform.sqs.dead_letters import dead_letters, redrive
+from abacus.platform.sqs.definition import definitions, ensure_queues
 
 app = typer.Typer(help="The queues.", no_args_is_help=True)
 dead = typer.Typer(help="Dead letters: messages that kept failing.", no_args_is_help=True)

@@ -12,8 +12,8 @@ import typer
 from abacus.cli.shell import AsJson, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, SetAside
-from abacus.rates.book import CardBook
-from abacus.rates.card import (
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import (
     CardFaults,
     Fault,
     PublishedCard,
@@ -24,8 +24,8 @@ from abacus.rates.card import (
     to_document,
     to_toml,
 )
-from abacus.rates.diff import describe_changes
-from abacus.rates.store import CardStore
+from abacus.pricing.decide.diff import describe_changes
+from abacus.pricing.store.cards import CardStore
 
 app = typer.Typer(no_args_is_help=True, help="Rate cards: what a point is worth, where, since when.")
 

@@ -29,16 +29,16 @@ from abacus.cli.shell import (
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.postgres import Pool
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.reconcile.account import Account, Line
-from abacus.reconcile.report import document
-from abacus.reconcile.verdict import Verdict
-from abacus.reconcile.waiting import QueueCounts
-from abacus.reconcile.window import Progress as Told
-from abacus.reconcile.window import Reconciliation, Streams
-from abacus.settings import Settings
+from abacus.oversight.reconcile.decide.account import Account, Line
+from abacus.oversight.reconcile.decide.report import document
+from abacus.oversight.reconcile.decide.verdict import Verdict
+from abacus.oversight.reconcile.waiting import QueueCounts
+from abacus.oversight.reconcile.window import Progress as Told
+from abacus.oversight.reconcile.window import Reconciliation, Streams
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 
 _AGAIN_AFTER_S: Final = 2.0
 _SHOWN: Final = 50  # findings on a terminal; the document has more

@@ -8,20 +8,20 @@ import typer
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.shell import EXIT_FAILED, AsJson, errors, run
 from abacus.core.clock import SystemClock
-from abacus.expiry.month import Month
-from abacus.reports.accounts import standing
-from abacus.reports.ageing import Due
-from abacus.reports.ageing import ageing as read_ageing
-from abacus.reports.assumptions import assumptions
-from abacus.reports.by import By, not_asked_for
-from abacus.reports.cohort import Cohort
-from abacus.reports.cohorts import cohorts as read_cohorts
-from abacus.reports.homes import Homes, homes
-from abacus.reports.liability import Liability
-from abacus.reports.liability import liability as in_money
-from abacus.reports.movements import rollforward as read_rollforward
-from abacus.reports.rollforward import Movement, Tie
-from abacus.reports.sheet import sheet
+from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.ageing import Due
+from abacus.oversight.reports.ageing import ageing as read_ageing
+from abacus.oversight.reports.assumption_store import assumptions
+from abacus.oversight.reports.cohort_store import cohorts as read_cohorts
+from abacus.oversight.reports.decide.by import By, not_asked_for
+from abacus.oversight.reports.decide.cohort import Cohort
+from abacus.oversight.reports.decide.liability import Liability
+from abacus.oversight.reports.decide.liability import liability as in_money
+from abacus.oversight.reports.decide.rollforward import Movement, Tie
+from abacus.oversight.reports.decide.sheet import sheet
+from abacus.oversight.reports.homes import Homes, homes
+from abacus.oversight.reports.movements import rollforward as read_rollforward
+from abacus.programs.expiry.decide.month import Month
 
 app = typer.Typer(help="The books of points: movements, liability, ageing, cohorts, revenue.", no_args_is_help=True)
 

@@ -12,16 +12,16 @@ from abacus.cli.shell import AsJson, pool, print_json, run, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
-from abacus.expiry.month import Month
-from abacus.reports.activity import activity
-from abacus.reports.allocation import Allocation
-from abacus.reports.allocation import allocate as part
-from abacus.reports.assumption import Assumption, Estimate, Pair, percent, read_price, read_share
-from abacus.reports.assumptions import AssumptionStore, assumptions
-from abacus.reports.homes import homes
-from abacus.reports.revenue import Given, Revenue
-from abacus.reports.revenue import revenue as recognise
-from abacus.reports.sheet import sheet
+from abacus.oversight.reports.activity import activity
+from abacus.oversight.reports.assumption_store import AssumptionStore, assumptions
+from abacus.oversight.reports.decide.allocation import Allocation
+from abacus.oversight.reports.decide.allocation import allocate as part
+from abacus.oversight.reports.decide.assumption import Assumption, Estimate, Pair, percent, read_price, read_share
+from abacus.oversight.reports.decide.revenue import Given, Revenue
+from abacus.oversight.reports.decide.revenue import revenue as recognise
+from abacus.oversight.reports.decide.sheet import sheet
+from abacus.oversight.reports.homes import homes
+from abacus.programs.expiry.decide.month import Month
 
 app = typer.Typer(help="What finance assumes of points, by version.", no_args_is_help=True)
 

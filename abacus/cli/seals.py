@@ -13,13 +13,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.ledger.proof import Proof, read_proof
-from abacus.ledger.read import LedgerReader
-from abacus.ledger.seal import Seal
-from abacus.ledger.seal_event import described
-from abacus.ledger.sealed import Progress as Told
-from abacus.ledger.seals import Seals
-from abacus.ledger.transfer import Account
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.account import Account
+from abacus.proof.decide.proof import Proof, read_proof
+from abacus.proof.decide.seal import Seal
+from abacus.proof.decide.seal_event import described
+from abacus.proof.store import Seals
+from abacus.proof.tree import Progress as Told
 
 
 def seal(

@@ -15,12 +15,12 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.cli.shell import errors, pool, print_json, table
 from abacus.core.errors import Refused
 from abacus.core.points import plain
-from abacus.expiry.month import Month
-from abacus.postgres import Connection, snapshot
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.reports.parquet import write_parquet
-from abacus.reports.sheet import Cell, Sheet
+from abacus.oversight.reports.decide.sheet import Cell, Sheet
+from abacus.oversight.reports.parquet import write_parquet
+from abacus.platform.postgres import Connection, snapshot
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.expiry.decide.month import Month
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
 ToParquet = Annotated[

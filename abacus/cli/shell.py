@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from abacus.core.errors import AbacusError, Refused, Unavailable
-from abacus.logs import configure_logging
-from abacus.postgres import APPLICATION_ROLE, Pool, open_pool
-from abacus.queues.sqs import Client, sqs_client
-from abacus.settings import Settings, read_settings
+from abacus.platform.logs import configure_logging
+from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.platform.settings import Settings, read_settings
+from abacus.platform.sqs.queue import Client, sqs_client
 
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2

@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from abacus.cli.examples import example_cards
 from abacus.cli.shell import database
 from abacus.cli.shell import sqs as sqs_of
 from abacus.core.clock import SystemClock
-from abacus.examples import example_cards
-from abacus.health import Health
-from abacus.migrations import migrate
-from abacus.patience import until_available
+from abacus.platform.health import Health
+from abacus.platform.migrations import migrate
+from abacus.platform.patience import until_available
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import ensure_queues
+from abacus.pricing.store.cards import CardStore
 from abacus.process import run_workers
-from abacus.queues.definition import ensure_queues
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
 from workers import wires
 
 _PARTITIONS: Final = 64
@@ -35,7 +35,7 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
         return
     # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
     topics = dict.fromkeys((settings.transactions_topic, settings.points_topic, settings.tiers_topic), _PARTITIONS)
-    from abacus.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
+    from abacus.platform.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
 
     async with EmbeddedStack(data_dir, postgres=postgres, kafka=kafka, sqs=sqs, kafka_topics=topics) as stack:
         yield settings.model_copy(

@@ -11,14 +11,14 @@ from abacus.cli.shell import AsJson, SeveralRefused, console, counted, errors, p
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
-from abacus.postgres import Pool
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.tiers.keeping import Change
-from abacus.tiers.policy import Tally
-from abacus.tiers.roll import Roll
-from abacus.tiers.roll import Run as RollRun
-from abacus.tiers.store import Membership, MembershipStore, Shown
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.decide.keeping import Change
+from abacus.programs.tiers.decide.policy import Tally
+from abacus.programs.tiers.roll import Roll
+from abacus.programs.tiers.roll import Run as RollRun
+from abacus.programs.tiers.store import Membership, MembershipStore, Shown
 
 app = typer.Typer(help="Members' tiers.", no_args_is_help=True)
 

@@ -9,9 +9,9 @@ import typer
 
 from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
-from abacus.patience import unless_stopped
+from abacus.platform.patience import unless_stopped
+from abacus.platform.settings import Settings
 from abacus.process import stopped_by_signals
-from abacus.settings import Settings
 from workers import WORKERS, check
 
 DEFAULT_DATA_DIR: Final = Path(".abacus")

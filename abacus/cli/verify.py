@@ -11,14 +11,14 @@ from rich.text import Text
 
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.errors import Refused
-from abacus.earning.recheck import Recheck
-from abacus.ledger.examine import EVERYBODY, Span
-from abacus.ledger.helpers import Helpers
-from abacus.ledger.report import Report
-from abacus.ledger.verify import Progress as Told
-from abacus.ledger.verify import verify as verify_ledger
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recheck import Recheck
+from abacus.proof.decide.report import Report
+from abacus.proof.examine import EVERYBODY, Span
+from abacus.proof.processes import Helpers
+from abacus.proof.verify import Progress as Told
+from abacus.proof.verify import verify as verify_ledger
 
 
 def verify(

@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.shell import run, settings
 from abacus.core.errors import Refused
-from abacus.health import Health
+from abacus.platform.health import Health
 from abacus.process import run_workers, stopped_by_signals
 from workers import WORKERS, check, wires
 

@@ -10,7 +10,7 @@ from abacus import __version__
 from abacus.client.asks import Answer, Ask
 from abacus.client.tries import RetryPolicy, Tries
 from abacus.core.clock import Clock
-from abacus.partners.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 
 
 @dataclass(frozen=True, slots=True)

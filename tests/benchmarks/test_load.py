@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from abacus.core.errors import SetAside
-from abacus.earning.transaction import Completed, read_transaction
+from abacus.intake.earning.decide.transaction import Completed, read_transaction
 from benchmarks.load import LEAST_LEAD, Bodies, Pace
 from benchmarks.services import PARTITIONS
 

@@ -6,7 +6,7 @@ from benchmarks.profile import REST, STAGES, Sample, samples_of, stage_of
 from benchmarks.spent import Run, together
 
 _LOOP = "Runner.run (asyncio/runners.py:118)"
-_HANDLE = "StreamCalculator.handle (abacus/earning/calculator.py:45)"
+_HANDLE = "StreamCalculator.handle (abacus/intake/earning/calculator.py:45)"
 
 
 @pytest.mark.parametrize(
@@ -14,31 +14,35 @@ _HANDLE = "StreamCalculator.handle (abacus/earning/calculator.py:45)"
     [
         ("calculator", [], REST),
         ("calculator", [_HANDLE], "put together"),
-        ("calculator", [_HANDLE, "read_transaction (abacus/earning/transaction.py:1)"], "read and check the message"),
+        (
+            "calculator",
+            [_HANDLE, "read_transaction (abacus/intake/earning/decide/transaction.py:1)"],
+            "read and check the message",
+        ),
         (
             "calculator",
             [
                 _HANDLE,
-                "Calculator.award (abacus/earning/calculate.py:1)",
-                "Completed.fingerprint (abacus/earning/transaction.py:9)",
+                "Calculator.award (abacus/intake/earning/decide/calculate.py:1)",
+                "Completed.fingerprint (abacus/intake/earning/decide/transaction.py:9)",
             ],
             "calculate and explain",
         ),
-        ("calculator", [_HANDLE, "encode_award (abacus/ledger/award.py:2)"], "encode and pack"),
-        ("awarder", ["Awarder.handle (abacus/ledger/awarder.py:1)"], "put together"),
+        ("calculator", [_HANDLE, "encode_award (abacus/ledger/types/award.py:2)"], "encode and pack"),
+        ("awarder", ["Awarder.handle (abacus/intake/awarding/awarder.py:1)"], "put together"),
         (
             "awarder",
             [
-                "plan (abacus/ledger/batch.py:1)",
-                "apply (abacus/ledger/transfer.py:3)",
-                "chain (abacus/ledger/transfer.py:9)",
+                "plan (abacus/ledger/decide/batch.py:1)",
+                "apply (abacus/ledger/decide/transfer.py:3)",
+                "chain (abacus/ledger/decide/transfer.py:9)",
             ],
             "hash",
         ),
-        ("awarder", ["plan (abacus/ledger/batch.py:1)", "apply (abacus/ledger/transfer.py:3)"], "decide"),
+        ("awarder", ["plan (abacus/ledger/decide/batch.py:1)", "apply (abacus/ledger/decide/transfer.py:3)"], "decide"),
         (
             "relay",
-            ["StreamPublisher.publish (abacus/streams/publisher.py:1)", "murmur2 (aiokafka/partitioner.py:7)"],
+            ["StreamPublisher.publish (abacus/platform/kafka/publisher.py:1)", "murmur2 (aiokafka/partitioner.py:7)"],
             "choose the partition",
         ),
     ],

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.expiry.month import Month
-from abacus.streams.window import Stamped, TopicWindow
+from abacus.platform.kafka.window import Stamped, TopicWindow
+from abacus.programs.expiry.decide.month import Month
 from tests.chaos.expected import Expected, expected_of
 from tests.chaos.house import House
 from tests.chaos.judge import Held, Posted, faults_of_postings, faults_of_quarantine, few

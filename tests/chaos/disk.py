@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from abacus.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
+from abacus.platform.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
 from localstack.daemon import Daemon, stop
 from localstack.services import HOST, distribution_postgres
 from tests.chaos.needs import CannotBeHad

@@ -15,13 +15,13 @@ import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.core.clock import SystemClock
-from abacus.expiry.month import Month
-from abacus.migrations import migrate
-from abacus.postgres import Pool, open_pool
-from abacus.queues.definition import AWARD, EXPIRY, RETRY, ensure_queues
-from abacus.queues.sqs import Client, SqsQueue, sqs_client
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, ensure_queues
+from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.expiry.decide.month import Month
 from benchmarks.pipeline import environment
 from localstack.running import Services
 from tests.chaos.births import Nursery

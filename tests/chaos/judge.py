@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason
-from abacus.ledger.award import Kind
-from abacus.quarantine.item import Stage
+from abacus.ledger.types.award import Kind
+from abacus.platform.quarantine.types import Stage
 from tests.chaos.expected import Expected, taken_back
 
 NOTHING: Final[Mapping[str, int]] = MappingProxyType({})

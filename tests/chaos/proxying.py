@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from abacus.settings import Settings
+from abacus.platform.settings import Settings
 from tests.chaos.proxies.postgres import PostgresProxy
 from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
 

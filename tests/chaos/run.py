@@ -8,10 +8,10 @@ from datetime import timedelta
 from random import Random
 from typing import Final
 
-from abacus.expiry.month import Month
-from abacus.health import WorkerHealth
-from abacus.patience import until_available
-from abacus.streams.publisher import StreamPublisher
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.patience import until_available
+from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery

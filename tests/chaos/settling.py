@@ -9,10 +9,10 @@ from aiokafka.errors import KafkaError
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.relay import RelayCursor
-from abacus.queues.dead import dead_letters
-from abacus.queues.definition import AWARD, EXPIRY, RETRY
-from abacus.streams.window import committed
+from abacus.ledger.relay.publish import RelayCursor
+from abacus.platform.kafka.window import committed
+from abacus.platform.sqs.dead_letters import dead_letters
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
 from tests.chaos.house import PARTITIONS, House
 
 _LOOK_EVERY_S: Final = 1.0

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from abacus.core.errors import Reason, SetAside
-from abacus.earning.transaction import read_transaction
-from abacus.expiry.month import Month
-from abacus.expiry.policy import last_good_day
+from abacus.intake.earning.decide.transaction import read_transaction
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.decide.policy import last_good_day
 from tests.chaos.workload import Aside, Awarded, Ignored, TakenBack, Workload, is_sleeper, workload
 
 TODAY = datetime(2026, 11, 20, 15, tzinfo=UTC)

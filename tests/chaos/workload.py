@@ -13,15 +13,15 @@ from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from abacus.cli.examples import example_cards
 from abacus.core.errors import Reason
-from abacus.earning.calculate import Calculator
-from abacus.earning.transaction import Refunded, read_transaction
-from abacus.examples import example_cards
-from abacus.expiry.month import Month
-from abacus.ledger.award import Award
-from abacus.rates.book import CardBook
-from abacus.rates.card import BASE_TIER, PublishedCard, RateCard
-from abacus.streams.publisher import Message
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.transaction import Refunded, read_transaction
+from abacus.ledger.types.award import Award
+from abacus.platform.kafka.publisher import Message
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard, RateCard
+from abacus.programs.expiry.decide.month import Month
 
 MEMBERS: Final = 2_500
 _HOT: Final = 20  # members with a good part of everything

@@ -13,7 +13,7 @@ import pytest
 from abacus import __version__
 from abacus.client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
 from abacus.core.clock import FixedClock
-from abacus.partners.signature import BadSignature, SignedRequest, check_signature
+from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from tests.client.asking import ask, listed
 from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
 

@@ -11,11 +11,11 @@ import typer
 import yaml
 from typer.core import TyperGroup
 
-import abacus.metrics
 from abacus.cli.main import app
-from abacus.settings import PREFIX, Settings, read_settings
+from abacus.platform import metrics
+from abacus.platform.settings import PREFIX, Settings, read_settings
+from tests.support.paths import ROOT
 
-ROOT: Final = Path(__file__).parents[2]
 KUBERNETES: Final = ROOT / "docs" / "kubernetes"
 COUNTED: Final = "_total"  # what Prometheus adds to the name of a counter
 
@@ -69,9 +69,7 @@ def taken_as_settings(environment: Mapping[str, str], patch: pytest.MonkeyPatch)
 
 def metric_names() -> set[str]:
     """As Prometheus knows them."""
-    ours = [
-        each for each in vars(abacus.metrics).values() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)
-    ]
+    ours = [each for each in vars(metrics).values() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)]
     return {sample.name for metric in ours for family in metric.collect() for sample in (family,)} | {
         family.name + COUNTED for metric in ours for family in metric.collect() if family.type == "counter"
     }

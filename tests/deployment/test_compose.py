@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from abacus.process import STOP_WITHIN_S
-from tests.deployment.manifests import ROOT, parsed_by_the_command_line, read, taken_as_settings
+from tests.deployment.manifests import parsed_by_the_command_line, read, taken_as_settings
+from tests.support.paths import ROOT
 from workers import WORKERS
 
 COMPOSE: dict[str, Any] = read(ROOT / "docker-compose.yml")["services"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import definitions
 from abacus.process import STOP_WITHIN_S
-from abacus.queues.definition import definitions
-from abacus.settings import Settings
 from tests.deployment.manifests import (
     KUBERNETES,
     metric_names,

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from abacus.queues.definition import definitions, ensure_queues
-from abacus.queues.sqs import Client, sqs_client
-from tests.conftest import Services
-from tests.deployment.manifests import ROOT, read
+from abacus.platform.sqs.definition import definitions, ensure_queues
+from abacus.platform.sqs.queue import Client, sqs_client
+from tests.deployment.manifests import read
+from tests.support.paths import ROOT
+from tests.support.services import Services
 
 INIT = "/etc/localstack/init/ready.d/"
 REGION = "us-east-1"

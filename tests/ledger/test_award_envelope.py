@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.award import Award, Opened, decode_envelope, encode_award
-from abacus.queues.envelope import MAX_BYTES, MAX_ITEMS, pack
-from tests.ledger.awards import AWARD, award, awards
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Opened, decode_envelope, encode_award
+from abacus.platform.sqs.packing import MAX_BYTES, MAX_ITEMS, pack
+from tests.support.awards import AWARD, award, awards
 
 MESSAGE: dict[str, Any] = orjson.loads(encode_award(AWARD))
 FIRST, LAST = award(key="txn:rides:T-1"), award(key="txn:rides:T-2")

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.lapsing import MonthEnd
-from abacus.ledger.lapsing import lapse as lapse_purse
-from abacus.ledger.purse import Purse
-from abacus.ledger.transfer import Account, Transfer, apply, chain
-from tests.ledger.awards import NOW, award, awards_to_bob
+from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.lapsing import MonthEnd
+from abacus.ledger.decide.lapsing import lapse as lapse_purse
+from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.transfer import Transfer
+from tests.support.awards import NOW, award, awards_to_bob
 
 JULY = MonthEnd("expiry:2026-07", date(2026, 7, 31), datetime(2026, 7, 31, 16, tzinfo=UTC))
 LATER = datetime(2026, 8, 1, 3, tzinfo=UTC)

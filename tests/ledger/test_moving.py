@@ -5,12 +5,12 @@ from typing import Final
 
 import pytest
 
-from abacus.ledger.award import Kind
-from abacus.ledger.movement import Movement, Reversal, Spend
-from abacus.ledger.moving import Books, plan_moves, rounds
-from abacus.ledger.purse import Entry, Purse, put
-from abacus.ledger.transfer import Account
-from abacus.rates.card import OnShortfall
+from abacus.ledger.decide.account_with_lots import Entry, Purse, put
+from abacus.ledger.decide.movement import Books, plan_moves, rounds
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.movement import Movement, Reversal, Spend
+from abacus.pricing.decide.card import OnShortfall
 
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import SetAside
 from abacus.core.points import MAX_POINTS
-from abacus.earning.recompute import recompute
-from abacus.ledger.award import Kind
-from abacus.ledger.opening import Opening, Origin, facts_of, open_with
-from abacus.ledger.transfer import MAX_BALANCE, Account, apply, chain
-from abacus.rates.book import CardBook
-from tests.ledger.awards import NOW, awards_to_bob
+from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
+from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.types.account import MAX_BALANCE, Account
+from abacus.ledger.types.award import Kind
+from abacus.pricing.decide.book import CardBook
+from abacus.proof.decide.recompute import recompute
+from tests.support.awards import NOW, awards_to_bob
 
 OLD = Origin("oldsystem", "alice")
 BROUGHT = Opening("bob", "GRP", "SG", 1250, date(2027, 6, 30))

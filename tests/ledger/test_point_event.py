@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.events import TYPES, PointEvent, encode_event
-from abacus.ledger.transfer import Account, Transfer, apply
-from tests.ledger.awards import AWARD, NOW, award, awards
+from abacus.ledger.decide.transfer import apply
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.point_event import TYPES, PointEvent, encode_event
+from abacus.ledger.types.transfer import Transfer
+from tests.support.awards import AWARD, NOW, award, awards
 
 
 def transfer_of(each: Award, last_seq: int = 0) -> Transfer:

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason
-from abacus.ledger.award import Award
-from abacus.ledger.batch import Claim, Outcome, Status, accounts_touched, plan
-from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.transfer import MAX_BALANCE, NO_HASH, Account, AccountId, Transfer, chain
-from tests.ledger.awards import AWARD, NOW, award
+from abacus.ledger.decide.batch import accounts_touched, plan
+from abacus.ledger.decide.transfer import chain
+from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account, AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.ledger.types.transfer import Transfer
+from tests.support.awards import AWARD, NOW, award
+from tests.support.memory_ledger import MemoryLedger
 
 FACTS, OTHER_FACTS = "0" * 16, "f" * 16
 BOB, EVE = ("bob", "GRP"), ("eve", "GRP")

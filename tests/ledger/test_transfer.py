@@ -10,18 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.transfer import (
-    MAX_BALANCE,
-    NO_HASH,
-    Account,
-    Transfer,
-    apply,
-    chain,
-    expiry_after,
-    moved,
-)
-from tests.ledger.awards import AWARD, NOW, award, awards_to_bob
+from abacus.ledger.decide.transfer import apply, chain, expiry_after, moved
+from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.transfer import Transfer
+from tests.support.awards import AWARD, NOW, award, awards_to_bob
 
 BOB = Account.opened(("bob", "GRP"), "SG")
 JULY, AUGUST, SEPTEMBER = date(2026, 7, 31), date(2026, 8, 31), date(2026, 9, 30)

@@ -5,22 +5,23 @@ from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.ids import expiry_claim
-from abacus.ledger.award import Award
-from abacus.ledger.batch import Claim, Outcome
-from abacus.ledger.history import purses_of
-from abacus.ledger.lapsing import MonthEnd, lapse
-from abacus.ledger.lots import open_lots
-from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.move import PostgresMoves
-from abacus.ledger.movement import Moved, Movement
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.purse import Change
-from abacus.ledger.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
-from abacus.ledger.rows import in_a_transaction, lock_accounts, write
-from abacus.ledger.transfer import NO_HASH, Account, AccountId, Transfer
-from abacus.members.erase import Eraser
-from abacus.members.renaming import PSEUDONYM, Renaming, rechained
-from abacus.postgres import Connection, Pool
+from abacus.ledger.decide.account_with_lots import Change
+from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.decide.lots import open_lots
+from abacus.ledger.store.history import purses_of
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.types.account import NO_HASH, Account, AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.transfer import Transfer
+from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming, rechained
+from abacus.oversight.erasure.erase import Eraser
+from abacus.platform.postgres import Connection, Pool
+from tests.support.memory_ledger import MemoryLedger
 
 MOST: Final = 1000
 

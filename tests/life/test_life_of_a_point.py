@@ -24,12 +24,11 @@ from hypothesis.stateful import (
 
 from abacus.core.clock import FixedClock
 from abacus.core.ids import award_id, expiry_key
-from abacus.earning.recompute import recompute
-from abacus.expiry.month import Month
-from abacus.ledger.award import Award, Kind
-from abacus.ledger.batch import Status
-from abacus.ledger.lapsing import MonthEnd
-from abacus.ledger.movement import (
+from abacus.ledger.decide.lapsing import MonthEnd
+from abacus.ledger.decide.transfer import chain
+from abacus.ledger.types.account import NO_HASH, AccountId
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.movement import (
     Adjustment,
     Because,
     Capture,
@@ -40,11 +39,13 @@ from abacus.ledger.movement import (
     Reversal,
     Spend,
 )
-from abacus.ledger.transfer import NO_HASH, AccountId, chain
-from abacus.ledger.verify import verify
-from abacus.postgres import open_pool
-from abacus.rates.book import CardBook
-from abacus.rates.card import OnShortfall
+from abacus.ledger.types.posting import Status
+from abacus.platform.postgres import open_pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import OnShortfall
+from abacus.programs.expiry.decide.month import Month
+from abacus.proof.decide.recompute import recompute
+from abacus.proof.verify import verify
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
 from tests.life.model import Model
 

@@ -55,8 +55,8 @@ def moving(test: str) -> str:
 
 
 def expiry(test: str) -> str:
-    return f"tests/integration/test_expiry.py::{test}"
+    return f"tests/programs/expiry/test_expiry.py::{test}"
 
 
 def database(test: str) -> str:
-    return f"tests/integration/test_database_rules.py::{test}"
+    return f"tests/platform/test_database_rules.py::{test}"

@@ -5,8 +5,8 @@ from typing import Final
 from tests.mutants.killers import fate, taken
 from tests.mutants.mutant import Mutant
 
-_REVERSAL: Final = "abacus/ledger/reversal.py"
-_HISTORY: Final = "abacus/ledger/history.py"
+_REVERSAL: Final = "abacus/ledger/decide/reversal.py"
+_HISTORY: Final = "abacus/ledger/store/history.py"
 
 MUTANTS: Final = (
     Mutant(
@@ -228,7 +228,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "moving the cursor before a reversal",
-        "abacus/ledger/move.py",
+        "abacus/ledger/store/moves.py",
         "            touched[id_] = await with_cursor_moved(connection, touched[id_])\n",
         "",
         (taken("its own lot was spent in part, after one that is used up", "postgres"),),

@@ -13,7 +13,7 @@ _ERASURE: Final = "alembic/versions/0010_erasure.py"  # where the triggers got t
 
 
 def _refused(statement: str) -> tuple[str]:
-    return (f"tests/integration/test_migrations.py::test_history_cannot_be_changed[{statement}]",)
+    return (f"tests/platform/test_migrations.py::test_history_cannot_be_changed[{statement}]",)
 
 
 def _second(table: str) -> tuple[str]:

@@ -5,15 +5,15 @@ from typing import Final
 from tests.mutants.killers import batch, day, fate, lapse, limits, moving, posting, taken, transfer
 from tests.mutants.mutant import Mutant
 
-_BATCH: Final = "abacus/ledger/batch.py"
-_TRANSFER: Final = "abacus/ledger/transfer.py"
-_MOVING: Final = "abacus/ledger/moving.py"
-_SPEND: Final = "abacus/ledger/spend.py"
-_ADJUST: Final = "abacus/ledger/adjust.py"
-_PURSE: Final = "abacus/ledger/purse.py"
-_LOTS: Final = "abacus/ledger/lots.py"
-_LAPSING: Final = "abacus/ledger/lapsing.py"
-_ALLOWANCE: Final = "abacus/ledger/allowance.py"
+_BATCH: Final = "abacus/ledger/decide/batch.py"
+_TRANSFER: Final = "abacus/ledger/decide/transfer.py"
+_MOVING: Final = "abacus/ledger/decide/movement.py"
+_SPEND: Final = "abacus/ledger/decide/spend.py"
+_ADJUST: Final = "abacus/ledger/decide/adjust.py"
+_PURSE: Final = "abacus/ledger/decide/account_with_lots.py"
+_LOTS: Final = "abacus/ledger/decide/lots.py"
+_LAPSING: Final = "abacus/ledger/decide/lapsing.py"
+_ALLOWANCE: Final = "abacus/ledger/decide/allowance.py"
 
 _ORDERED: Final = "test_what_is_written_stands_in_the_order_in_which_locks_are_taken"
 _EXPIRY: Final = "test_expiry_after"
@@ -452,13 +452,13 @@ MUTANTS: Final = (
         _ALLOWANCE,
         "return self if day <= self.day else",
         "return self if day == self.day else",
-        ("tests/contracts/test_limits.py::test_a_day_begins_anew_and_never_comes_back[-1]",),
+        ("tests/ledger/test_limits.py::test_a_day_begins_anew_and_never_comes_back[-1]",),
     ),
     Mutant(
         "the rule that a day begins anew",
         _ALLOWANCE,
         "return self if day <= self.day else self._replace(day=day, used_that_day=0)",
         "return self",
-        ("tests/contracts/test_limits.py::test_a_day_begins_anew_and_never_comes_back[1]",),
+        ("tests/ledger/test_limits.py::test_a_day_begins_anew_and_never_comes_back[1]",),
     ),
 )

@@ -5,11 +5,11 @@ from typing import Final
 from tests.mutants.killers import at_once, fate, limits, second
 from tests.mutants.mutant import Mutant
 
-_ROWS: Final = "abacus/ledger/rows.py"
-_POST: Final = "abacus/ledger/post.py"
-_MOVE: Final = "abacus/ledger/move.py"
-_STANDING: Final = "abacus/ledger/standing.py"
-_EXPIRER: Final = "abacus/expiry/expirer.py"
+_ROWS: Final = "abacus/ledger/store/rows.py"
+_POST: Final = "abacus/ledger/store/post.py"
+_MOVE: Final = "abacus/ledger/store/moves.py"
+_STANDING: Final = "abacus/ledger/store/partner_limits.py"
+_EXPIRER: Final = "abacus/programs/expiry/expirer.py"
 
 _ORDERED: Final = "order by u.place\nfor update of a\n"
 _GUARD: Final = "where a.ctid = u.row and a.last_xid < pg_current_xact_id()"
@@ -19,7 +19,7 @@ _CHANGING: Final = (
     "await _update(connection, [(rows[id_], account) for id_, account in accounts.items() if id_ in rows], whole=whole)"
 )
 _LATER: Final = "test_who_waited_past_a_later_id_starts_again"
-_EXPIRING: Final = "tests/integration/test_expiry.py"
+_EXPIRING: Final = "tests/programs/expiry/test_expiry.py"
 
 MUTANTS: Final = (
     Mutant("the lock on accounts", _ROWS, _ORDERED, "order by u.place\n", (second("a spend waits for an award"),)),

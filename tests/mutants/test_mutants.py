@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from tests.conftest import Services
 from tests.mutants.mutant import Lost, Mutant
 from tests.mutants.table import HANDFUL, MUTANTS
 from tests.mutants.trial import ROOT, Fate, Unfit, Verdict, try_all
+from tests.support.services import Services
 
 EXAMPLE: Final = Mutant("the lock", "a.py", "lock()\n", "", ("tests/test_a.py::test_it",))
 
@@ -37,8 +37,8 @@ def test_a_text_that_is_lost(text: str, times: int) -> None:
         EXAMPLE.of(text)
 
 
-ALLOWANCE: Final = "abacus/ledger/allowance.py"
-TODAY: Final = ("tests/contracts/test_limits.py::test_an_allowance_rolls_over",)
+ALLOWANCE: Final = "abacus/ledger/decide/allowance.py"
+TODAY: Final = ("tests/ledger/test_limits.py::test_an_allowance_rolls_over",)
 TRIED: Final = (
     Mutant("nothing", ALLOWANCE, "return self if day <= self.day else", "return self if self.day >= day else", TODAY),
     Mutant("the new day", ALLOWANCE, "self._replace(day=day, used_that_day=0)", "self", TODAY),
@@ -60,7 +60,7 @@ async def test_what_is_told_of_each(services: Services, monkeypatch: pytest.Monk
 
 async def test_tests_that_fail_anyway_judge_nothing(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ABACUS_TEST_DATABASE_URL", services.database_url)
-    unknown = TRIED[0]._replace(tests=("tests/contracts/test_limits.py::test_nothing",))
+    unknown = TRIED[0]._replace(tests=("tests/ledger/test_limits.py::test_nothing",))
     with pytest.raises(Unfit, match="pytest ended with"):
         await try_all([unknown], 1, lambda _: None)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Any, Final, NamedTuple, Self
 
-from abacus.embedded import EmbeddedStack
+from abacus.platform.embedded import EmbeddedStack
 from tests.mutants.mutant import Mutant
 
 ROOT: Final = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from structlog.testing import capture_logs
 from abacus import process as module
 from abacus.bootstrap import Run, Wire, Wiring
 from abacus.core.errors import Refused
-from abacus.health import Health
+from abacus.platform.health import Health
+from abacus.platform.settings import Settings
 from abacus.process import run_workers
-from abacus.settings import Settings
 
 
 def wire(run: Run) -> Wire:

@@ -7,22 +7,24 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.earning.calculator import StreamCalculator
-from abacus.earning.issuing import Decided, Issuing
-from abacus.earning.message import Message
-from abacus.earning.retrier import Retrier
-from abacus.ledger.award import Award
-from abacus.ledger.awarder import Awarder
-from abacus.ledger.batch import LedgerPort, Outcome, Status, plan
-from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.movement import MovesPort
-from abacus.ledger.transfer import Account, Transfer
-from abacus.quarantine.item import Item
-from abacus.quarantine.store import QuarantinePort
-from abacus.queues.port import Queue, Received
-from abacus.streams.reader import Handler, Record, StreamReader
+from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.earning.calculator import StreamCalculator
+from abacus.intake.earning.decide.source_message import Message
+from abacus.intake.earning.issuing import Decided, Issuing
+from abacus.intake.earning.retrier import Retrier
+from abacus.ledger.decide.batch import plan
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import MovesPort
+from abacus.ledger.types.posting import LedgerPort, Outcome, Status
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.kafka.reader import Handler, Record, StreamReader
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item
+from abacus.platform.sqs.port import Queue, Received
 from tests.simulation.house import Parts
 from tests.simulation.relay import RelayModel
+from tests.support.memory_ledger import MemoryLedger
 
 
 class _CommitsFirst(StreamCalculator):

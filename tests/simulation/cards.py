@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from abacus.ledger.transfer import AccountId
-from abacus.rates.card import PublishedCard, parse_card
+from abacus.ledger.types.account import AccountId
+from abacus.pricing.decide.card import PublishedCard, parse_card
 
 _TIERS: Final = {"member": "1", "silver": "1.5", "gold": "2.25", "platinum": "3"}
 

@@ -9,22 +9,16 @@ from typing import Any, Final
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import FixedClock
-from abacus.earning.breaker import Breaker
-from abacus.earning.calculator import StreamCalculator
-from abacus.earning.issuing import Issuing
-from abacus.earning.retrier import Retrier
-from abacus.earning.retry import RetryPolicy
-from abacus.health import WorkerHealth
-from abacus.ledger.awarder import Awarder
-from abacus.ledger.memory import MemoryLedger
-from abacus.queues.consumer import QueueConsumer
-from abacus.rates.cache import CardReader
-from abacus.streams.reader import StreamReader
-from tests.adapters.memory_consumer import MemoryConsumer
-from tests.adapters.memory_log import MemoryLog, MemoryPublisher
-from tests.adapters.memory_quarantine import MemoryQuarantine
-from tests.adapters.memory_queue import MemoryQueue
-from tests.adapters.memory_tiers import MemoryTiers
+from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.earning.calculator import StreamCalculator
+from abacus.intake.earning.decide.breaker import Breaker
+from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.retrier import Retrier
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import StreamReader
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.pricing.store.reader import CardReader
 from tests.simulation.cards import TIERS, published_cards
 from tests.simulation.life import Life
 from tests.simulation.ports import (
@@ -39,6 +33,12 @@ from tests.simulation.ports import (
 )
 from tests.simulation.relay import Cursor, RelayModel
 from tests.simulation.storm import Storm, Trace
+from tests.support.memory_consumer import MemoryConsumer
+from tests.support.memory_ledger import MemoryLedger
+from tests.support.memory_log import MemoryLog, MemoryPublisher
+from tests.support.memory_quarantine import MemoryQuarantine
+from tests.support.memory_queue import MemoryQueue
+from tests.support.memory_tiers import MemoryTiers
 
 TRANSACTIONS: Final = "transactions"
 GROUP: Final = "calculator"

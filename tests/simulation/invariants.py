@@ -6,11 +6,13 @@ from datetime import date
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from abacus.earning.recompute import recompute
-from abacus.earning.transaction import Completed, Event, read_transaction
-from abacus.ledger.events import PointEvent
-from abacus.ledger.transfer import NO_HASH, AccountId, Transfer, chain
-from abacus.rates.book import CardBook
+from abacus.intake.earning.decide.transaction import Completed, Event, read_transaction
+from abacus.ledger.decide.transfer import chain
+from abacus.ledger.types.account import NO_HASH, AccountId
+from abacus.ledger.types.point_event import PointEvent
+from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.book import CardBook
+from abacus.proof.decide.recompute import recompute
 from tests.simulation.cards import published_cards
 from tests.simulation.oracle import Earns
 from tests.simulation.places import everything_is_in_one_place

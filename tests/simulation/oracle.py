@@ -8,7 +8,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Reason
-from abacus.ledger.transfer import AccountId
+from abacus.ledger.types.account import AccountId
 from tests.simulation.cards import DOCUMENTS, TIERS
 
 COMPLETED: Final = "transaction.completed"

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from abacus.core.errors import Reason
-from abacus.earning.transaction import read_transaction
-from abacus.quarantine.item import HeldItem, Item, Stage
-from abacus.quarantine.store import HELD
-from tests.adapters.memory_log import Stored
+from abacus.intake.earning.decide.transaction import read_transaction
+from abacus.platform.quarantine.store import HELD
+from abacus.platform.quarantine.types import HeldItem, Item, Stage
 from tests.simulation.oracle import Aside
 from tests.simulation.simulation import Finished
 from tests.simulation.strays import STRAYS
 from tests.simulation.violation import invariant
 from tests.simulation.workload import Sent
+from tests.support.memory_log import Stored
 
 _LONG: Final = 200
 

@@ -7,22 +7,22 @@ from aiokafka import TopicPartition
 from aiokafka.errors import KafkaConnectionError
 
 from abacus.core.errors import Unavailable
-from abacus.ledger.award import Award
-from abacus.ledger.batch import Claim, Outcome, Unpostable
-from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.movement import Moved, Movement
-from abacus.ledger.transfer import AccountId
-from abacus.quarantine.item import Item
-from abacus.quarantine.store import QuarantinePort
-from abacus.queues.port import Received, Unsent
-from abacus.rates.card import PublishedCard
-from abacus.streams.publisher import Message
-from tests.adapters.memory_consumer import MemoryConsumer
-from tests.adapters.memory_log import MemoryPublisher, Stored
-from tests.adapters.memory_queue import MemoryQueue
-from tests.adapters.memory_tiers import MemoryTiers
+from abacus.ledger.types.account import AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.posting import Claim, Outcome, Unpostable
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item
+from abacus.platform.sqs.port import Received, Unsent
+from abacus.pricing.decide.card import PublishedCard
 from tests.simulation.life import Life
 from tests.simulation.workload import CURSED
+from tests.support.memory_consumer import MemoryConsumer
+from tests.support.memory_ledger import MemoryLedger
+from tests.support.memory_log import MemoryPublisher, Stored
+from tests.support.memory_queue import MemoryQueue
+from tests.support.memory_tiers import MemoryTiers
 
 
 class StormyQueue:

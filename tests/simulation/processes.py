@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from abacus.health import State, WorkerHealth
+from abacus.platform.health import State, WorkerHealth
 from abacus.process import STOP_WITHIN_S
 from tests.simulation.house import House
 from tests.simulation.life import Life

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from abacus.health import WorkerHealth
-from abacus.ledger.events import encode_event
-from abacus.ledger.memory import MemoryLedger
-from abacus.ledger.relay import Publisher
-from abacus.ledger.transfer import Transfer
-from abacus.patience import until_available
-from abacus.streams.publisher import Message
+from abacus.ledger.relay.publish import Publisher
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.patience import until_available
 from tests.simulation.life import Life
+from tests.support.memory_ledger import MemoryLedger
 
 TOPIC: Final = "points"
 _IDLE_S: Final = 20.0

@@ -11,17 +11,15 @@ from typing import Any, Final, cast
 import pytest
 from structlog.testing import capture_logs
 
-from abacus import patience
 from abacus.core.clock import FixedClock
-from abacus.earning import issuing
-from abacus.earning.message import Message, encode_retry
-from abacus.ledger import awarder
-from abacus.quarantine.replay import replay
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.envelope import pack
-from abacus.streams import reader
-from tests.adapters.memory_log import Stored
-from tests.adapters.memory_queue import MemoryQueue
+from abacus.intake.awarding import awarder
+from abacus.intake.earning import issuing
+from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.platform import patience
+from abacus.platform.kafka import reader
+from abacus.platform.quarantine.replay import replay
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.packing import pack
 from tests.simulation.cards import TIERS
 from tests.simulation.house import GROUP, TRANSACTIONS, House, Parts
 from tests.simulation.processes import supervise
@@ -30,6 +28,8 @@ from tests.simulation.strays import STRAYS
 from tests.simulation.violation import Violated
 from tests.simulation.virtual_time import run_virtually
 from tests.simulation.workload import START, Sent, workload
+from tests.support.memory_log import Stored
+from tests.support.memory_queue import MemoryQueue
 
 _QUIET_WITHIN_S: Final = 2 * 3600.0
 _LOOKS_EVERY_S: Final = 5.0

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.core.errors import Reason
-from abacus.quarantine.item import Stage
+from abacus.platform.quarantine.types import Stage
 from tests.simulation.oracle import Earns
 
 

@@ -2,14 +2,12 @@
 
 import json
 from datetime import date, datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from tests.simulation.oracle import good_until, points_of
-
-GOLDEN: Final = Path(__file__).parent.parent / "golden"
+from tests.support.paths import GOLDEN
 
 
 def _cases(name: str) -> list[Any]:

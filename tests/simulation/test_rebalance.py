@@ -10,13 +10,13 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.clock import FixedClock
-from abacus.health import WorkerHealth
-from abacus.streams import reader
-from abacus.streams.publisher import Message
-from abacus.streams.reader import Record, StreamReader
-from tests.adapters.memory_consumer import MemoryConsumer
-from tests.adapters.memory_log import MemoryLog, partitions_of
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka import reader
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.reader import Record, StreamReader
 from tests.simulation.virtual_time import run_virtually
+from tests.support.memory_consumer import MemoryConsumer
+from tests.support.memory_log import MemoryLog, partitions_of
 
 TOPIC: Final = "transactions"
 GROUP: Final = "readers"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, Final
 
 from abacus.core.errors import Reason
-from abacus.streams.publisher import Message
+from abacus.platform.kafka.publisher import Message
 from tests.simulation.oracle import COMPLETED, Aside, Document, Ignored, Verdict, earns
 
 START: Final = datetime(2026, 5, 1, 3, tzinfo=UTC)

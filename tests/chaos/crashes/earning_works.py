@@ -8,10 +8,10 @@ from itertools import count
 from typing import ClassVar, Final
 
 from abacus.core.errors import Reason
-from abacus.earning.message import Message, encode_retry
-from abacus.ledger.award import encode_award
-from abacus.queues.definition import AWARD, RETRY
-from abacus.queues.envelope import pack
+from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.packing import pack
 from tests.chaos.crashes.facts import award_of, body_of, cancelled, paid, refund_of
 from tests.chaos.crashes.work import Work
 
@@ -99,7 +99,7 @@ class StoppedStream(StreamWithoutTiers):
 
     name: ClassVar = "stopped while tiers are away"
     adds_to: ClassVar = StreamWithoutTiers.name
-    paces: ClassVar = {"abacus.streams.reader:_DRAIN_S": 0.2}
+    paces: ClassVar = {"abacus.platform.kafka.reader:_DRAIN_S": 0.2}
 
     async def is_done(self) -> bool:
         """Its second batch is on the topic, and has been long enough to be in hand."""

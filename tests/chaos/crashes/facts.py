@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from abacus.earning.calculate import Calculator
-from abacus.earning.transaction import Completed, Event, read_transaction
-from abacus.ledger.award import Award
-from abacus.rates.book import CardBook
-from abacus.rates.card import BASE_TIER
-from abacus.streams.publisher import Message
-from tests.integration.house import completed
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.transaction import Completed, Event, read_transaction
+from abacus.ledger.types.award import Award
+from abacus.platform.kafka.publisher import Message
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER
+from tests.support.house import completed
 
 
 def paid(mark: str, who: str, number: int, amount: str = "10.00", **changes: Any) -> dict[str, Any]:

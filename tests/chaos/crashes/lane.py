@@ -15,27 +15,27 @@ import asyncpg
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
+from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Unavailable
-from abacus.earning.recheck import Recheck
-from abacus.examples import example_cards
-from abacus.health import WorkerHealth
-from abacus.ledger.post import PostgresLedger
-from abacus.ledger.relay import RelayCursor
-from abacus.ledger.verify import verify
-from abacus.patience import until_available
-from abacus.postgres import Pool, open_pool
-from abacus.queues.definition import AWARD, EXPIRY, RETRY, definitions, ensure_queues
-from abacus.queues.sqs import Client, SqsQueue, sqs_client
-from abacus.rates.book import CardBook
-from abacus.rates.store import CardStore
-from abacus.settings import Settings
-from abacus.streams.publisher import Message, StreamPublisher
-from abacus.streams.window import committed
+from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.window import committed
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, definitions, ensure_queues
+from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recheck import Recheck
+from abacus.proof.verify import verify
 from tests.chaos.crashes.due import Due, Held, Posted, Told, faults_of
 from tests.chaos.crashes.worker import Order, work
-from tests.conftest import Services, administer, database_address
-from tests.integration.house import unique_settings
+from tests.support.house import unique_settings
+from tests.support.services import Services, administer, database_address
 from workers import PIPELINE
 
 VISIBLE_AFTER_S: Final = 3  # what a killed worker held comes back so much later

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Final
 
 from abacus.core.errors import Reason
 from abacus.core.ids import partner_key
-from abacus.earning.calculate import reversal_of
-from abacus.earning.transaction import Refunded, read_transaction
-from abacus.ledger.award import encode_award
-from abacus.ledger.read import LedgerReader
-from abacus.ledger.reversal_message import encode_reversal
-from abacus.queues.definition import AWARD
-from abacus.queues.envelope import pack
+from abacus.intake.earning.decide.calculate import reversal_of
+from abacus.intake.earning.decide.transaction import Refunded, read_transaction
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.reversal_message import encode_reversal
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.sqs.packing import pack
 from tests.chaos.crashes.facts import award_of, body_of, paid, refund_of
 from tests.chaos.crashes.lane import Lane
 from tests.chaos.crashes.month_works import expire, lapsing, next_month
@@ -54,7 +54,7 @@ class Refunds(Work):
     worker: ClassVar = "awarder"
     name: ClassVar = "refunds"
     adds_to: ClassVar = Awards.name
-    tries_again: ClassVar = ("abacus.ledger.rows",)
+    tries_again: ClassVar = ("abacus.ledger.store.rows",)
 
     async def lay_out(self) -> None:
         kim, lea = [await self.earlier(who, number) for number, who in enumerate(("kim", "lea"))]
@@ -86,7 +86,7 @@ class PartnersAwards(Work):
     worker: ClassVar = "awarder"
     name: ClassVar = "partner's awards"
     adds_to: ClassVar = Awards.name
-    tries_again: ClassVar = ("abacus.ledger.post",)
+    tries_again: ClassVar = ("abacus.ledger.store.post",)
 
     async def lay_out(self) -> None:
         self._partner = f"p-{self.mark}"
@@ -126,7 +126,7 @@ class BlockedAwards(Awards):
 
     name: ClassVar = "awards that wait"
     adds_to: ClassVar = Awards.name
-    paces: ClassVar = {"abacus.queues.consumer:_KEEP_EVERY_S": 0.2}
+    paces: ClassVar = {"abacus.platform.sqs.consumer:_KEEP_EVERY_S": 0.2}
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -153,7 +153,7 @@ class StoppedAwards(Awards):
 
     name: ClassVar = "awards given back"
     adds_to: ClassVar = BlockedAwards.name
-    paces: ClassVar = {"abacus.queues.consumer:_DRAIN_S": 0.2}
+    paces: ClassVar = {"abacus.platform.sqs.consumer:_DRAIN_S": 0.2}
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:

@@ -6,18 +6,18 @@ from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Reason
-from abacus.expiry.expirer import Expirer
-from abacus.expiry.month import Month
-from abacus.expiry.sweep import MonthEndJob, Task
-from abacus.ledger.award import Award
-from abacus.quarantine.store import QuarantineStore
-from abacus.queues.definition import EXPIRY
-from abacus.queues.port import Queue
-from abacus.rates.book import CardBook
-from tests.adapters.memory_queue import MemoryQueue
+from abacus.ledger.types.award import Award
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.definition import EXPIRY
+from abacus.platform.sqs.port import Queue
+from abacus.pricing.decide.book import CardBook
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.expirer import Expirer
+from abacus.programs.expiry.sweep import MonthEndJob, Task
 from tests.chaos.crashes.facts import award_of, paid
 from tests.chaos.crashes.lane import Lane
 from tests.chaos.crashes.work import Work
+from tests.support.memory_queue import MemoryQueue
 
 _ZONE: Final = ZoneInfo("Asia/Singapore")
 _FIRST: Final = 2001 * 12

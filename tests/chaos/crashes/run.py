@@ -14,15 +14,15 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from abacus.core.errors import Unavailable
-from abacus.embedded import EmbeddedStack
-from abacus.migrations import migrate
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
 from tests.chaos.crashes.lane import open_lane, publish_cards
 from tests.chaos.crashes.path import sites_of
 from tests.chaos.crashes.site import points_of
 from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.unvisited import why_not
 from tests.chaos.crashes.work import Work
-from tests.conftest import Services, administer, database_address
+from tests.support.services import Services, administer, database_address
 
 _TRIES: Final = 3
 _VISITS: Final = 3  # what a work comes by only now and then cannot be where its worker is to die

@@ -16,7 +16,7 @@ from tests.chaos.crashes.relay_works import Transfers, TransfersOfAnother
 from tests.chaos.crashes.run import Crash, Fate, Verdict, Yard, crashes_of
 from tests.chaos.crashes.site import Kind, Point, Side
 from tests.chaos.crashes.work import Work
-from tests.conftest import Services, administer, database_address
+from tests.support.services import Services, administer, database_address
 
 DYING = """
 import asyncio, sys
@@ -24,9 +24,9 @@ from pathlib import Path
 from tests.chaos.crashes.hook import install
 from tests.chaos.crashes.visits import set_watch, wake
 
-install({"abacus.patience"})
-from abacus.health import WorkerHealth
-from abacus.patience import until_available
+install({"abacus.platform.patience"})
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import until_available
 
 async def work():
     print("worked", flush=True)
@@ -41,7 +41,7 @@ print("survived", flush=True)
 
 @pytest.mark.parametrize(("side", "said"), [(Side.BEFORE, ["worked"]), (Side.AFTER, ["worked", "worked"])])
 async def test_a_worker_dies_at_its_point_and_leaves_a_note(tmp_path: Path, side: Side, said: list[str]) -> None:
-    site = next(each for each in sites_of(["abacus.patience"]) if each.text == "action()")
+    site = next(each for each in sites_of(["abacus.platform.patience"]) if each.text == "action()")
     point, note = Point(site, side).name, tmp_path / "note"
     command = [sys.executable, "-c", DYING, str(note), point]
     died = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, text=True, check=False)
@@ -64,7 +64,7 @@ async def test_crashes_around_the_commit(services: Services, template: str, tmp_
     """And one that cannot happen, which is told."""
     commit = next(
         site
-        for site in sites_of(["abacus.ledger.rows"])
+        for site in sites_of(["abacus.ledger.store.rows"])
         if stage_of(site) is Stage.COMMIT and site.kind is Kind.LEAVE and "transaction" in site.text
     )
     fatal = [Point(commit, side).name for side in Side]

@@ -28,26 +28,31 @@ _BY_THE_API: Final = "only what the API does with points: it is no message's way
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 
 _REASONS: Final = (
-    _Reason("abacus.earning.calculator", "*.run", "stop.wait()", _STOPPED),
-    _Reason("abacus.ledger.halving", "by_halves", "by_halves(*", _REFUSED),
-    _Reason("abacus.ledger.move", "*", "*_KEEP_HOLD*", _BY_THE_API),
-    _Reason("abacus.ledger.move", "_holds", "*", _BY_THE_API),
-    _Reason("abacus.ledger.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
+    _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
+    _Reason("abacus.intake.awarding.isolate_failures", "by_halves", "by_halves(*", _REFUSED),
+    _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
+    _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
+    _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
     _Reason(
-        "abacus.ledger.relay", "_position", "*insert into*", "once in a topic's life, before anything is published"
+        "abacus.ledger.relay.publish",
+        "_position",
+        "*insert into*",
+        "once in a topic's life, before anything is published",
     ),
-    _Reason("abacus.queues.sqs", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
+    _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
-        "abacus.queues.consumer",
+        "abacus.platform.sqs.consumer",
         "*_handle_isolating",
         "*[[]message])",
         "only when a handler fails in a way not foreseen",
     ),
-    _Reason("abacus.streams.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
-    _Reason("abacus.streams.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
-    _Reason("abacus.streams.publisher", "*._within", "self.close()", _BROKER_AWAY),
-    _Reason("abacus.streams.publisher", "*._started", "producer.stop()", _BROKER_AWAY),
-    _Reason("abacus.streams.publisher", "*._send", "producer.send_batch*", "only when a batch has more than 256 KiB"),
+    _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason("abacus.platform.kafka.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
+    _Reason("abacus.platform.kafka.publisher", "*._within", "self.close()", _BROKER_AWAY),
+    _Reason("abacus.platform.kafka.publisher", "*._started", "producer.stop()", _BROKER_AWAY),
+    _Reason(
+        "abacus.platform.kafka.publisher", "*._send", "producer.send_batch*", "only when a batch has more than 256 KiB"
+    ),
 )
 
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from abacus.core.errors import Reason
 from abacus.core.ids import expiry_key, refund_key
-from abacus.expiry.month import Month
-from abacus.ledger.award import Award
+from abacus.ledger.types.award import Award
+from abacus.programs.expiry.decide.month import Month
 from tests.chaos.crashes.due import Due
 from tests.chaos.crashes.facts import award_of, body_of, message_of, paid
 from tests.chaos.crashes.lane import Lane

@@ -17,10 +17,10 @@ if __name__ == "__main__":
 
 from abacus.bootstrap import Run, Wire, Wiring
 from abacus.cli.shell import run
-from abacus.health import Health
-from abacus.logs import configure_logging
+from abacus.platform.health import Health
+from abacus.platform.logs import configure_logging
+from abacus.platform.settings import Settings, read_settings
 from abacus.process import run_workers, stopped_by_signals
-from abacus.settings import Settings, read_settings
 from tests.chaos.crashes.visits import set_watch, wake
 from workers import wires
 

@@ -10,7 +10,7 @@ from typing import Final
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
-from abacus.streams.window import committed
+from abacus.platform.kafka.window import committed
 from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.chaos.house import House, kafka_admin
 from tests.chaos.services import Restart, daemon

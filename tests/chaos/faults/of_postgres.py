@@ -10,9 +10,9 @@ from random import Random
 from typing import Any, Final
 
 from abacus.core.errors import Unavailable
-from abacus.health import WorkerHealth
-from abacus.patience import until_available
-from abacus.postgres import passing_failures
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import passing_failures
 from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.chaos.house import House
 from tests.chaos.needs import Need

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
-from tests.closing import close_to_new
+from tests.support.closing import close_to_new
 
 HOST: Final = "127.0.0.1"
 

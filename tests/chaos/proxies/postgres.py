@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.chaos.proxies.frames import WANTS_ENCRYPTION, Commits, Frame, Frames, has_committed, has_ended
-from tests.integration.proxy import Proxy
+from tests.support.proxy import Proxy
 
 _NO_ENCRYPTION: Final = b"N"
 _RUNS: Final = frozenset({b"Q", b"E"})  # a simple query, and the execution of a prepared one

@@ -8,11 +8,11 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.batch import Status
-from abacus.ledger.post import PostgresLedger
-from abacus.postgres import Connection, Pool, open_pool
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.types.posting import Status
+from abacus.platform.postgres import Connection, Pool, open_pool
 from tests.chaos.proxies.postgres import PostgresFaults, PostgresProxy
-from tests.integration.test_faults import AWARD
+from tests.process.test_faults import AWARD
 
 ROWS = 1000
 LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)

@@ -10,12 +10,12 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
 from abacus.core.errors import Unavailable
-from abacus.queues.port import Received, Unsent
-from abacus.queues.sqs import Client, SqsQueue, sqs_client
+from abacus.platform.sqs.port import Received, Unsent
+from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from tests.chaos.proxies.listener import Answer, Request, listening
 from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
-from tests.conftest import Services
-from tests.contracts.test_queue import queue_at, taken
+from tests.platform.sqs.test_queue import queue_at, taken
+from tests.support.services import Services
 
 LONG_S = 3600.0
 

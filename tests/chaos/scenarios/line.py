@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
-from abacus.rates.card import RateCard
-from abacus.rates.store import CardStore
-from abacus.streams.publisher import Message
+from abacus.platform.kafka.publisher import Message
+from abacus.pricing.decide.card import RateCard
+from abacus.pricing.store.cards import CardStore
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import left_in
 from tests.chaos.workload import Awarded, awarded, calculator_by, cards

@@ -14,9 +14,9 @@ from typing import Final
 import httpx
 import psutil
 
-from abacus.health import WorkerHealth
-from abacus.patience import until_available
-from abacus.streams.publisher import Message, StreamPublisher
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.patience import until_available
 from tests.chaos.crew import Worker
 from tests.chaos.house import READY_WITHIN_S, House, kafka_admin
 from tests.chaos.scenarios.scenario import Scenario, Stage

@@ -7,11 +7,11 @@ from random import Random
 from typing import Any, Final
 
 from abacus.core.errors import Reason
-from abacus.ledger.award import encode_award
-from abacus.quarantine.item import AWARD_QUEUE, RETRY_QUEUE
-from abacus.queues.definition import AWARD, RETRY
-from abacus.queues.envelope import pack
-from abacus.streams.publisher import Message
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE
+from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.packing import pack
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import dead, left_in
 from tests.chaos.workload import Aside, Awarded, award_of, calculator_by, cards

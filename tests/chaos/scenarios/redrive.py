@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from abacus.queues.definition import AWARD
+from abacus.platform.sqs.definition import AWARD
 from tests.chaos.needs import Need
 from tests.chaos.proxies.sqs import SqsFaults
 from tests.chaos.scenarios.scenario import Scenario, Stage

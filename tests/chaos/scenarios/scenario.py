@@ -10,8 +10,8 @@ from random import Random
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Unavailable
-from abacus.expiry.month import Month
-from abacus.streams.publisher import Message
+from abacus.platform.kafka.publisher import Message
+from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery

@@ -1,0 +1,80 @@
+"""The JSON Schemas of all messages, written to docs/schemas: `python -m abacus.cli.schemas`, or `--check` in CI."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from abacus.engage.notify.decide.message import MemberNotification
+from abacus.intake.earning.decide.source_message import RetryEnvelope
+from abacus.intake.earning.decide.transaction import Transaction
+from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected
+from abacus.ledger.types.award_envelope import AwardMessage
+from abacus.ledger.types.point_event import PointEvent
+from abacus.ledger.types.reversal_message import ReversalMessage
+from abacus.programs.expiry.decide.envelope import ExpiryMessage
+from abacus.programs.tiers.decide.events import TierChanged
+from abacus.proof.decide.proof import Proof
+from abacus.proof.decide.seal_event import LedgerSealed
+
+
+class AwardEnvelope(TypedDict):
+    """The body of a message on the award queue: awards, and what refunds take back."""
+
+    v: Literal[1]
+    awards: list[AwardMessage | ReversalMessage]
+
+
+FOLDER: Final = Path("docs/schemas")
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+_MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
+    "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
+    "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
+    "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
+    "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
+    "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected)),
+    "notification.v1": ("What the channels sns and webhook carry", TypeAdapter(MemberNotification)),
+    "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
+    "ledger-sealed.v1": (
+        "A message on the points topic that no member's is; its key is abacus",
+        TypeAdapter(LedgerSealed),
+    ),
+    "proof.v1": ("What `abacus ledger prove` writes", TypeAdapter(Proof)),
+    "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
+}
+
+
+def schemas() -> dict[str, str]:
+    """The text of each schema by its file's name."""
+    texts: dict[str, str] = {}
+    for name, (title, adapter) in _MESSAGES.items():
+        document = {"$schema": _DIALECT, **adapter.json_schema(), "title": title}
+        texts[f"{name}.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+def drifted(folder: Path) -> list[str]:
+    """Files in the folder that are not what the code says, or that it says nothing of."""
+    wanted = schemas()
+    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    return sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+
+
+def main(arguments: list[str]) -> int:
+    if "--check" in arguments:
+        names = drifted(FOLDER)
+        if names:
+            sys.stderr.write(f"{', '.join(names)} drifted; run `python -m abacus.cli.schemas` and commit {FOLDER}\n")
+        return 1 if names else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in schemas().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

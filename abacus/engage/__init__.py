@@ -1,0 +1,1 @@
+"""What members hear and see: notifications; later events, counters and campaigns."""

@@ -1,0 +1,25 @@
+"""The log as a channel: for a laptop, and for looking at what members would be told."""
+
+import structlog
+
+from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.outcome import Answer, Said
+
+log = structlog.get_logger(__name__)
+
+
+class LogChannel:
+    """One line for each message, with its text: this channel alone logs what a member is told."""
+
+    name = ChannelName.LOG
+
+    async def send(self, outgoing: Outgoing) -> Answer:
+        log.info(
+            "notification",
+            member=outgoing.member_id,
+            id=outgoing.message_id,
+            locale=outgoing.locale,
+            title=outgoing.words.title,
+            text=outgoing.words.text,
+        )
+        return Answer(Said.SENT)

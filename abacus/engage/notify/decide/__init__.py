@@ -1,0 +1,1 @@
+"""What members are told, when, and at what pace. Pure."""

@@ -1,0 +1,52 @@
+"""When a member is told that points will expire: 30 and 7 days ahead, by the country's own calendar. Pure."""
+
+from datetime import date, datetime, timedelta
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from abacus.engage.notify.decide.notice import Notice
+from abacus.engage.notify.decide.part import Expiring
+
+DAYS_AHEAD: Final = (30, 7)  # the largest first
+
+
+class Expiry(NamedTuple):
+    """Points of an account that will expire at the end of a day."""
+
+    member_id: str
+    program: str
+    country: str
+    points: int
+    expires_on: date
+
+
+class Window(NamedTuple):
+    """Days on which points expire that a run looks at, both included."""
+
+    first: date
+    last: date
+
+
+def today_in(zone: ZoneInfo, now: datetime) -> date:
+    return now.astimezone(zone).date()
+
+
+def window(today: date) -> Window:
+    """From today on, which is the last good day of some."""
+    return Window(today, today + timedelta(days=DAYS_AHEAD[0]))
+
+
+def expiring(expiry: Expiry, today: date, now: datetime) -> Notice:
+    """The notice of the stage that is reached, for points within the window. A run that was missed is made up for by
+    the next one, until the next stage begins; each stage is one notice, on whichever day it is made.
+    """
+    days = (expiry.expires_on - today).days
+    stage = min(each for each in DAYS_AHEAD if days <= each)
+    part = Expiring(
+        program=expiry.program,
+        country=expiry.country,
+        points=expiry.points,
+        expires_on=expiry.expires_on,
+        days=days,
+    )
+    return Notice(expiry.member_id, f"expiring:{expiry.program}:{expiry.expires_on}:{stage}", now, 0, part)

@@ -1,0 +1,95 @@
+"""A message: what a member is told over one channel, and the document that carries it. Pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from abacus.core.ids import fingerprint
+from abacus.engage.notify.decide.notice import Notice
+from abacus.engage.notify.decide.part import Part, TaggedPart, merged
+
+
+class ChannelName(StrEnum):
+    """The list is closed: preferences and settings name them, and metrics count by them."""
+
+    LOG = "log"
+    SNS = "sns"
+    WEBHOOK = "webhook"
+
+
+class Message(NamedTuple):
+    """What one member is told at one time. The id is the same on every channel and at every try."""
+
+    member_id: str
+    message_id: str
+    parts: Sequence[Part]
+
+
+class Words(NamedTuple):
+    """What a person reads."""
+
+    title: str
+    text: str
+
+
+class Outgoing(NamedTuple):
+    """A message in words, on its way."""
+
+    member_id: str
+    message_id: str
+    locale: str
+    words: Words
+    parts: Sequence[Part]
+    created_at: datetime
+
+
+class MemberNotification(BaseModel):
+    """What a webhook and Amazon SNS carry. `id` is the same each time that a message is sent; receivers skip what they
+    have seen. `title` and `text` are for the member, `about` is the same in figures. Fields may be added.
+    """
+
+    model_config = ConfigDict(title="member.notification")
+
+    type: Literal["member.notification"] = "member.notification"
+    id: str
+    member_id: str
+    locale: str
+    title: str
+    text: str
+    created_at: datetime
+    about: list[TaggedPart]
+
+
+def message_of(notices: Iterable[Notice]) -> Message:
+    """All that there is to tell one member, as one message."""
+    ordered = sorted(notices, key=lambda notice: (notice.happened_at, notice.seq, notice.event_id))
+    member_id = ordered[0].member_id
+    message_id = f"ntf_{fingerprint((member_id, *(notice.event_id for notice in ordered)))}"
+    return Message(member_id, message_id, merged(notice.part for notice in ordered))
+
+
+def document(outgoing: Outgoing) -> bytes:
+    """The JSON of the message."""
+    return (
+        MemberNotification(
+            id=outgoing.message_id,
+            member_id=outgoing.member_id,
+            locale=outgoing.locale,
+            title=outgoing.words.title,
+            text=outgoing.words.text,
+            created_at=outgoing.created_at,
+            about=list(outgoing.parts),
+        )
+        .model_dump_json()
+        .encode()
+    )
+
+
+def preview(channel: ChannelName, outgoing: Outgoing) -> str:
+    """What the channel would carry."""
+    if channel is ChannelName.LOG:
+        return f"{outgoing.words.title}\n{outgoing.words.text}"
+    return document(outgoing).decode()

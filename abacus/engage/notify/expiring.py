@@ -1,0 +1,92 @@
+"""The daily job that tells members of points that will expire. It reads accounts in batches along an index, and enters
+notices that are the same however often they are entered: a run that was cut off is simply run again.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, SetAside
+from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
+from abacus.engage.notify.notices import Notices
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.pricing.decide.book import CardBook
+from abacus.programs.expiry.lapsing import lapsing_points
+
+_BATCH: Final = 1000
+
+# What is held is kept until it is released.
+NEXT: Final = f"""
+select member_id, program, country, {lapsing_points("expires_on")}, expires_on from account
+where country = $1 and expires_on between $2 and $3 and (expires_on, member_id, program) > ($4, $5, $6)
+    and balance > held
+order by expires_on, member_id, program
+limit {_BATCH}
+"""
+
+
+class Progress(NamedTuple):
+    """How far a country is: accounts with points that will expire soon, and notices that are new."""
+
+    country: str
+    today: date
+    accounts: int
+    entered: int
+
+
+class ExpiringJob:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, notices: Notices, clock: Clock, *, gathered_for: timedelta) -> None:
+        self._pool = pool
+        self._notices = notices
+        self._clock = clock
+        self._gathered_for = gathered_for
+
+    async def run(
+        self, book: CardBook, country: str | None, *, on_progress: Callable[[Progress], None] = lambda _: None
+    ) -> list[Progress]:
+        """In that country, or in every one that has a card in force. Raises `Refused` for one that has none."""
+        done: list[Progress] = []
+        for each in _countries(book, country):
+            try:
+                zone = book.in_force(each, self._clock.now()).card.zone
+            except SetAside as not_yet:
+                if country is not None:
+                    raise Refused(not_yet.detail) from None
+                continue  # its first card is published and not yet in force, so nobody has points there
+            done.append(await self._run_in(each, zone, on_progress))
+        return done
+
+    async def _run_in(self, country: str, zone: ZoneInfo, on_progress: Callable[[Progress], None]) -> Progress:
+        now = self._clock.now()
+        today = today_in(zone, now)
+        done = Progress(country, today, 0, 0)
+        async for batch in self._batches(country, window(today)):
+            found = [expiring(expiry, today, now) for expiry in batch]
+            entered = await self._notices.enter(found, gathered_for=self._gathered_for)
+            done = done._replace(accounts=done.accounts + len(batch), entered=done.entered + entered)
+            on_progress(done)
+        return done
+
+    async def _batches(self, country: str, within: Window) -> AsyncIterator[Sequence[Expiry]]:
+        after: tuple[date, str, str] = (within.first, "", "")
+        while True:
+            async with passing_failures():
+                rows = await self._pool.fetch(NEXT, country, *within, *after)
+            if not rows:
+                return
+            batch = [Expiry(*row) for row in rows]
+            yield batch
+            after = (batch[-1].expires_on, batch[-1].member_id, batch[-1].program)
+
+
+def _countries(book: CardBook, country: str | None) -> list[str]:
+    known = book.countries()
+    if country is None:
+        return known
+    if country not in known:
+        raise Refused(f"no rate card has the scope {country!r}; there are {', '.join(known) or 'none'}")
+    return [country]

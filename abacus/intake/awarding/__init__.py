@@ -1,0 +1,1 @@
+"""The worker of the award queue: from envelopes to posted awards."""

@@ -1,0 +1,141 @@
+"""The awarder: envelopes from the award queue are posted to the ledger."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Reason, SetAside
+from abacus.intake.awarding.isolate_failures import by_halves
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
+from abacus.ledger.types.posting import LedgerPort, Outcome, Status, Unpostable
+from abacus.ledger.types.reversal_message import decode_reversal, encode_reversal
+from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.platform.sqs.port import Received
+
+MOST_AWARDS: Final = 1000
+
+
+class Awarder:
+    """Handles messages of the award queue: all their awards in one transaction, the bad ones set aside one by one;
+    then what refunds take back. A message in which something fails in a way that nobody foresaw fails too, once all
+    else in it is posted.
+    """
+
+    def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
+        self._ledger = ledger
+        self._moves = moves
+        self._quarantine = quarantine
+        self._clock = clock
+
+    async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
+        awards: list[Award] = []
+        reversals: list[Reversal] = []
+        bad: list[Item] = []
+        for envelope in received:
+            try:
+                opened = decode_envelope(envelope.body)
+            except SetAside as fault:
+                bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, envelope.body.encode(), fault))
+                continue
+            awards += opened.awards
+            bad += [Item.of(Stage.AWARD, AWARD_QUEUE, item.body, item.fault) for item in opened.bad]
+            for text in opened.reversals:
+                try:
+                    reversals.append(decode_reversal(text))
+                except SetAside as fault:
+                    bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+        # Of several messages the one at fault is found first, by whoever handed them over; then the award in it.
+        failures: list[Exception] | None = [] if len(received) == 1 else None
+        for start in range(0, len(awards), MOST_AWARDS):
+            posting = by_halves(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
+            bad += [item for outcome in await posting if (item := _set_aside(outcome)) is not None]
+        for start in range(0, len(reversals), MOST_AWARDS):
+            moving = by_halves(reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures)
+            bad += [item for moved in await moving if (item := _set_aside_reversal(moved)) is not None]
+        await self._quarantine.add(bad)
+        if failures:
+            raise failures[0]
+        return received
+
+    async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
+        moved = await self._moves.move(reversals)
+        for status, count in Counter(str(each.status) for each in moved).items():
+            AWARDS.labels("refund", status).inc(count)
+        return moved
+
+    async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
+        started = time.perf_counter()
+        outcomes = await self._ledger.post(awards)
+        POSTING_SECONDS.observe(time.perf_counter() - started)
+        POSTING_AWARDS.observe(len(awards))
+        self._count(outcomes)
+        return outcomes
+
+    def _count(self, outcomes: Sequence[Outcome]) -> None:
+        now = self._clock.now()
+        decided: Counter[tuple[str, Status]] = Counter()
+        points: Counter[str] = Counter()
+        waited: list[float] = []
+        for outcome in outcomes:
+            award, status = outcome.award, outcome.status
+            decided[award.key.partition(":")[0], status] += 1
+            if status is Status.POSTED:
+                points[award.program] += award.points
+                waited.append((now - award.occurred_at).total_seconds())
+        for (source, status), count in decided.items():
+            AWARDS.labels(source, str(status)).inc(count)
+        for program, awarded in points.items():
+            POINTS.labels(program).inc(awarded)
+        TIME_TO_POINTS.observe_all(waited)
+
+
+def _refused(award: Award, error: Unpostable) -> Outcome:
+    return Outcome(award, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
+
+
+def _refused_reversal(reversal: Reversal, error: Unpostable) -> Moved:
+    return Moved(reversal, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
+
+
+def _set_aside(outcome: Outcome) -> Item | None:
+    if outcome.status is Status.CONFLICT and outcome.claim is not None:
+        claim = outcome.claim
+        where = f"{claim.member_id}, {claim.program}, seq {claim.seq}"
+        return _contradicting(outcome.award, f"is posted for other facts: {where}", claim.fingerprint)
+    if outcome.status is Status.CONFLICT and outcome.rejection is not None:
+        return _contradicting(outcome.award, "was rejected for other facts", outcome.rejection.fingerprint)
+    if outcome.fault is not None:
+        return _item(outcome.award, outcome.fault)
+    return None
+
+
+def _set_aside_reversal(moved: Moved) -> Item | None:
+    reversal = moved.movement
+    assert isinstance(reversal, Reversal)  # noqa: S101  # as they went in
+    if moved.status is Status.CONFLICT and moved.claim is not None:
+        fault: SetAside | Declined = SetAside(Reason.KEY_CONFLICT, f"{reversal.key} is posted for other facts")
+        return _reversal_item(reversal, fault, moved.claim.fingerprint)
+    return None if moved.fault is None else _reversal_item(reversal, moved.fault)
+
+
+def _reversal_item(reversal: Reversal, fault: SetAside | Declined, posted_fingerprint: str | None = None) -> Item:
+    aside = SetAside(Reason.INVALID, fault.detail) if isinstance(fault, Declined) else fault
+    item = Item.of(Stage.AWARD, f"award:{reversal.key}", encode_reversal(reversal), aside)
+    return replace(item, key=reversal.key, fingerprint=reversal.fingerprint, posted_fingerprint=posted_fingerprint)
+
+
+def _contradicting(award: Award, what: str, posted_fingerprint: str) -> Item:
+    item = _item(award, SetAside(Reason.KEY_CONFLICT, f"{award.key} {what}"))
+    return replace(item, posted_fingerprint=posted_fingerprint)
+
+
+def _item(award: Award, fault: SetAside) -> Item:
+    item = Item.of(Stage.AWARD, f"award:{award.key}", encode_award(award), fault)
+    return replace(item, key=award.key, fingerprint=award.fingerprint)

@@ -1,0 +1,48 @@
+"""The calculator: transactions from the stream become awards on the queue."""
+
+import asyncio
+from collections.abc import Sequence
+
+from abacus.core.errors import LineStopped, Unavailable
+from abacus.intake.earning.decide.breaker import Breaker
+from abacus.intake.earning.decide.source_message import Message
+from abacus.intake.earning.issuing import Issuing
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record, StreamReader
+from abacus.platform.patience import until_available
+
+
+class StreamCalculator:
+    """Reads batches, decides them, hands them over; only then are their offsets committed.
+
+    When a dependency goes down, the batch in hand goes to the retry queue, and the next one waits here until the
+    dependency answers again: Kafka keeps the rest of the stream better than a queue would.
+    """
+
+    def __init__(self, reader: StreamReader, issuing: Issuing, breaker: Breaker, health: WorkerHealth) -> None:
+        self._reader = reader
+        self._issuing = issuing
+        self._breaker = breaker
+        self._health = health
+        self._down: Unavailable | None = None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        try:
+            await self._reader.run(self.handle, stop)
+        except LineStopped as error:
+            self._health.stopped(str(error))
+            await stop.wait()
+
+    async def handle(self, records: Sequence[Record]) -> None:
+        """Returns when the effect of every record is durable. Raises `LineStopped` before any effect."""
+        if self._down is not None:
+            self._health.waiting(self._down)
+            await until_available(self._issuing.probe, self._health)
+            self._health.ready()
+        messages = [
+            Message(record.value, f"kafka:{record.topic}/{record.partition}/{record.offset}") for record in records
+        ]
+        decided = await self._issuing.decide(messages)
+        self._breaker.watch(len(messages), len(decided.set_aside))
+        self._down = decided.down
+        await self._issuing.hand_over(decided)

@@ -1,0 +1,1 @@
+"""Reading a transaction, and what it is worth as an award. Pure."""

@@ -1,0 +1,96 @@
+"""A transaction becomes an award, and a refund what takes it back: the decision, without I/O."""
+
+from abacus.core.errors import Reason, SetAside
+from abacus.core.points import money
+from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.movement import Refund, Reversal
+from abacus.ledger.types.posting import Claim
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import Expiry, PublishedCard
+from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
+from abacus.programs.expiry.decide.policy import last_good_day
+
+
+class Calculator:
+    """Decides awards under one book of cards, and remembers each rate that it worked out from it.
+
+    The memory is bounded by what the cards list (verticals x payment types x tiers), and goes when the book does.
+    """
+
+    def __init__(self, book: CardBook) -> None:
+        self.book = book
+        self._rates: dict[tuple[str, str, str, str], Rate] = {}
+
+    def card_for(self, transaction: Transaction) -> PublishedCard:
+        """The card in force where and when it happened. Raises `SetAside` when there is none."""
+        return self.book.in_force(transaction.country, transaction.occurred_at)
+
+    def award(self, transaction: Transaction, published: PublishedCard, tier: str) -> Award | None:
+        """The award for a transaction; nothing for an event that the card does not list, and for a refund.
+
+        Raises `SetAside` for a transaction that cannot be priced.
+        """
+        if isinstance(transaction, Completed):
+            return self._award(transaction, published, self._worth(transaction, published, tier))
+        if isinstance(transaction, Refunded):
+            return None
+        points = published.card.fixed_awards.get(transaction.type)
+        if points is None:
+            return None
+        return self._award(transaction, published, fixed_worth(published, transaction.type, points))
+
+    def _worth(self, transaction: Completed, published: PublishedCard, tier: str) -> Worth:
+        card = published.card
+        if transaction.currency != card.currency:
+            raise SetAside(
+                Reason.UNKNOWN_CURRENCY, f"currency {transaction.currency}; the card of {card.scope} is {card.currency}"
+            )
+        kind = (published.name, transaction.vertical, transaction.payment_type, tier)
+        rate = self._rates.get(kind)
+        if rate is None:
+            rate = self._rates[kind] = rate_of(published, transaction.vertical, transaction.payment_type, tier)
+        return worth(transaction.amount, rate)
+
+    def _award(self, transaction: Completed | Event, published: PublishedCard, earned: Worth) -> Award:
+        card, activity = published.card, True
+        points, explanation = earned
+        return Award(
+            transaction.key,
+            transaction.member_id,
+            card.program,
+            transaction.country,
+            Kind.EARN,
+            points,
+            transaction.occurred_at,
+            last_good_day(transaction.occurred_at, card.zone, card.expiry_months),
+            activity,
+            transaction.fingerprint,
+            explanation,
+            card.expiry is Expiry.LIFETIME,
+        )
+
+
+def reversal_of(refund: Refunded, original: Claim, published: PublishedCard) -> Reversal:
+    """What a refund takes back, by the policy of the card in force where and when it happened. How much that is, the
+    ledger knows. Raises `SetAside` for a refund that contradicts its transaction.
+    """
+    if refund.member_id != original.member_id:
+        raise SetAside(Reason.INVALID, f"{original.key} is another member's transaction")
+    card = published.card
+    return Reversal(
+        refund.key,
+        original.member_id,
+        original.program,
+        refund.country,
+        refund.fingerprint,
+        original.key,
+        Refund(money(refund.amount), refund.currency),
+        card.on_shortfall,
+        published.name,
+        None,
+        None,
+        refund.occurred_at,
+        last_good_day(refund.occurred_at, card.zone, card.expiry_months),
+        card.expiry is Expiry.LIFETIME,
+    )

@@ -1,0 +1,129 @@
+"""A message on its way to an award: untouched bytes, where they came from, and how often they were tried.
+
+Its form on the retry queue is here too.
+"""
+
+import base64
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Final, Literal, NamedTuple, NotRequired
+
+import orjson
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from abacus.core.errors import Reason, SetAside, Unavailable
+from abacus.core.ids import PARTNERS
+from abacus.platform.validation import unreadable
+
+
+class Asked(NamedTuple):
+    """What a partner wants computed: the key that it is to be posted under, and the card that it goes by."""
+
+    key: str
+    card: str
+
+    @property
+    def origin(self) -> str:
+        """Of the message. Neither a key nor a card's name holds a space."""
+        return f"{self.key} by {self.card}"
+
+    @classmethod
+    def of(cls, origin: str) -> "Asked | None":
+        if not origin.startswith(PARTNERS):
+            return None
+        key, by, card = origin.partition(" by ")
+        return cls(key, card) if by else None
+
+
+class Message(NamedTuple):
+    """`attempt` counts the failures so far; the first of them gave `first_failed_at`, the last gave `cause`."""
+
+    body: bytes
+    origin: str
+    attempt: int = 0
+    first_failed_at: datetime | None = None
+    cause: str = ""
+
+    @property
+    def asked(self) -> Asked | None:
+        """Where it comes from a partner and not from the stream."""
+        return Asked.of(self.origin)
+
+    def failed(self, error: Unavailable, now: datetime) -> "Message":
+        return self._replace(
+            attempt=self.attempt + 1,
+            first_failed_at=self.first_failed_at or now,
+            cause=f"{error.dependency}: {error.detail}",
+        )
+
+
+class RetryMessage(TypedDict):
+    """One untouched transaction on the retry queue: as text, or in base64 where it is no text SQS would carry."""
+
+    transaction: NotRequired[str]
+    transaction_base64: NotRequired[str]
+    origin: str
+    attempt: Annotated[int, Field(ge=0, le=1_000_000)]
+    first_failed_at: AwareDatetime | None
+    reason: str
+
+
+class RetryEnvelope(TypedDict):
+    """The body of a message on the retry queue."""
+
+    v: Literal[1]
+    retries: list[RetryMessage]
+
+
+# SQS refuses the last two; the others would each take six characters of JSON.
+_NOT_CARRIED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+ENVELOPE: Final[TypeAdapter[RetryEnvelope]] = TypeAdapter(RetryEnvelope)
+
+
+def encode_retry(message: Message) -> bytes:
+    text = _as_text(message.body)
+    body = (
+        {"transaction": text}
+        if text is not None
+        else {"transaction_base64": base64.b64encode(message.body).decode("ascii")}
+    )
+    return orjson.dumps(
+        {
+            **body,
+            "origin": message.origin,
+            "attempt": message.attempt,
+            "first_failed_at": message.first_failed_at,
+            "reason": message.cause,
+        }
+    )
+
+
+def decode_retries(body: bytes | str) -> Sequence[Message]:
+    """The messages of a retry envelope. Raises `SetAside` when it cannot be read."""
+    try:
+        envelope = ENVELOPE.validate_json(body)
+    except ValidationError as error:
+        raise unreadable("a retry envelope", error) from None
+    try:
+        return [_message(retry) for retry in envelope["retries"]]
+    except (KeyError, ValueError) as error:
+        raise SetAside(Reason.INVALID, f"not a retry envelope: no transaction, or broken base64: {error}") from None
+
+
+def _message(retry: RetryMessage) -> Message:
+    if "transaction" in retry:
+        body = retry["transaction"].encode()
+    else:
+        body = base64.b64decode(retry["transaction_base64"], validate=True)
+    return Message(body, retry["origin"], retry["attempt"], retry["first_failed_at"], retry["reason"])
+
+
+def _as_text(body: bytes) -> str | None:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if _NOT_CARRIED.search(text) else text

@@ -1,0 +1,281 @@
+"""From messages to awards: the one calculation that the calculator and the retrier both run.
+
+Deciding and handing over are apart: a decision can be looked at (the breaker does) before it has any effect.
+"""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Final, NamedTuple, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Reason, Refused, SetAside, Unavailable
+from abacus.intake.earning.decide.calculate import Calculator, reversal_of
+from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.intake.earning.decide.transaction import Completed, Refunded, Transaction, read_transaction
+from abacus.ledger.types.account import AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.movement import Reversal
+from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.reversal_message import encode_reversal
+from abacus.platform.health import WorkerHealth
+from abacus.platform.metrics import RETRIES, TRANSACTIONS
+from abacus.platform.patience import until_available
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item, Stage
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Queue, Unsent
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+
+_UNPRICED: Final = "member"
+_attempt: Final = attrgetter("attempt")
+
+
+class Cards(Protocol):
+    """Where the rate cards come from; `CardReader` serves the last known ones while the database is down."""
+
+    def book(self) -> CardBook:
+        """Raises `Unavailable` when no card was ever read."""
+        ...
+
+    async def look_again(self) -> None:
+        """Read the cards anew, unless that was done just now."""
+        ...
+
+
+class Tiers(Protocol):
+    """Which tier each account has."""
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """Raises `Unavailable`."""
+        ...
+
+
+class Postings(Protocol):
+    """What is posted already."""
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        """Of these keys those that are posted. Raises `Unavailable`."""
+        ...
+
+
+@dataclass(slots=True)
+class Decided:
+    """What is to become of a batch of messages."""
+
+    awards: list[Award] = field(default_factory=list)
+    reversals: list[Reversal] = field(default_factory=list)
+    set_aside: list[Item] = field(default_factory=list)
+    deferred: list[Message] = field(default_factory=list)
+    ignored: int = 0
+    down: Unavailable | None = None  # why some were deferred
+
+
+class _Priced(NamedTuple):
+    message: Message
+    transaction: Transaction
+    card: PublishedCard
+
+
+class Issuing:
+    """Decides batches of messages and hands the decisions over."""
+
+    def __init__(
+        self,
+        *,
+        cards: Cards,
+        tiers: Tiers,
+        postings: Postings,
+        award_queue: Queue,
+        retry_queue: Queue,
+        quarantine: QuarantinePort,
+        retry_policy: RetryPolicy,
+        clock: Clock,
+        rng: random.Random,
+        health: WorkerHealth,
+    ) -> None:
+        self._cards = cards
+        self._tiers = tiers
+        self._postings = postings
+        self._award_queue = award_queue
+        self._retry_queue = retry_queue
+        self._quarantine = quarantine
+        self._retry_policy = retry_policy
+        self._clock = clock
+        self._rng = rng
+        self._health = health
+        self._calculator: Calculator | None = None
+
+    async def probe(self) -> None:
+        """Whether what deciding needs answers. Raises `Unavailable`."""
+        await self._cards.look_again()
+        self._cards.book()
+        await self._tiers.tiers_of([])
+
+    async def decide(self, messages: Sequence[Message]) -> Decided:
+        decided = Decided()
+        read = self._read(messages, decided)
+        try:
+            priced = await self._find_cards(read, decided)
+            tiers = await self._tiers_of(priced)
+            originals = await self._originals_of(priced)
+        except Unavailable as error:
+            self._defer(read, error, decided)
+            decided.down = error
+            return decided
+        calculator = self._calculator_for(self._cards.book())
+        for message, transaction, card in priced:
+            try:
+                if isinstance(transaction, Refunded):
+                    self._take_back(message, transaction, card, originals, decided)
+                    continue
+                tier = tiers.get((transaction.member_id, card.card.program), _UNPRICED)
+                award = calculator.award(transaction, card, tier)
+            except SetAside as fault:
+                decided.set_aside.append(_item(message, fault, transaction))
+                continue
+            if award is None:
+                decided.ignored += 1
+            else:
+                decided.awards.append(_as_asked(award, message, transaction))
+        return decided
+
+    async def hand_over(self, decided: Decided) -> None:
+        """Returns when everything decided is durable somewhere, however long that takes."""
+        await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
+        await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
+        for attempt, together in groupby(sorted(decided.deferred, key=_attempt), key=_attempt):
+            for body in pack("retries", map(encode_retry, together)):
+                await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
+        await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
+        self._count(decided)
+
+    def _read(self, messages: Sequence[Message], decided: Decided) -> list[tuple[Message, Transaction]]:
+        read: list[tuple[Message, Transaction]] = []
+        for message in messages:
+            try:
+                read.append((message, read_transaction(message.body)))
+            except SetAside as fault:
+                decided.set_aside.append(_item(message, fault))
+        return read
+
+    async def _find_cards(self, read: Sequence[tuple[Message, Transaction]], decided: Decided) -> list[_Priced]:
+        """The card of each transaction. One that is not known may have been published just now: look once more."""
+        calculator = self._calculator_for(self._cards.book())
+        if not all(_is_known(calculator.book, message, transaction) for message, transaction in read):
+            await self._cards.look_again()
+            calculator = self._calculator_for(self._cards.book())
+        priced: list[_Priced] = []
+        for message, transaction in read:
+            try:
+                priced.append(_Priced(message, transaction, _card(calculator, message, transaction)))
+            except SetAside as fault:
+                decided.set_aside.append(_item(message, fault, transaction))
+        return priced
+
+    async def _tiers_of(self, priced: Sequence[_Priced]) -> Mapping[AccountId, str]:
+        accounts = {
+            (transaction.member_id, card.card.program)
+            for _, transaction, card in priced
+            if isinstance(transaction, Completed)
+        }
+        return await self._tiers.tiers_of(accounts) if accounts else {}
+
+    async def _originals_of(self, priced: Sequence[_Priced]) -> Mapping[str, Claim]:
+        keys = {each.transaction.refunds for each in priced if isinstance(each.transaction, Refunded)}
+        return await self._postings.claims_of(keys) if keys else {}
+
+    def _take_back(
+        self,
+        message: Message,
+        refund: Refunded,
+        card: PublishedCard,
+        originals: Mapping[str, Claim],
+        decided: Decided,
+    ) -> None:
+        """What is refunded may still be on its way; then the refund waits for it. Raises `SetAside`."""
+        original = originals.get(refund.refunds)
+        if original is None:
+            self._defer([(message, refund)], Unavailable("transaction", f"{refund.refunds} is not posted"), decided)
+        else:
+            decided.reversals.append(reversal_of(refund, original, card))
+
+    def _defer(self, read: Sequence[tuple[Message, Transaction]], error: Unavailable, decided: Decided) -> None:
+        now = self._clock.now()
+        held = {(item.origin, item.body) for item in decided.set_aside}
+        for message, transaction in read:
+            if (message.origin, message.body) in held:
+                continue
+            failed = message.failed(error, now)
+            if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):
+                detail = f"{failed.attempt} attempts since {failed.first_failed_at.isoformat()}; last: {failed.cause}"
+                fault = SetAside(Reason.RETRIES_EXHAUSTED, detail)
+                decided.set_aside.append(_item(message, fault, transaction))
+            else:
+                decided.deferred.append(failed)
+                RETRIES.labels(error.dependency.partition(" ")[0]).inc()
+
+    def _calculator_for(self, book: CardBook) -> Calculator:
+        if self._calculator is None or self._calculator.book is not book:
+            self._calculator = Calculator(book)
+        return self._calculator
+
+    async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
+        left = bodies
+
+        async def send() -> None:
+            nonlocal left
+            try:
+                await queue.send(left, delay_s=delay_s)
+            except Unsent as error:
+                left = error.remaining
+                raise
+
+        if left:
+            await until_available(send, self._health)
+
+    def _count(self, decided: Decided) -> None:
+        worker = self._health.name
+        TRANSACTIONS.labels(worker, "awarded").inc(len(decided.awards))
+        TRANSACTIONS.labels(worker, "refunded").inc(len(decided.reversals))
+        TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
+        TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
+        TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
+
+
+def _is_known(book: CardBook, message: Message, transaction: Transaction) -> bool:
+    asked = message.asked
+    return (transaction.country if asked is None else asked.card) in book
+
+
+def _card(calculator: Calculator, message: Message, transaction: Transaction) -> PublishedCard:
+    """The one that a partner's ask went by, or else the one in force there and then. Raises `SetAside`."""
+    asked = message.asked
+    if asked is None:
+        return calculator.card_for(transaction)
+    try:
+        return calculator.book.by_name(asked.card)
+    except Refused as error:
+        raise SetAside(Reason.NO_CARD_IN_FORCE, str(error)) from None
+
+
+def _as_asked(award: Award, message: Message, transaction: Transaction) -> Award:
+    """As its partner asked for it, where it comes from one: under the partner's key."""
+    asked = message.asked
+    if asked is None or not isinstance(transaction, Completed):
+        return award
+    return award._replace(key=asked.key, fingerprint=transaction.fingerprint_as_asked)
+
+
+def _item(message: Message, fault: SetAside, transaction: Transaction | None = None) -> Item:
+    """What is set aside of a message; a partner that asked for it can find it by its key."""
+    item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
+    asked = message.asked
+    if asked is None or not isinstance(transaction, Completed):
+        return item
+    return replace(item, key=asked.key, fingerprint=transaction.fingerprint_as_asked)

@@ -1,0 +1,30 @@
+"""The retrier: transactions that had to wait for a dependency go through the same calculation again."""
+
+from collections.abc import Sequence
+
+from abacus.core.errors import SetAside
+from abacus.intake.earning.decide.source_message import Message, decode_retries
+from abacus.intake.earning.issuing import Issuing
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import RETRY_QUEUE, Item, Stage
+from abacus.platform.sqs.port import Received
+
+
+class Retrier:
+    """Handles messages of the retry queue. What fails again goes back with its attempt counted and a longer delay."""
+
+    def __init__(self, issuing: Issuing, quarantine: QuarantinePort) -> None:
+        self._issuing = issuing
+        self._quarantine = quarantine
+
+    async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
+        messages: list[Message] = []
+        unreadable: list[Item] = []
+        for envelope in received:
+            try:
+                messages += decode_retries(envelope.body)
+            except SetAside as fault:
+                unreadable.append(Item.of(Stage.ENVELOPE, RETRY_QUEUE, envelope.body.encode(), fault))
+        await self._quarantine.add(unreadable)
+        await self._issuing.hand_over(await self._issuing.decide(messages))
+        return received

@@ -1,0 +1,223 @@
+"""What a partner asks for, and the award that it comes to. Pure."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
+
+from abacus.core.errors import AbacusError, Reason, SetAside
+from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
+from abacus.core.points import MAX_POINTS
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.source_message import Asked, Message
+from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
+from abacus.intake.partners.decide.entry import Entry
+from abacus.intake.partners.decide.partner import Partner
+from abacus.ledger.types.award import Award, Kind
+from abacus.platform.validation import Moment
+from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
+from abacus.programs.expiry.decide.policy import last_good_day
+
+_CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
+
+ProgramName = Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
+ReasonText = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,200}$")]
+
+
+class FixedAsk(BaseModel):
+    """A number of points that the partner names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"member_id": "bob", "country": "SG", "points": 100, "reason": "Welcome to Acme"}]
+        },
+    )
+
+    member_id: Id
+    country: Country
+    points: Annotated[int, Field(strict=True, ge=1, le=MAX_POINTS)]
+    reason: ReasonText
+    program: ProgramName | None = None
+
+
+class AskedTransaction(BaseModel):
+    """A transaction for Abacus to compute, as it would stand on the transactions topic."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["transaction.completed"] = "transaction.completed"
+    source: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] | None = None
+    transaction_id: Id
+    member_id: Id | None = None
+    country: Country
+    vertical: Name
+    payment_type: Name
+    amount: AmountText
+    currency: Currency
+    occurred_at: Moment
+
+
+class ComputedAsk(BaseModel):
+    """A transaction that Abacus computes."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "member_id": "bob",
+                    "transaction": {
+                        "transaction_id": "A-1001",
+                        "country": "SG",
+                        "vertical": "food",
+                        "payment_type": "wallet",
+                        "amount": "15.00",
+                        "currency": "SGD",
+                        "occurred_at": "2026-01-10T12:30:00+08:00",
+                    },
+                }
+            ]
+        },
+    )
+
+    member_id: Id
+    country: Country | None = None
+    transaction: AskedTransaction
+    program: ProgramName | None = None
+
+
+def kind_of_ask(body: Any) -> str:
+    """Which of the two a body is meant to be."""
+    computed = "transaction" in body if isinstance(body, dict) else isinstance(body, ComputedAsk)
+    return "computed" if computed else "fixed"
+
+
+Ask = Annotated[Annotated[FixedAsk, Tag("fixed")] | Annotated[ComputedAsk, Tag("computed")], Discriminator(kind_of_ask)]
+
+
+class Objection(AbacusError):
+    """The partner may not ask for this, or it makes no sense; `pointer` names the field as RFC 6901 does."""
+
+    def __init__(self, kind: str, detail: str, pointer: str, *, forbidden: bool = False) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+        self.pointer = pointer
+        self.forbidden = forbidden
+
+
+class Considered(NamedTuple):
+    """An ask that the partner may make, with the card it goes by."""
+
+    ask: FixedAsk | ComputedAsk
+    partner: Partner
+    card: PublishedCard
+    transaction: Completed | None
+
+    @property
+    def member_id(self) -> str:
+        return self.ask.member_id
+
+
+def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculator, now: datetime) -> Considered:
+    """Raises `Objection`."""
+    transaction = _transaction(ask, partner, now) if isinstance(ask, ComputedAsk) else None
+    country = transaction.country if transaction else ask.country or ""
+    where = "/transaction/country" if transaction else "/country"
+    if transaction is None and not partner.fixed_points:
+        raise Objection("fixed-points-not-allowed", "this partner may not name points", "/points", forbidden=True)
+    if transaction is not None and not partner.computed_points:
+        raise Objection(
+            "computed-points-not-allowed", "this partner may not send transactions", "/transaction", forbidden=True
+        )
+    if not partner.may_award_in(country):
+        raise Objection("country-not-allowed", f"this partner may not award in {country}", where, forbidden=True)
+    try:
+        calculator.book.in_force(country, now)  # a country that has no card of its own has no partners' awards either
+        card = calculator.book.in_force(partner.scope_in(country), transaction.occurred_at if transaction else now)
+    except SetAside as fault:
+        raise Objection(str(fault.reason), fault.detail, where) from None
+    if ask.program is not None and ask.program != card.card.program:
+        raise Objection("unknown-program", f"{card.name} issues {card.card.program}, not {ask.program}", "/program")
+    return Considered(ask, partner, card, transaction)
+
+
+def _transaction(ask: ComputedAsk, partner: Partner, now: datetime) -> Completed:
+    asked = ask.transaction
+    if asked.member_id not in {None, ask.member_id}:
+        raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
+    if ask.country not in {None, asked.country}:
+        raise Objection("contradiction", "the transaction names another country", "/transaction/country")
+    if asked.occurred_at > now + _CLOCKS_DIFFER_BY:
+        raise Objection(
+            "in-the-future", f"{asked.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+        )
+    return Completed.model_construct(
+        source=asked.source or partner.partner_id,
+        transaction_id=asked.transaction_id,
+        member_id=ask.member_id,
+        country=asked.country,
+        occurred_at=asked.occurred_at,
+        type=asked.type,
+        vertical=asked.vertical,
+        payment_type=asked.payment_type,
+        amount=asked.amount,
+        currency=asked.currency,
+    )
+
+
+_POINTERS: Final = {
+    Reason.UNKNOWN_VERTICAL: "/transaction/vertical",
+    Reason.UNKNOWN_PAYMENT_TYPE: "/transaction/payment_type",
+    Reason.UNKNOWN_CURRENCY: "/transaction/currency",
+    Reason.OUT_OF_RANGE: "/transaction/amount",
+    Reason.UNKNOWN_TIER: "/member_id",
+}
+
+
+def entry_for(
+    considered: Considered, calculator: Calculator, tier: str | None, idempotency_key: str, now: datetime
+) -> Entry:
+    """What the register and the queue are to have of it. Without a known tier the transaction goes to the retry queue,
+    where the tier is looked up once that can be done. Raises `Objection`.
+    """
+    award = award_for(considered, calculator, tier or BASE_TIER, idempotency_key, now)
+    _, partner, card, transaction = considered
+    if tier is not None or transaction is None:
+        return Entry.of(partner.partner_id, award)
+    asked = Asked(award.key, card.name)
+    return Entry.of(partner.partner_id, award, Message(transaction.model_dump_json().encode(), asked.origin))
+
+
+def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:
+    """What the ledger is to post. Raises `Objection` for a transaction that cannot be priced."""
+    ask, partner, card, transaction = considered
+    key = partner_key(partner.partner_id, idempotency_key)
+    if transaction is not None:
+        try:
+            award = calculator.award(transaction, card, tier)
+        except SetAside as fault:
+            raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
+        assert award is not None  # noqa: S101  # only an event may come to nothing
+        return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked)
+    assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
+    activity = False  # a gift is not a transaction: it does not keep other points alive
+    explanation = {"granted_by": partner.partner_id, "reason": ask.reason, "card": card.name, "points": ask.points}
+    return Award(
+        key,
+        ask.member_id,
+        card.card.program,
+        ask.country,
+        Kind.EARN,
+        ask.points,
+        now,
+        last_good_day(now, card.card.zone, card.card.expiry_months),
+        activity,
+        fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
+        orjson.dumps(explanation),
+        card.card.expiry is Expiry.LIFETIME,
+    )

@@ -1,0 +1,69 @@
+"""A partner: what it may do. Pure."""
+
+import re
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Refused
+
+_PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+MOST_REQUESTS_PER_MINUTE: Final = 1_000_000
+
+
+class Partner(NamedTuple):
+    """Who may award what, and where. How much, the ledger holds (`abacus.ledger.decide.allowance`)."""
+
+    partner_id: str
+    name: str
+    fixed_points: bool
+    computed_points: bool
+    countries: tuple[str, ...]  # none named: every country that has a rate card
+    card_scope: str | None
+    requests_per_minute: int
+    signing_secret: str | None
+    created_at: datetime
+    created_by: str
+    disabled_at: datetime | None
+    may_spend: bool = True  # spend, hold and capture members' points
+    may_adjust: bool = True  # add and take points in a person's name, and take back what others awarded
+
+    def may_award_in(self, country: str) -> bool:
+        return not self.countries or country in self.countries
+
+    def scope_in(self, country: str) -> str:
+        """Whose rate card its awards go by."""
+        return self.card_scope or country
+
+
+class PartnerKey(NamedTuple):
+    """A key as it is stored."""
+
+    prefix: str
+    partner_id: str
+    digest: bytes
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+    def holds(self, now: datetime) -> bool:
+        return self.expires_at is None or now < self.expires_at
+
+
+def is_partner_id(text: str) -> bool:
+    return _PARTNER_ID.fullmatch(text) is not None
+
+
+def checked(partner: Partner) -> Partner:
+    """Raises `Refused` for a partner that makes no sense."""
+    if not is_partner_id(partner.partner_id):
+        raise Refused(f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
+    if not partner.name.strip():
+        raise Refused("--name: say who the partner is")
+    if not (partner.fixed_points or partner.computed_points):
+        raise Refused("a partner that may award nothing: it needs fixed points, computed points or both")
+    for country in partner.countries:
+        if not re.fullmatch(r"[A-Z]{2}", country):
+            raise Refused(f"--country: {country!r} is not a country; write two capitals (SG)")
+    if not 1 <= partner.requests_per_minute <= MOST_REQUESTS_PER_MINUTE:
+        raise Refused(f"--requests-per-minute: between 1 and {MOST_REQUESTS_PER_MINUTE}")
+    return partner

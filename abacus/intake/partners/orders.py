@@ -1,0 +1,197 @@
+"""What partners and operators order of a member's points besides awards: the bodies, and the movements they come to.
+Pure.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from abacus.core.errors import SetAside
+from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, award_id, fingerprint
+from abacus.core.points import MAX_POINTS
+from abacus.intake.earning.decide.transaction import Country
+from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.movement import Adjustment, Capture, Hold, Reserve, Reversal, Spend
+from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import Expiry, PublishedCard
+from abacus.programs.expiry.decide.policy import last_good_day
+
+HOLD_FOR_S: Final = 15 * 60
+LONGEST_HOLD_S: Final = 31 * 24 * 3600
+
+_MEMBER: Final = re.compile(ID_PATTERN)
+_PROGRAM: Final = re.compile(PROGRAM_PATTERN)
+_SEQ: Final = re.compile(r"[0-9]{1,18}")  # what a bigint holds for sure
+
+PointsToMove = Annotated[int, Field(strict=True, ge=1, le=MAX_POINTS)]
+Person = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,100}$", strip_whitespace=True)]
+
+
+def _with_example(*examples: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": list(examples)})
+
+
+class _Order(BaseModel):
+    """Which account is meant. A member with one account open to you need not be asked; otherwise name the program, or
+    the country for the program of its card.
+    """
+
+    program: ProgramName | None = None
+    country: Country | None = None
+
+
+class SpendOrder(_Order):
+    """Points that the member pays with."""
+
+    model_config = _with_example({"points": 50, "reason": "A coffee"})
+
+    points: PointsToMove
+    reason: ReasonText = "spent"
+
+
+class HoldOrder(_Order):
+    """Points to be kept for the member's purchase until it is captured or released, or the time is over."""
+
+    model_config = _with_example({"points": 50, "reason": "A table for two", "expires_in": 900})
+
+    points: PointsToMove
+    reason: ReasonText = "held"
+    expires_in: Annotated[
+        int, Field(strict=True, ge=1, le=LONGEST_HOLD_S, description="Seconds until the hold is released by itself.")
+    ] = HOLD_FOR_S
+
+
+class CaptureOrder(BaseModel):
+    """All of a hold, or part of it; the rest is released."""
+
+    model_config = _with_example({}, {"points": 30})
+
+    points: PointsToMove | None = None
+
+
+class ReverseOrder(BaseModel):
+    """All that is left of a transfer, or a number of its points."""
+
+    model_config = _with_example({"reason": "Cancelled by the shop"}, {"points": 20, "reason": "One of two returned"})
+
+    points: PointsToMove | None = None
+    reason: ReasonText = "reversed"
+
+
+class AdjustmentOrder(_Order):
+    """Points that a person adds or takes. `actor` is that person."""
+
+    model_config = _with_example({"points": -20, "reason": "Credited twice by the shop", "actor": "ann@acme.example"})
+
+    points: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
+    reason: ReasonText
+    actor: Person
+
+
+class Target(NamedTuple):
+    """The account that an order is about, and the card of its country."""
+
+    member_id: str
+    program: str
+    country: str
+    card: PublishedCard
+
+
+def target_of(
+    member_id: str, order: _Order, accounts: Sequence[Account], book: CardBook, now: datetime, *, may_open: bool = False
+) -> Target:
+    """`accounts` are those of the member that may be touched. Raises `Objection`."""
+    country, program = order.country, order.program
+    if country is not None and program is None:
+        program = card_now(book, country, now).card.program
+    fitting = [account for account in accounts if program in {None, account.program}]
+    if len(fitting) == 1:
+        (account,) = fitting
+        return Target(member_id, account.program, account.country, card_now(book, account.country, now))
+    if fitting:
+        held = ", ".join(account.program for account in fitting)
+        raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")
+    if not may_open or country is None:
+        raise Objection("not-found", "the member has no such account; `country` says where to open one", "/country")
+    card = card_now(book, country, now)
+    if program != card.card.program:
+        raise Objection("unknown-program", f"{card.name} issues {card.card.program}, not {program}", "/program")
+    return Target(member_id, card.card.program, country, card)
+
+
+def spend_of(order: SpendOrder, target: Target, key: str, actor: str) -> Spend:
+    facts = fingerprint(("spend", target.member_id, target.program, str(order.points), order.reason))
+    return Spend(key, *target[:3], facts, order.points, order.reason, actor)
+
+
+def hold_of(order: HoldOrder, target: Target, key: str, actor: str, now: datetime) -> Reserve:
+    facts = fingerprint(
+        ("hold", target.member_id, target.program, str(order.points), order.reason, str(order.expires_in))
+    )
+    until = now + timedelta(seconds=order.expires_in)
+    return Reserve(key, *target[:3], facts, order.points, order.reason, actor, award_id(key), until)
+
+
+def capture_of(order: CaptureOrder, hold: Hold, actor: str) -> Capture:
+    facts = fingerprint(("capture", str(hold.hold_id), "" if order.points is None else str(order.points)))
+    key = f"capture:{hold.hold_id}"
+    return Capture(key, hold.member_id, hold.program, hold.country, facts, order.points, actor, hold.hold_id)
+
+
+def reversal_of(
+    order: ReverseOrder, original: Transfer, card: PublishedCard, *, key: str, actor: str, now: datetime
+) -> Reversal:
+    part = "" if order.points is None else str(order.points)
+    return Reversal(
+        key,
+        original.member_id,
+        original.program,
+        original.country,
+        fingerprint(("reverse", original.key, part, order.reason)),
+        original.key,
+        order.points,
+        card.card.on_shortfall,
+        card.name,
+        order.reason,
+        actor,
+        now,
+        last_good_day(now, card.card.zone, card.card.expiry_months),
+        card.card.expiry is Expiry.LIFETIME,
+    )
+
+
+def adjustment_of(order: AdjustmentOrder, target: Target, key: str, now: datetime) -> Adjustment:
+    card = target.card.card
+    facts = fingerprint(("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor))
+    return Adjustment(
+        key,
+        *target[:3],
+        facts,
+        order.points,
+        order.reason,
+        order.actor,
+        None,
+        last_good_day(now, card.zone, card.expiry_months),
+        card.expiry is Expiry.LIFETIME,
+    )
+
+
+def parse_transfer_id(text: str) -> tuple[str, str, int] | None:
+    """`member:program:seq`, as the lists of transfers give it; a member's id may hold colons."""
+    member_id, _, rest = text.rpartition(":")
+    member_id, _, program = member_id.rpartition(":")
+    is_one = _MEMBER.fullmatch(member_id) and _PROGRAM.fullmatch(program) and _SEQ.fullmatch(rest)
+    return (member_id, program, int(rest)) if is_one else None
+
+
+def card_now(book: CardBook, country: str, now: datetime) -> PublishedCard:
+    """The card in force there. Raises `Objection`."""
+    try:
+        return book.in_force(country, now)
+    except SetAside as fault:
+        raise Objection(str(fault.reason), fault.detail, "/country") from None

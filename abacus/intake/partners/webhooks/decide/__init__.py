@@ -1,0 +1,1 @@
+"""What a webhook says, and what its signature covers. Pure."""

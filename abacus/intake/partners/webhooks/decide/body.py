@@ -1,0 +1,60 @@
+"""The form of what partners are sent, as their JSON Schema says it."""
+
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from abacus.ledger.types.limits import RejectionReason
+
+
+class _About(BaseModel):
+    """What every message says of an award."""
+
+    award_id: UUID
+    idempotency_key: str
+    member_id: str
+    program: str
+    points: int
+
+
+class PostedAward(_About):
+    """The award is in the ledger; `balance` is the account's after it."""
+
+    status: Literal["posted"]
+    country: str
+    balance: int
+    posted_at: datetime
+    occurred_at: datetime
+    expires_on: date | None
+    explanation: dict[str, Any]
+
+
+class RejectedAward(_About):
+    """The award met a limit, for good."""
+
+    status: Literal["rejected"]
+    rejected_at: datetime
+    reason: RejectionReason
+    detail: str
+
+
+class AwardPosted(BaseModel):
+    """`timestamp` is when it happened. Fields may be added."""
+
+    model_config = ConfigDict(title="award.posted")
+
+    type: Literal["award.posted"]
+    timestamp: datetime
+    data: PostedAward
+
+
+class AwardRejected(BaseModel):
+    """`timestamp` is when it happened. Fields may be added."""
+
+    model_config = ConfigDict(title="award.rejected")
+
+    type: Literal["award.rejected"]
+    timestamp: datetime
+    data: RejectedAward

@@ -1,0 +1,113 @@
+"""What a partner is told: a posting or a rejection as the message that is sent. Pure."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from abacus.core.errors import AbacusError
+from abacus.core.ids import award_id, fingerprint, partner_key
+from abacus.intake.partners.decide.partner import is_partner_id
+from abacus.ledger.decide.allowance import partner_of
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.limits import Rejection
+from abacus.ledger.types.point_event import TYPES, PointEvent
+from abacus.platform.validation import first_fault
+
+_EARNED: Final = TYPES[Kind.EARN]
+
+
+class Unreadable(AbacusError):
+    """The event says nothing that a partner could be told."""
+
+
+class MessageType(StrEnum):
+    """The list is closed: metrics count by it."""
+
+    POSTED = "award.posted"
+    REJECTED = "award.rejected"
+
+
+class Message(NamedTuple):
+    """`body` is what is sent, to the byte. The id depends on the partner, the type and the key alone."""
+
+    message_id: str
+    partner_id: str
+    type: MessageType
+    body: str
+    happened_at: datetime
+
+
+class _Asked(NamedTuple):
+    """Who asked for an award, and how they named it."""
+
+    partner_id: str
+    key: str
+    idempotency_key: str
+
+
+def posted(event: bytes) -> Message | None:
+    """What the partner is told of a point event; nothing for an event that is no partner's. Raises `Unreadable`."""
+    try:
+        document = orjson.loads(event)
+        asked = None if document["type"] != _EARNED else _asked(document["data"]["key"])
+        found = PointEvent.model_validate(document) if asked is not None else None
+    except ValidationError as error:
+        raise Unreadable(first_fault(error)) from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Unreadable(f"not a point event: {error!r}") from None
+    if asked is None or found is None:
+        return None
+    data, at = found.data, found.time
+    if at.tzinfo is None:
+        raise Unreadable(f"time: {at.isoformat()} has no offset")
+    about = {
+        "member_id": data.member_id,
+        "program": data.program,
+        "country": data.country,
+        "points": data.points,
+        "status": "posted",
+        "balance": data.balance,
+        "posted_at": at,
+        "occurred_at": data.occurred_at,
+        "expires_on": data.expires_on,
+        "explanation": data.explanation,
+    }
+    return _message(MessageType.POSTED, asked, at, about)
+
+
+def rejected(rejection: Rejection) -> Message | None:
+    """What the partner is told of an award that met a limit."""
+    asked, at = _asked(rejection.key), rejection.rejected_at
+    if asked is None:
+        return None
+    about = {
+        "member_id": rejection.member_id,
+        "program": rejection.program,
+        "points": rejection.points,
+        "status": "rejected",
+        "rejected_at": at,
+        "reason": rejection.reason,
+        "detail": rejection.detail,
+    }
+    return _message(MessageType.REJECTED, asked, at, about)
+
+
+def message_id(partner_id: str, type_: MessageType, key: str) -> str:
+    """The same however often the event is read, so that it becomes one message."""
+    return f"msg_{fingerprint((partner_id, type_, key))}"
+
+
+def _asked(key: str) -> _Asked | None:
+    partner_id = partner_of(key)
+    if partner_id is None or not is_partner_id(partner_id):
+        return None
+    return _Asked(partner_id, key, key.removeprefix(partner_key(partner_id, "")))
+
+
+def _message(type_: MessageType, asked: _Asked, at: datetime, about: dict[str, Any]) -> Message:
+    data = {"award_id": award_id(asked.key), "idempotency_key": asked.idempotency_key} | about
+    body = orjson.dumps({"type": type_, "timestamp": at, "data": data}).decode()
+    return Message(message_id(asked.partner_id, type_, asked.key), asked.partner_id, type_, body, at)

@@ -1,0 +1,145 @@
+"""Posting to a receiver: at an address that was looked up and judged just before, and at no other.
+
+The request goes straight to the transport: no proxy, no cookies, no redirects. A connection serves one request, because
+two receivers may share an address and must not share what was proved to one of them.
+"""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+import httpx
+
+from abacus import __version__
+from abacus.core.errors import AbacusError, Refused
+from abacus.intake.partners.webhooks.decide.addresses import checked_url, is_public
+from abacus.intake.partners.webhooks.decide.schedule import Answer
+
+WITHIN_S: Final = 15.0
+_CONNECT_WITHIN_S: Final = 5.0
+_READ_WITHIN_S: Final = 1.0
+_MOST_ADDRESSES: Final = 3
+_SHOWN: Final = 200  # bytes of an answer that are kept for people to read
+_HEADERS: Final = {
+    "content-type": "application/json",
+    "user-agent": f"abacus/{__version__}",
+    "accept-encoding": "identity",
+}
+
+# The addresses that a name stands for. Raises `OSError`.
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+async def look_up(host: str, port: int) -> Sequence[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+class NoAnswer(AbacusError):
+    """The message was not sent, or nothing came back; the text says why."""
+
+
+class Poster:
+    """Sends messages. `close` it at the end."""
+
+    def __init__(
+        self,
+        *,
+        to_private: bool,
+        at_once: int,
+        within_s: float = WITHIN_S,
+        resolve: Resolve = look_up,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._to_private = to_private
+        self._within_s = within_s
+        self._resolve = resolve
+        self._transport = httpx.AsyncHTTPTransport(
+            verify=trust or _certificates(),
+            trust_env=False,
+            limits=httpx.Limits(max_connections=at_once, max_keepalive_connections=0),
+        )
+
+    async def close(self) -> None:
+        await self._transport.aclose()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """What came of it: this never fails."""
+        try:
+            async with asyncio.timeout(self._within_s):
+                return await self._post(httpx.URL(checked_url(url, to_private=self._to_private)), headers, body)
+        except TimeoutError:
+            return Answer(None, f"no answer within {self._within_s:g} s")
+        except (NoAnswer, Refused) as fault:
+            return Answer(None, str(fault))
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            return Answer(None, _one_line(f"{type(error).__name__}: {error}"))
+
+    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Answer:
+        for address in (addresses := await self._addresses(url)):
+            try:
+                return await self._send(url, address, headers, body)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if address == addresses[-1]:
+                    why = str(error) or f"no connection within {_CONNECT_WITHIN_S:g} s"
+                    raise NoAnswer(_one_line(f"{address}: {why}")) from None
+        raise NoAnswer(f"{url.host}: no address was found")
+
+    async def _addresses(self, url: httpx.URL) -> Sequence[str]:
+        """All of which may be connected to. Raises `NoAnswer` when one of them may not."""
+        host = url.raw_host.decode()
+        try:
+            found = await self._resolve(host, url.port or (443 if url.scheme == "https" else 80))
+        except (OSError, UnicodeError) as error:
+            raise NoAnswer(_one_line(f"{host}: {error}")) from None
+        barred = [address for address in found if not (self._to_private or is_public(address))]
+        if barred:
+            raise NoAnswer(f"{host}: {barred[0]} is not an address of the public internet")
+        return found[:_MOST_ADDRESSES]
+
+    async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """To exactly this address. The certificate and the Host header are those of the name."""
+        request = httpx.Request(
+            "POST",
+            url.copy_with(host=address),
+            headers={"host": url.netloc.decode(), **_HEADERS, **headers},
+            content=body,
+            extensions={
+                "sni_hostname": url.raw_host.decode(),
+                "timeout": {"connect": _CONNECT_WITHIN_S, "read": None, "write": None, "pool": None},
+            },
+        )
+        response = await self._transport.handle_async_request(request)
+        try:
+            return Answer(response.status_code, await _in_words(response), response.headers.get("retry-after"))
+        finally:
+            await response.aclose()
+
+
+async def _in_words(response: httpx.Response) -> str:
+    """The status, and how the answer begins: no more of it is read."""
+    if response.is_success:
+        return str(response.status_code)
+    if response.is_redirect:
+        return f"answered {response.status_code}: redirects are not followed"
+    begins = b""
+    with contextlib.suppress(httpx.HTTPError, TimeoutError):
+        raw = response.aiter_raw()
+        async with asyncio.timeout(_READ_WITHIN_S), contextlib.aclosing(raw) as chunks:  # type: ignore[type-var]  # it is a generator
+            while len(begins) < _SHOWN and (chunk := await anext(chunks, b"")):
+                begins += chunk
+    text = _one_line(begins[:_SHOWN].decode(errors="replace"))
+    return f"answered {response.status_code}{f': {text}' if text else ''}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,110 @@
+"""Points put into an account and taken out of it, lot by lot. Pure; every movement but an award is made of these."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
+
+from abacus.ledger.decide.lots import Draw, Lot, OpenLot, after_oldest, first_day
+from abacus.ledger.decide.transfer import day_with_lot, expiry_after, moved
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.movement import Hold
+from abacus.ledger.types.transfer import Transfer
+
+
+class Purse(NamedTuple):
+    """An account and, where it goes by lots, what remains of each, the oldest first."""
+
+    account: Account
+    lots: tuple[OpenLot, ...] = ()
+
+
+class Change(NamedTuple):
+    """What a movement comes to."""
+
+    purse: Purse
+    transfer: Transfer
+    draws: Sequence[Draw] = ()
+    hold: Hold | None = None
+
+
+class Entry(NamedTuple):
+    """What is written of a movement besides its points."""
+
+    kind: Kind
+    key: str
+    explanation: dict[str, Any]
+    occurred_at: datetime
+    posted_at: datetime
+    held: int = 0
+    reverses: str | None = None
+    actor: str | None = None
+
+
+_NONE: Final[Mapping[int, int]] = {}
+
+
+def take(purse: Purse, points: int, entry: Entry, *, by_name: Mapping[int, int] = _NONE) -> Change:
+    """Take points out: those named of lots by their `seq`, the rest from the oldest. Whether they are there is the
+    caller's business; what is not there becomes a debt.
+    """
+    account, lots = purse
+    unnamed = [each._replace(left=each.left - by_name.get(each.lot.seq, 0)) for each in lots]
+    from_oldest = points - sum(by_name.values())
+    staying = after_oldest(unnamed, from_oldest)
+    after, transfer = _moved(account, -points, entry, _day_after_taking(account, points, staying), None)
+    draws = [
+        Draw(account.member_id, account.program, lot_seq, transfer.seq, taken) for lot_seq, taken in by_name.items()
+    ]
+    return Change(Purse(after._replace(lots_drawn=account.lots_drawn + from_oldest), tuple(staying)), transfer, draws)
+
+
+def put(purse: Purse, points: int, good_until: date | None, entry: Entry, *, lifetime: bool) -> Change:
+    """Put points in, as a gift is: it does not keep other points alive, and without a day has none of its own. They are
+    a lot of their own; what was empty goes by what comes.
+    """
+    account, lots = purse
+    if account.balance <= 0:
+        account = account._replace(lifetime=lifetime)
+    if not account.lifetime:
+        day = account.expires_on
+        if points and good_until is not None:
+            day = expiry_after(day, good_until, activity=False)
+        after, transfer = _moved(account, points, entry, day, None)
+        return Change(Purse(after), transfer)
+    after, transfer = _moved(account, points, entry, day_with_lot(account, points, good_until), good_until)
+    left = min(points, after.balance)
+    lot = Lot(transfer.seq, entry.key, points, 0, entry.occurred_at, good_until)
+    return Change(Purse(after, (*lots, OpenLot(lot, left)) if left > 0 else lots), transfer)
+
+
+def leave(purse: Purse, entry: Entry) -> Change:
+    """Neither: only what is held changes."""
+    after, transfer = _moved(purse.account, 0, entry, purse.account.expires_on, None)
+    return Change(Purse(after, purse.lots), transfer)
+
+
+def _day_after_taking(account: Account, points: int, staying: Sequence[OpenLot]) -> date | None:
+    if account.balance <= points:
+        return None  # nothing is left to lapse; what comes next brings a day of its own
+    return first_day(staying) if account.lifetime else account.expires_on
+
+
+def _moved(
+    account: Account, points: int, entry: Entry, expires_on: date | None, good_until: date | None
+) -> tuple[Account, Transfer]:
+    return moved(
+        account,
+        entry.kind,
+        points,
+        key=entry.key,
+        country=account.country,
+        occurred_at=entry.occurred_at,
+        posted_at=entry.posted_at,
+        expires_on=expires_on,
+        good_until=good_until,
+        explanation=entry.explanation,
+        held=entry.held,
+        reverses=entry.reverses,
+        actor=entry.actor,
+    )

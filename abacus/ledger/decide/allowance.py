@@ -1,0 +1,128 @@
+"""What a partner may award, and what it has awarded: the limits that hold where awards are posted. Pure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from typing import Final, NamedTuple
+
+from abacus.core.errors import AbacusError
+from abacus.core.ids import PARTNERS
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionReason
+
+
+class OverLimit(AbacusError):
+    """The award would take its partner past a limit."""
+
+    def __init__(self, reason: RejectionReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class Allowance(NamedTuple):
+    """A partner's limits, and what it has awarded: in all, and on the last day on which it did."""
+
+    limits: Limits
+    used: int
+    day: date
+    used_that_day: int
+
+    def on(self, day: date) -> "Allowance":
+        """As it stands on that day; a clock that lags behind another's does not bring a day back."""
+        return self if day <= self.day else self._replace(day=day, used_that_day=0)
+
+    def after(self, points: int, member_used: int) -> "Allowance":
+        """With an award more, for a member who got `member_used` from this partner today. Raises `OverLimit`."""
+        self.check(points, member_used)
+        return self._replace(used=self.used + points, used_that_day=self.used_that_day + points)
+
+    def check(self, points: int, member_used: int) -> None:
+        """Whether there may be an award more. Raises `OverLimit`."""
+        limits = self.limits
+        if limits.per_award is not None and points > limits.per_award:
+            raise OverLimit(RejectionReason.AWARD_CAP, f"{points} points; one award may carry {limits.per_award}")
+        if limits.per_member_day is not None and member_used + points > limits.per_member_day:
+            raise OverLimit(
+                RejectionReason.MEMBER_DAY_CAP,
+                f"{points} points after {member_used} today; a member may get {limits.per_member_day} a day",
+            )
+        if limits.per_day is not None and self.used_that_day + points > limits.per_day:
+            raise OverLimit(
+                RejectionReason.BUDGET_EXHAUSTED,
+                f"{points} points; {max(0, limits.per_day - self.used_that_day)} of the budget of"
+                f" {limits.per_day} a day are left",
+            )
+        if limits.in_total is not None and self.used + points > limits.in_total:
+            raise OverLimit(
+                RejectionReason.BUDGET_EXHAUSTED,
+                f"{points} points; {max(0, limits.in_total - self.used)} of the budget of {limits.in_total} are left",
+            )
+
+
+class Standing(NamedTuple):
+    """What is known, under lock, of the partners whose awards are in a batch."""
+
+    allowances: Mapping[str, Allowance]  # by partner; one that is not here has no limits
+    member_days: Mapping[MemberDay, int]
+    rejections: Mapping[str, Rejection]  # by key
+
+
+NOBODY: Final = Standing({}, {}, {})
+
+
+class Spending:
+    """The limits of a batch's partners while it is decided."""
+
+    def __init__(self, standing: Standing, now: datetime) -> None:
+        today = now.astimezone(UTC).date()
+        self._now = now
+        self._allowances = {partner_id: each.on(today) for partner_id, each in standing.allowances.items()}
+        self._member_days = standing.member_days
+        self.allowances: dict[str, Allowance] = {}  # those that changed
+        self.member_days: dict[MemberDay, int] = {}
+
+    def check(self, partner_id: str, award: Award) -> Rejection | None:
+        """Whether the award meets a limit. `spend` follows when the ledger takes it."""
+        allowance = self._allowances.get(partner_id)
+        if allowance is None:
+            return None
+        try:
+            allowance.after(award.points, self._used(MemberDay(award.member_id, partner_id, allowance.day)))
+        except OverLimit as over:
+            return Rejection(
+                award.key,
+                award.member_id,
+                award.program,
+                award.points,
+                award.fingerprint,
+                over.reason,
+                over.detail,
+                self._now,
+            )
+        return None
+
+    def spend(self, partner_id: str, award: Award) -> None:
+        allowance = self._allowances.get(partner_id)
+        if allowance is None:
+            return
+        member_day = MemberDay(award.member_id, partner_id, allowance.day)
+        used = self._used(member_day)
+        self.allowances[partner_id] = self._allowances[partner_id] = allowance.after(award.points, used)
+        self.member_days[member_day] = used + award.points
+
+    def _used(self, member_day: MemberDay) -> int:
+        return self.member_days.get(member_day, self._member_days.get(member_day, 0))
+
+
+def partner_of(key: str) -> str | None:
+    """The partner who asked for the award of that key, or nobody."""
+    return key.split(":", 2)[1] if key.startswith(PARTNERS) else None
+
+
+def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:
+    """The awards that partners asked for, by partner, in the order in which their allowances are locked."""
+    found: dict[str, list[Award]] = {}
+    for award in awards:
+        if award.key.startswith(PARTNERS):
+            found.setdefault(award.key.split(":", 2)[1], []).append(award)
+    return dict(sorted(found.items()))

@@ -1,0 +1,85 @@
+"""What posting a batch comes to: which awards are new, which were posted before, which contradict what was posted.
+
+Pure: given the claims and accounts as they are now, it says what to write. `LedgerPort` is what a ledger promises.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from abacus.core.errors import SetAside
+from abacus.ledger.decide.allowance import NOBODY, Spending, Standing, partner_of
+from abacus.ledger.decide.transfer import apply
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Rejection
+from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.ledger.types.transfer import Transfer
+
+
+class Plan(NamedTuple):
+    """What to write for a batch, the claims in order of their keys, and what to tell about it."""
+
+    outcomes: list[Outcome]
+    transfers: list[Transfer]
+    claims: list[Claim]
+    accounts: dict[AccountId, Account]
+    rejections: list[Rejection]
+    spending: Spending
+
+
+def accounts_touched(awards: Iterable[Award], claimed: Mapping[str, Claim]) -> dict[AccountId, str]:
+    """The accounts that awards with free keys go to, in locking order, with the country each would be opened in."""
+    touched: dict[AccountId, str] = {}
+    for award in awards:
+        if award.key not in claimed:
+            touched.setdefault((award.member_id, award.program), award.country)
+    return dict(sorted(touched.items()))
+
+
+def plan(
+    awards: Sequence[Award],
+    claimed: Mapping[str, Claim],
+    accounts: Mapping[AccountId, Account],
+    posted_at: datetime,
+    standing: Standing = NOBODY,
+) -> Plan:
+    """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` what is known of
+    the partners in it.
+    """
+    spending = Spending(standing, posted_at)
+    any_partners = bool(standing.allowances or standing.rejections)
+    rejected: dict[str, Rejection] = {}
+    outcomes: list[Outcome] = []
+    transfers: list[Transfer] = []
+    changed: dict[AccountId, Account] = {}
+    claims: dict[str, Claim] = {}
+    for award in awards:
+        key = award.key
+        earlier = claimed.get(key) or claims.get(key)
+        if earlier is not None:
+            status = Status.DUPLICATE if earlier.fingerprint == award.fingerprint else Status.CONFLICT
+            outcomes.append(Outcome(award, status, claim=earlier))
+            continue
+        partner_id = partner_of(key) if any_partners else None
+        if partner_id is not None:
+            earlier_rejection = standing.rejections.get(key) or rejected.get(key)
+            rejection = earlier_rejection or spending.check(partner_id, award)
+            if rejection is not None:
+                if earlier_rejection is None:
+                    rejected[key] = rejection
+                status = Status.REJECTED if rejection.fingerprint == award.fingerprint else Status.CONFLICT
+                outcomes.append(Outcome(award, status, rejection=rejection))
+                continue
+        id_ = (award.member_id, award.program)
+        try:
+            changed[id_], transfer = apply(changed.get(id_) or accounts[id_], award, posted_at)
+        except SetAside as fault:
+            outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
+            continue
+        if partner_id is not None:
+            spending.spend(partner_id, award)
+        claims[key] = Claim(key, *id_, transfer.seq, award.fingerprint)
+        transfers.append(transfer)
+        outcomes.append(Outcome(award, Status.POSTED, transfer))
+    return Plan(outcomes, transfers, sorted(claims.values()), changed, list(rejected.values()), spending)

@@ -1,0 +1,103 @@
+"""Lots: which points of an account are still there, and which go first. Pure.
+
+A lot is a transfer that added points. Points leave the oldest lot first, and nothing is written down for that: the
+account keeps up to where its lots are used up (`lots_closed`) and how many points are gone from those after it
+(`lots_drawn`). What leaves a lot by name instead, because its award is taken back or its own day has come, is a `Draw`.
+So an award costs nothing more for being a lot. docs/adr/0016 has the argument.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.award import Award
+
+
+class Draw(NamedTuple):
+    """Points that the transfer `seq` took from one lot by name. Never altered, as the transfer is not."""
+
+    member_id: str
+    program: str
+    lot_seq: int
+    seq: int
+    points: int
+
+
+class Lot(NamedTuple):
+    """A transfer that added points, and how many were taken from it by name."""
+
+    seq: int
+    key: str
+    points: int
+    drawn: int
+    occurred_at: datetime
+    expires_on: date | None
+
+    @property
+    def capacity(self) -> int:
+        """What goes, or went, oldest first."""
+        return self.points - self.drawn
+
+
+class OpenLot(NamedTuple):
+    """A lot and what remains of it."""
+
+    lot: Lot
+    left: int
+
+
+def with_used_closed(account: Account, following: Iterable[Lot]) -> Account:
+    """The same account, its cursor moved over the lots that are used up; `following` are those after it, in order."""
+    closed, drawn = account.lots_closed, account.lots_drawn
+    for lot in following:
+        if lot.capacity > drawn:
+            break
+        closed, drawn = lot.seq, drawn - lot.capacity
+    return account._replace(lots_closed=closed, lots_drawn=drawn)
+
+
+def open_lots(account: Account, following: Sequence[Lot]) -> list[OpenLot]:
+    """What remains of each lot, the oldest first; `following` are all lots after the account's cursor."""
+    drawn = account.lots_drawn
+    found: list[OpenLot] = []
+    for lot in following:
+        left = lot.capacity - drawn
+        if left > 0:
+            found.append(OpenLot(lot, left))
+        drawn = max(0, -left)
+    return found
+
+
+def first_day(lots: Iterable[OpenLot]) -> date | None:
+    """The first day after which one of them lapses."""
+    return min((each.lot.expires_on for each in lots if each.lot.expires_on is not None), default=None)
+
+
+def after_oldest(lots: Sequence[OpenLot], points: int) -> list[OpenLot]:
+    """What remains of them when so many points leave, the oldest first."""
+    left: list[OpenLot] = []
+    for each in lots:
+        taken = min(points, each.left)
+        points -= taken
+        if each.left > taken:
+            left.append(each._replace(left=each.left - taken))
+    return left
+
+
+def changed_modes(awards: Iterable[Award], accounts: dict[AccountId, Account]) -> dict[AccountId, bool]:
+    """The accounts that these awards will have go by lots, or not any more.
+
+    Activity under a lifetime card makes an account go by lots, and it does until it is empty; what is empty goes by
+    what comes.
+    """
+    wanted: dict[AccountId, bool] = {}
+    for award in awards:
+        id_ = (award.member_id, award.program)
+        account = accounts.get(id_)
+        if account is not None:
+            is_empty = account.balance <= 0
+            wanted[id_] = wanted.get(id_, account.lifetime and not is_empty) or (
+                award.lifetime and (award.activity or is_empty)
+            )
+    return {id_: lifetime for id_, lifetime in wanted.items() if lifetime != accounts[id_].lifetime}

@@ -1,0 +1,123 @@
+"""What moving points comes to: which movements are new, and what each does to its account. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from abacus.core.errors import SetAside
+from abacus.ledger.decide.account_with_lots import Change, Purse
+from abacus.ledger.decide.adjust import adjust
+from abacus.ledger.decide.lots import Draw
+from abacus.ledger.decide.reversal import Original, reverse
+from abacus.ledger.decide.spend import capture, release, reserve, spend
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.movement import (
+    Adjustment,
+    Capture,
+    Declined,
+    Hold,
+    Moved,
+    Movement,
+    Release,
+    Reserve,
+    Reversal,
+    Spend,
+)
+from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.transfer import Transfer
+
+
+class Books(NamedTuple):
+    """What is known, under lock, of what a round of movements touches."""
+
+    purses: dict[AccountId, Purse]
+    holds: dict[UUID, Hold]
+    originals: Mapping[str, Original]
+
+
+class Moves(NamedTuple):
+    """What to write for a round, the claims in order of their keys, and what to tell about it."""
+
+    outcomes: list[Moved]
+    transfers: list[Transfer]
+    claims: list[Claim]
+    accounts: dict[AccountId, Account]
+    draws: list[Draw]
+    holds: list[Hold]
+
+
+def account_of(movement: Movement) -> AccountId:
+    return (movement.member_id, movement.program)
+
+
+def rounds(movements: Sequence[Movement]) -> Iterator[list[int]]:
+    """The places of the movements that can be decided together. What is taken back of an account has to be looked up
+    as it then stands, so each has a round of its own there.
+    """
+    together: list[int] = []
+    apart: list[list[int]] = []
+    seen: dict[AccountId, int] = {}
+    for place, movement in enumerate(movements):
+        if not isinstance(movement, Reversal):
+            together.append(place)
+            continue
+        turn = seen.get(account_of(movement), 0)
+        seen[account_of(movement)] = turn + 1
+        if turn == len(apart):
+            apart.append([])
+        apart[turn].append(place)
+    yield from (each for each in (together, *apart) if each)
+
+
+def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], books: Books, now: datetime) -> Moves:
+    """Decide a round. `books` holds every account, hold and original that its new movements touch."""
+    outcomes: list[Moved] = []
+    transfers: list[Transfer] = []
+    draws: list[Draw] = []
+    claims: dict[str, Claim] = {}
+    changed: dict[AccountId, Account] = {}
+    holds: dict[UUID, Hold] = {}
+    for movement in movements:
+        earlier = claimed.get(movement.key) or claims.get(movement.key)
+        if earlier is not None:
+            status = Status.DUPLICATE if earlier.fingerprint == movement.fingerprint else Status.CONFLICT
+            outcomes.append(Moved(movement, status, claim=earlier))
+            continue
+        id_ = account_of(movement)
+        try:
+            change = _change(books, books.purses[id_], movement, now)
+        except (Declined, SetAside) as fault:
+            outcomes.append(Moved(movement, Status.REFUSED, fault=fault))
+            continue
+        books.purses[id_] = change.purse
+        changed[id_] = change.purse.account
+        if change.hold is not None:
+            books.holds[change.hold.hold_id] = holds[change.hold.hold_id] = change.hold
+        claims[movement.key] = Claim(movement.key, *id_, change.transfer.seq, movement.fingerprint)
+        transfers.append(change.transfer)
+        draws += change.draws
+        outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.purse.account))
+    accounts = {id_: changed[id_] for id_ in sorted(changed)}
+    return Moves(outcomes, transfers, sorted(claims.values()), accounts, draws, list(holds.values()))
+
+
+def _change(books: Books, purse: Purse, movement: Movement, now: datetime) -> Change:
+    match movement:
+        case Spend():
+            return spend(purse, movement, now)
+        case Reserve():
+            return reserve(purse, movement, now)
+        case Capture():
+            return capture(purse, _hold(books, movement), movement, now)
+        case Release():
+            return release(purse, _hold(books, movement), movement, now)
+        case Adjustment():
+            return adjust(purse, movement, now)
+        case Reversal():
+            return reverse(purse, books.originals.get(movement.reverses), movement, now)
+
+
+def _hold(books: Books, movement: Capture | Release) -> Hold | None:
+    found = books.holds.get(movement.hold_id)
+    return found if found is not None and (found.member_id, found.program) == account_of(movement) else None

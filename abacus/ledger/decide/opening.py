@@ -1,0 +1,51 @@
+"""The balance that a member brings from another system, and what it does to the account. Pure."""
+
+from datetime import date, datetime
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Reason, SetAside
+from abacus.core.ids import fingerprint, opening_key
+from abacus.ledger.decide.account_with_lots import Entry, Purse, put
+from abacus.ledger.types.account import MAX_BALANCE, Account
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+
+REASON: Final = "opening balance"
+
+
+class Opening(NamedTuple):
+    """What a member had elsewhere. `expires_on` is the last day on which the points are good; no points need none."""
+
+    member_id: str
+    program: str
+    country: str
+    points: int
+    expires_on: date | None
+
+
+class Origin(NamedTuple):
+    """Where opening balances come from, and who brings them in."""
+
+    source: str
+    by: str
+
+    def key(self, opening: Opening) -> str:
+        return opening_key(self.source, opening.member_id, opening.program)
+
+
+def facts_of(opening: Opening) -> str:
+    """The fingerprint: the same member's balance with other facts is a contradiction, not a second balance."""
+    return fingerprint((str(opening.points), opening.country, str(opening.expires_on or "")))
+
+
+def open_with(account: Account, opening: Opening, origin: Origin, now: datetime) -> tuple[Account, Transfer]:
+    """The account with what its member brought, and the transfer that brought it.
+
+    As a gift does, it sets the expiry date only where there is none. Raises `SetAside` where no account can hold more.
+    """
+    if account.balance + opening.points > MAX_BALANCE:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{opening.points} points would take the balance past {MAX_BALANCE}")
+    explanation = {"points": opening.points, "reason": REASON, "by": origin.by, "import": origin.source}
+    entry = Entry(Kind.ADJUST, origin.key(opening), explanation, now, now, actor=f"import:{origin.source}")
+    change = put(Purse(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
+    return change.purse.account, change.transfer

@@ -1,0 +1,181 @@
+"""How an account changes: plain functions over frozen values. Postgres and the in-memory ledger both run these."""
+
+import hashlib
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+import orjson
+
+from abacus.core.errors import Reason, SetAside
+from abacus.ledger.types.account import MAX_BALANCE, Account
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.transfer import Transfer, TransferBody
+
+_EARN: Final = Kind.EARN  # looking up a member of an enumeration takes longer than the comparison
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
+    """The account after the award, and the transfer that took it there.
+
+    Raises `SetAside` for an award that no account can take.
+    """
+    if award.kind is not _EARN or award.points < 0:
+        raise SetAside(Reason.INVALID, f"an award of kind {award.kind} cannot carry {award.points} points")
+    balance = account.balance + award.points
+    if balance > MAX_BALANCE:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{award.points} points would take the balance past {MAX_BALANCE}")
+    if account.lifetime:
+        return _apply_by_lots(account, award, posted_at)
+    expires_on = expiry_after(account.expires_on, award.expires_on, activity=award.activity)
+    seq = account.last_seq + 1
+    body = (
+        account.member_id,
+        account.program,
+        seq,
+        award.kind,
+        award.points,
+        balance,
+        award.key,
+        award.country,
+        award.occurred_at,
+        posted_at,
+        expires_on,
+        award.explanation,
+        None,
+        None,
+    )
+    head = chain(account.head_hash, body)
+    after = Account(
+        account.member_id,
+        account.program,
+        account.country,
+        balance,
+        account.held,
+        account.earned_total + award.points,
+        expires_on,
+        seq,
+        head,
+        account.lots_closed,
+        account.lots_drawn,
+        account.lapsed_seq,
+    )
+    return after, Transfer(*body, head)
+
+
+def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
+    after, transfer = moved(
+        account,
+        award.kind,
+        award.points,
+        key=award.key,
+        country=award.country,
+        occurred_at=award.occurred_at,
+        posted_at=posted_at,
+        expires_on=day_with_lot(account, award.points, award.expires_on),
+        good_until=award.expires_on,
+        explanation=award.explanation,
+    )
+    return after._replace(earned_total=account.earned_total + award.points), transfer
+
+
+def day_with_lot(account: Account, points: int, good_until: date | None) -> date | None:
+    """The account's day once a lot is added to one that goes by lots: the first day of those that hold something. What
+    a debt takes at once holds nothing.
+    """
+    days = [account.expires_on] if account.balance > 0 else []
+    if points > 0 and account.balance + points > 0:
+        days.append(good_until)
+    return min((day for day in days if day is not None), default=None)
+
+
+def moved(
+    account: Account,
+    kind: Kind,
+    points: int,
+    *,
+    key: str,
+    country: str,
+    occurred_at: datetime,
+    posted_at: datetime,
+    expires_on: date | None,
+    explanation: bytes | dict[str, Any],
+    held: int = 0,
+    good_until: date | None = None,
+    reverses: str | None = None,
+    actor: str | None = None,
+) -> tuple[Account, Transfer]:
+    """The account after any change, and the transfer. `held` is added to what is held; `good_until` is the lot's own
+    day where it differs from the account's.
+
+    Raises `SetAside` for a balance that cannot be held.
+    """
+    balance = account.balance + points
+    if not -MAX_BALANCE <= balance <= MAX_BALANCE:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{points} points would take the balance past {MAX_BALANCE}")
+    seq = account.last_seq + 1
+    body = (
+        account.member_id,
+        account.program,
+        seq,
+        kind,
+        points,
+        balance,
+        key,
+        country,
+        occurred_at,
+        posted_at,
+        good_until or expires_on,
+        explanation if isinstance(explanation, bytes) else orjson.dumps(explanation),
+        reverses,
+        actor,
+    )
+    head = chain(account.head_hash, body)
+    after = account._replace(
+        balance=balance, held=account.held + held, expires_on=expires_on, last_seq=seq, head_hash=head
+    )
+    return after, Transfer(*body, head)
+
+
+def expiry_after(current: date | None, proposed: date, *, activity: bool) -> date:
+    """Activity moves the date forward and never back; a gift only sets it where there is none."""
+    if current is None:
+        return proposed
+    return max(current, proposed) if activity else current
+
+
+def chain(previous: bytes, body: TransferBody) -> bytes:
+    """The hash of a transfer, over the hash before it and every other field: change one, and all after it differ."""
+    (
+        member_id,
+        program,
+        seq,
+        kind,
+        points,
+        balance_after,
+        key,
+        country,
+        occurred_at,
+        posted_at,
+        expires_on,
+        explanation,
+        reverses,
+        actor,
+    ) = body
+    facts = [
+        member_id,
+        program,
+        seq,
+        kind,
+        points,
+        balance_after,
+        key,
+        country,
+        (occurred_at - _EPOCH) // _MICROSECOND,
+        (posted_at - _EPOCH) // _MICROSECOND,
+        expires_on,
+        reverses,
+        actor,
+    ]
+    return hashlib.sha256(previous + orjson.dumps(facts) + explanation).digest()

@@ -1,0 +1,1 @@
+"""Publishing what was posted on the points stream."""

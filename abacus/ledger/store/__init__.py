@@ -1,0 +1,1 @@
+"""The ledger's tables and the SQL that reads and writes them."""

@@ -1,0 +1,147 @@
+"""What has to be looked up in an account's transfers, under its lock, before its points can be moved."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.lots import Lot, changed_modes, first_day, open_lots, with_used_closed
+from abacus.ledger.decide.reversal import Earlier, Original
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import Reversal
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.postgres import Connection
+
+_TRANSFER: Final = ", ".join(f"t.{name}" for name in Transfer._fields)
+_PAGE: Final = 500
+
+# The lots after each account's cursor, so many of each.
+_LOTS: Final = """
+select u.place, t.seq, t.key, t.points, coalesce(d.points, 0)::bigint, t.occurred_at, t.expires_on
+from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as u (member_id, program, closed, place)
+cross join lateral (
+    select seq, key, points, occurred_at, expires_on from transfer t
+    where t.member_id = u.member_id and t.program = u.program and t.seq > u.closed and t.points > 0
+    order by t.seq limit $4
+) t
+left join lateral (
+    select sum(d.points) as points from draw d
+    where d.member_id = u.member_id and d.program = u.program and d.lot_seq = t.seq
+) d on true
+order by u.place, t.seq
+"""
+
+_ORIGINAL: Final = f"""
+select {_TRANSFER}, coalesce((
+    select sum(d.points) from draw d where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
+), 0)::bigint
+from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+where c.key = $1 and c.member_id = $2 and c.program = $3
+"""
+
+_EARLIER: Final = f"""
+select {_TRANSFER} from transfer t where t.member_id = $1 and t.program = $2 and t.reverses = $3 order by t.seq
+"""
+
+_LAPSED_BY_NAME: Final = """
+select coalesce(sum(d.points), 0)::bigint from draw d
+join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq = d.seq and t.kind = 'expire'
+where d.member_id = $1 and d.program = $2 and d.lot_seq = $3
+"""
+
+# Each lapse took so many points, beginning so many after its cursor; the lot stands so many points after that cursor.
+# What the two have in common lapsed.
+_LAPSED_OF_LOT: Final = """
+select coalesce(sum(greatest(0, least(at.lot + $4, at.drawn + at.taken) - greatest(at.lot, at.drawn))), 0)::bigint
+from (
+    select -l.points as taken, coalesce((l.explanation ->> 'lots_drawn')::bigint, 0) as drawn, (
+        select coalesce(sum(t.points), 0) from transfer t
+        where t.member_id = l.member_id and t.program = l.program and t.points > 0 and t.seq < $3
+            and t.seq > coalesce((l.explanation ->> 'lots_closed')::bigint, 0)
+    ) - (
+        select coalesce(sum(d.points), 0) from draw d
+        where d.member_id = l.member_id and d.program = l.program and d.lot_seq < $3
+            and d.lot_seq > coalesce((l.explanation ->> 'lots_closed')::bigint, 0)
+    ) as lot
+    from transfer l
+    where l.member_id = $1 and l.program = $2 and l.seq > $3 and l.kind = 'expire'
+        and l.explanation ->> 'lots' is null and coalesce((l.explanation ->> 'lots_closed')::bigint, 0) < $3
+) as at
+"""
+
+
+async def lots_after(
+    connection: Connection, accounts: Sequence[Account], limit: int | None = None
+) -> dict[AccountId, list[Lot]]:
+    """The lots after each account's cursor, in order."""
+    found: dict[AccountId, list[Lot]] = {account.id: [] for account in accounts}
+    rows = await connection.fetch(
+        _LOTS,
+        [account.member_id for account in accounts],
+        [account.program for account in accounts],
+        [account.lots_closed for account in accounts],
+        limit,
+    )
+    for place, *lot in rows:
+        found[accounts[place - 1].id].append(Lot(*lot))
+    return found
+
+
+async def purses_of(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, Purse]:
+    """Locked accounts with their lots, where they go by them."""
+    by_lots = [account for account in accounts.values() if account.lifetime]
+    lots = await lots_after(connection, by_lots) if by_lots else {}
+    return {id_: Purse(account, tuple(open_lots(account, lots.get(id_, [])))) for id_, account in accounts.items()}
+
+
+async def with_modes_changed(
+    connection: Connection, accounts: dict[AccountId, Account], awards: Sequence[Award]
+) -> None:
+    """Have the accounts go by lots, or not any more, as these awards will have it."""
+    modes = changed_modes(awards, accounts)
+    turning = [accounts[id_] for id_, lifetime in modes.items() if lifetime]
+    lots = await lots_after(connection, [each for each in turning if each.balance > 0]) if turning else {}
+    for id_, lifetime in modes.items():
+        account = accounts[id_]
+        day = first_day(open_lots(account, lots.get(id_, []))) if lifetime else None
+        accounts[id_] = account._replace(lifetime=lifetime, expires_on=day)
+
+
+async def with_cursor_moved(connection: Connection, account: Account) -> Account:
+    """The account with its used up lots behind its cursor: each is passed once in its life."""
+    while account.lots_drawn:
+        page = (await lots_after(connection, [account], _PAGE))[account.id]
+        moved = with_used_closed(account, page)
+        is_through = len(page) < _PAGE or moved.lots_closed < page[-1].seq
+        account = moved
+        if is_through:
+            break
+    return account
+
+
+async def original_of(connection: Connection, account: Account, asked: Reversal) -> Original | None:
+    """What is to be taken back; the account's cursor is moved."""
+    row = await connection.fetchrow(_ORIGINAL, asked.reverses, *account.id)
+    if row is None:
+        return None
+    transfer, drawn = Transfer(*row[:-1]), row[-1]
+    earlier = [Earlier.of(Transfer(*each)) for each in await connection.fetch(_EARLIER, *account.id, asked.reverses)]
+    if transfer.points <= 0:
+        return Original(transfer, earlier=earlier)
+    lot = Lot(transfer.seq, transfer.key, transfer.points, drawn, transfer.occurred_at, transfer.expires_on)
+    left = await _left(connection, account, lot)
+    lapsed = await _lapsed(connection, account, lot) if transfer.seq < account.lapsed_seq else 0
+    return Original(transfer, left, lapsed, earlier)
+
+
+async def _left(connection: Connection, account: Account, lot: Lot) -> int:
+    if lot.seq <= account.lots_closed:
+        return 0
+    following = (await lots_after(connection, [account], 1))[account.id]
+    is_oldest = bool(following) and following[0].seq == lot.seq
+    return max(0, lot.capacity - account.lots_drawn) if is_oldest else max(0, lot.capacity)
+
+
+async def _lapsed(connection: Connection, account: Account, lot: Lot) -> int:
+    by_name = await connection.fetchval(_LAPSED_BY_NAME, *account.id, lot.seq)
+    return int(by_name) + int(await connection.fetchval(_LAPSED_OF_LOT, *account.id, lot.seq, lot.capacity))

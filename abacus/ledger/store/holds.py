@@ -1,0 +1,80 @@
+"""Holds: finding them, and letting go of those whose time is over."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.ledger.decide.spend import release_of
+from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
+from abacus.ledger.types.posting import Status
+from abacus.platform.postgres import Pool, passing_failures
+
+HOLD_COLUMNS: Final = ", ".join(Hold._fields)
+_MOST: Final = 200
+_LOOK_EVERY_S: Final = 1.0
+CLOCK: Final = "clock"  # who lets go of a hold that nobody captured
+
+
+log = structlog.get_logger(__name__)
+
+
+class HoldReader:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def hold(self, member_id: str, hold_id: UUID) -> Hold | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(
+                f"select {HOLD_COLUMNS} from hold where member_id = $1 and hold_id = $2", member_id, hold_id
+            )
+        return read_hold(row) if row else None
+
+    async def open_holds(self, member_id: str) -> Sequence[Hold]:
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                f"select {HOLD_COLUMNS} from hold where member_id = $1 and status = 'open' order by until, hold_id",
+                member_id,
+            )
+        return [read_hold(row) for row in rows]
+
+
+class HoldKeeper:
+    """Lets go of holds whose time is over. Several may do so at once: each hold is released once."""
+
+    def __init__(self, pool: Pool, moves: MovesPort, clock: Clock) -> None:
+        self._pool = pool
+        self._moves = moves
+        self._clock = clock
+
+    async def keep_releasing(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                while await self.release_overdue():
+                    pass
+            except Unavailable as error:
+                log.warning("overdue holds are not released", why=str(error))
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def release_overdue(self) -> int:
+        """Release some of them, and say how many these were. Raises `Unavailable`."""
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                f"select {HOLD_COLUMNS} from hold where status = 'open' and until <= $1 order by until limit {_MOST}",
+                self._clock.now(),
+            )
+        releases = [release_of(read_hold(row), CLOCK, Because.EXPIRED) for row in rows]
+        moved = await self._moves.move(releases) if releases else []
+        return sum(each.status is Status.POSTED for each in moved)
+
+
+def read_hold(row: asyncpg.Record) -> Hold:
+    return Hold(*row)._replace(status=HoldStatus(row["status"]))

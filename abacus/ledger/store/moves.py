@@ -1,0 +1,85 @@
+"""Moving points in Postgres: a round of movements is one transaction, under the same locks as posting."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
+from abacus.ledger.decide.reversal import Original
+from abacus.ledger.store.history import original_of, purses_of, with_cursor_moved
+from abacus.ledger.store.holds import HOLD_COLUMNS, read_hold
+from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
+from abacus.ledger.types.posting import Unpostable
+from abacus.platform.metrics import MOVEMENTS
+from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
+
+_HOLDS: Final = f"select {HOLD_COLUMNS} from hold where member_id = any($1::text[]) and hold_id = any($2::uuid[])"
+
+# Whoever changes a hold has its account's lock.
+_KEEP_HOLD: Final = f"""
+insert into hold ({HOLD_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+on conflict (member_id, hold_id) do update set status = excluded.status, settled_seq = excluded.settled_seq
+"""
+
+
+class PostgresMoves:
+    """`MovesPort` on Postgres."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        found: dict[int, Moved] = {}
+        for places in rounds(movements):
+            together = [movements[place] for place in places]
+            try:
+                moves = await in_a_transaction(self._pool, partial(self._move, movements=together))
+            except REFUSED_VALUES as error:
+                raise Unpostable(" ".join(str(error).split())) from error
+            found.update(zip(places, moves.outcomes, strict=True))
+        fates = Counter((type(each.movement).__name__.lower(), each.status) for each in found.values())
+        for (kind, status), count in fates.items():
+            MOVEMENTS.labels(kind, status).inc(count)
+        return [found[place] for place in range(len(movements))]
+
+    async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
+        rows, accounts = await lock_accounts(connection, sorted(set(map(account_of, movements))))
+        earlier = await claimed(connection, {movement.key for movement in movements})
+        new = [movement for movement in movements if movement.key not in earlier]
+        decided = plan_moves(movements, earlier, await _books(connection, new, accounts), self._clock.now())
+        await write(
+            connection, rows, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
+        )
+        if decided.holds:
+            await connection.executemany(_KEEP_HOLD, decided.holds)
+        return decided
+
+
+async def _books(connection: Connection, new: Sequence[Movement], accounts: dict[AccountId, Account]) -> Books:
+    touched = {
+        account_of(each): accounts.get(account_of(each)) or Account.opened(account_of(each), each.country)
+        for each in new
+    }
+    originals: dict[str, Original] = {}
+    for each in new:
+        if isinstance(each, Reversal):
+            id_ = account_of(each)
+            touched[id_] = await with_cursor_moved(connection, touched[id_])
+            found = await original_of(connection, touched[id_], each)
+            if found is not None:
+                originals[each.reverses] = found
+    return Books(await purses_of(connection, touched), await _holds(connection, new), originals)
+
+
+async def _holds(connection: Connection, new: Sequence[Movement]) -> dict[UUID, Hold]:
+    settled = [each for each in new if isinstance(each, Capture | Release)]
+    if not settled:
+        return {}
+    rows = await connection.fetch(_HOLDS, [each.member_id for each in settled], [each.hold_id for each in settled])
+    return {row["hold_id"]: read_hold(row) for row in rows}

@@ -1,0 +1,48 @@
+"""Posting awards to Postgres: a batch is one transaction of a few set-based statements."""
+
+from collections.abc import Sequence
+
+from abacus.core.clock import Clock
+from abacus.ledger.decide.allowance import NOBODY, partners_of
+from abacus.ledger.decide.batch import accounts_touched, plan
+from abacus.ledger.store.history import with_modes_changed
+from abacus.ledger.store.partner_limits import lock_standing, write_spending
+from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.posting import Outcome, Unpostable
+from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
+
+
+class PostgresLedger:
+    """`LedgerPort` on Postgres."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        try:
+            return await in_a_transaction(self._pool, lambda connection: self._post(connection, awards))
+        except REFUSED_VALUES as error:
+            raise Unpostable(" ".join(str(error).split())) from error
+
+    async def _post(self, connection: Connection, awards: Sequence[Award]) -> list[Outcome]:
+        partners = partners_of(awards)
+        # Under their lock, before any other look: what another batch claimed in the meantime must not be rejected.
+        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
+        earlier = await claimed(connection, {award.key for award in awards})
+        touched = accounts_touched(awards, earlier)
+        rows, accounts = await lock_accounts(connection, list(touched))
+        for id_, country in touched.items():
+            if id_ not in accounts:
+                accounts[id_] = Account.opened(id_, country)
+        by_lots = any(award.lifetime for award in awards) or any(account.lifetime for account in accounts.values())
+        if by_lots:
+            await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
+        now = self._clock.now()
+        decided = plan(awards, earlier, accounts, now, standing)
+        await write(connection, rows, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
+        if partners:
+            await write_spending(connection, partners, decided.spending, decided.rejections, now)
+        return decided.outcomes

@@ -1,0 +1,48 @@
+"""An account: what a member holds in one program."""
+
+from datetime import date
+from typing import Final, NamedTuple, TypeAlias
+
+MAX_BALANCE: Final = 2**63 - 1
+
+
+NO_HASH: Final = b""
+
+
+# A member and a program. Sorting these gives the order in which accounts are locked. A plain tuple, because posting
+# makes several for each award.
+AccountId: TypeAlias = tuple[str, str]
+
+
+class Account(NamedTuple):
+    """What an account holds after its last transfer.
+
+    The last four say how far its lots are used up, and how they lapse (`abacus.ledger.decide.lots`).
+    """
+
+    member_id: str
+    program: str
+    country: str
+    balance: int
+    held: int
+    earned_total: int
+    expires_on: date | None
+    last_seq: int
+    head_hash: bytes
+    lots_closed: int = 0  # every lot up to this `seq` is used up
+    lots_drawn: int = 0  # points taken, oldest first, from the lots after it; more than they hold is a debt
+    lapsed_seq: int = 0  # the last transfer that took what had lapsed
+    lifetime: bool = False  # each lot lapses after its own day, and `expires_on` is the first of these
+
+    @classmethod
+    def opened(cls, id_: AccountId, country: str) -> "Account":
+        return cls(*id_, country, 0, 0, 0, None, 0, NO_HASH)
+
+    @property
+    def id(self) -> AccountId:
+        return (self.member_id, self.program)
+
+    @property
+    def available(self) -> int:
+        """What can be spent: not what is held."""
+        return self.balance - self.held

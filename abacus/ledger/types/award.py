@@ -1,0 +1,38 @@
+"""An award: what the queue carries and the ledger posts. Pure: the value, its JSON, and its checks."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """What a transfer does to an account."""
+
+    EARN = "earn"
+    EXPIRE = "expire"
+    SPEND = "spend"
+    REVERSE = "reverse"
+    ADJUST = "adjust"
+    HOLD = "hold"
+    RELEASE = "release"
+
+
+class Award(NamedTuple):
+    """Points for a member, under a key that can be posted once.
+
+    A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
+    carried as it was first written. With `lifetime` the points lapse after `expires_on`, whatever the member does.
+    """
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    kind: Kind
+    points: int
+    occurred_at: datetime
+    expires_on: date
+    activity: bool
+    fingerprint: str
+    explanation: bytes
+    lifetime: bool = False

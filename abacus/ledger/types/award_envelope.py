@@ -1,0 +1,130 @@
+"""The award envelope: awards as the body of a message on the award queue, written and read."""
+
+import json
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
+
+import orjson
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from abacus.core.errors import Reason, SetAside
+from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
+from abacus.core.points import MAX_POINTS
+from abacus.ledger.types.award import Award, Kind
+from abacus.platform.validation import Day, Moment, first_fault
+
+VERSION: Final = 1
+
+
+class AwardMessage(TypedDict):
+    """One award as it stands in an envelope."""
+
+    key: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
+    member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+    program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+    kind: Literal[Kind.EARN]
+    points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]
+    occurred_at: Moment
+    expires_on: Day
+    activity: Annotated[bool, Field(strict=True)]
+    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+    explanation: dict[str, Any]
+    lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
+
+
+class AwardEnvelope(TypedDict):
+    """The body of a message on the award queue."""
+
+    v: Literal[1]
+    awards: list[AwardMessage]
+
+
+class BadAward(NamedTuple):
+    """An award in an envelope that cannot be posted, whole, with its fault."""
+
+    body: bytes
+    fault: SetAside
+
+
+ENVELOPE: Final[TypeAdapter[AwardEnvelope]] = TypeAdapter(AwardEnvelope)
+
+
+_AWARD: Final[TypeAdapter[AwardMessage]] = TypeAdapter(AwardMessage)
+
+
+def encode_award(award: Award) -> bytes:
+    """The award as JSON; the explanation's text goes in untouched."""
+    message = {
+        "key": award.key,
+        "member_id": award.member_id,
+        "program": award.program,
+        "country": award.country,
+        "kind": award.kind,
+        "points": award.points,
+        "occurred_at": award.occurred_at,
+        "expires_on": award.expires_on,
+        "activity": award.activity,
+        "fingerprint": award.fingerprint,
+        "explanation": orjson.Fragment(award.explanation),
+    }
+    if award.lifetime:
+        message["lifetime"] = True
+    return orjson.dumps(message)
+
+
+class Opened(NamedTuple):
+    """An envelope's awards, apart from them the JSON of its reversals, and those that are bad: a bad one never hides
+    its neighbours.
+    """
+
+    awards: list[Award]
+    reversals: list[bytes]
+    bad: list[BadAward]
+
+
+def decode_envelope(body: bytes | str) -> Opened:
+    """Raises `SetAside` when the envelope itself cannot be read."""
+    try:
+        return Opened([_award(message) for message in ENVELOPE.validate_json(body)["awards"]], [], [])
+    except (ValidationError, SetAside):
+        return _decode_one_by_one(body)
+
+
+def _decode_one_by_one(body: bytes | str) -> Opened:
+    awards, reversals, bad = opened = Opened([], [], [])
+    for item in _items(body):
+        text = json.dumps(item).encode()
+        if isinstance(item, dict) and item.get("kind") == Kind.REVERSE:
+            reversals.append(text)
+            continue
+        try:
+            awards.append(_award(_AWARD.validate_json(text)))
+        except ValidationError as error:
+            bad.append(BadAward(text, SetAside(Reason.INVALID, first_fault(error))))
+        except SetAside as fault:
+            bad.append(BadAward(text, fault))
+    return opened
+
+
+def _items(body: bytes | str) -> list[Any]:
+    try:
+        document = json.loads(body.encode() if isinstance(body, str) else body)
+    except (ValueError, RecursionError) as error:
+        raise SetAside(Reason.UNDECODABLE, f"not JSON: {error}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("awards"), list):
+        raise SetAside(Reason.INVALID, "not an award envelope: no list of awards")
+    if document.get("v") != VERSION:
+        raise SetAside(Reason.UNSUPPORTED, f"envelope version {document.get('v')!r}; this version reads {VERSION}")
+    awards: list[Any] = document["awards"]
+    return awards
+
+
+def _award(message: AwardMessage) -> Award:
+    try:
+        explanation = orjson.dumps(message["explanation"])
+        if b"null" in explanation:  # which orjson also writes for what is no number: that must not be kept
+            json.dumps(message["explanation"], allow_nan=False)
+    except (ValueError, orjson.JSONEncodeError) as error:
+        raise SetAside(Reason.INVALID, f"explanation: {error}") from error
+    return Award(**{**message, "explanation": explanation})  # type: ignore[arg-type]  # the two share their fields

@@ -1,0 +1,43 @@
+"""The limits of a partner, and an award that met one."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class RejectionReason(StrEnum):
+    """Which limit an award met. `BUDGET_EXHAUSTED` is the partner's; the others say that this award is too much."""
+
+    AWARD_CAP = "award-cap-exceeded"
+    MEMBER_DAY_CAP = "member-day-cap-exceeded"
+    BUDGET_EXHAUSTED = "budget-exhausted"
+
+
+class Limits(NamedTuple):
+    """How many points a partner may award; None where there is no limit. Days are days in UTC."""
+
+    per_award: int | None = None
+    per_member_day: int | None = None
+    per_day: int | None = None
+    in_total: int | None = None
+
+
+class MemberDay(NamedTuple):
+    """What a member can get from one partner on one day."""
+
+    member_id: str
+    partner_id: str
+    day: date
+
+
+class Rejection(NamedTuple):
+    """An award that met a limit. It stands for its key for ever, as a claim does."""
+
+    key: str
+    member_id: str
+    program: str
+    points: int
+    fingerprint: str
+    reason: RejectionReason
+    detail: str
+    rejected_at: datetime

@@ -1,0 +1,195 @@
+"""What is asked of an account besides an award: spend, hold, capture, release, adjust, take back. Pure values."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeAlias
+from uuid import UUID
+
+from abacus.core.errors import AbacusError, SetAside
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.card import OnShortfall
+
+
+class Decline(StrEnum):
+    """Why an account refuses a movement."""
+
+    INSUFFICIENT = "insufficient-points"
+    NO_SUCH_HOLD = "no-such-hold"
+    HOLD_NOT_OPEN = "hold-not-open"
+    HOLD_TOO_SMALL = "hold-too-small"
+    NOT_REVERSIBLE = "not-reversible"
+    REVERSED_ALREADY = "reversed-already"
+
+
+class Declined(AbacusError):
+    """The account cannot do this as it stands. Nothing was written, and the key is still free."""
+
+    def __init__(self, reason: Decline, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class Spend(NamedTuple):
+    """Points that the member pays with."""
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    points: int
+    reason: str
+    actor: str
+
+
+class Reserve(NamedTuple):
+    """Points to be held until a time, so that they are there when they are captured."""
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    points: int
+    reason: str
+    actor: str
+    hold_id: UUID
+    until: datetime
+
+
+class Capture(NamedTuple):
+    """All or part of a hold becomes a spend; the rest is released. No points: all."""
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    points: int | None
+    actor: str
+    hold_id: UUID
+
+
+class Because(StrEnum):
+    """Why points are not held any more."""
+
+    RELEASED = "released"
+    EXPIRED = "expired"
+
+
+class Release(NamedTuple):
+    """A hold that comes to nothing."""
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    actor: str
+    hold_id: UUID
+    because: Because
+
+
+class Adjustment(NamedTuple):
+    """Points that a person adds or takes, and answers for. Those added are good until `expires_on`; an account that is
+    empty goes by lots from then on if `lifetime` says so.
+    """
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    points: int
+    reason: str
+    actor: str
+    approved_by: str | None
+    expires_on: date
+    lifetime: bool
+
+
+class Refund(NamedTuple):
+    """How much of a transaction's amount was paid back."""
+
+    amount: Decimal
+    currency: str
+
+
+class Reversal(NamedTuple):
+    """The transfer with the key `reverses` is taken back: the share of a refund, a number of points, or all that is
+    left of it. Points that are given back are good until `expires_on`, in an account that goes by `lifetime` if it was
+    empty.
+    """
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    fingerprint: str
+    reverses: str
+    part: Refund | int | None
+    on_shortfall: OnShortfall
+    card: str
+    reason: str | None
+    actor: str | None
+    occurred_at: datetime
+    expires_on: date
+    lifetime: bool
+
+
+Movement: TypeAlias = Spend | Reserve | Capture | Release | Adjustment | Reversal
+
+
+class HoldStatus(StrEnum):
+    """Where a hold stands."""
+
+    OPEN = "open"
+    CAPTURED = "captured"
+    RELEASED = "released"
+    EXPIRED = "expired"
+
+
+class Hold(NamedTuple):
+    """Points held for someone. Changed only under the lock of its account."""
+
+    member_id: str
+    hold_id: UUID
+    program: str
+    country: str
+    points: int
+    until: datetime
+    status: HoldStatus
+    held_by: str
+    placed_seq: int
+    settled_seq: int | None
+
+
+class Moved(NamedTuple):
+    """The fate of one movement. `transfer` and the account after it are there when it was posted now, `claim` when its
+    key was taken before, `fault` when it was refused.
+    """
+
+    movement: Movement
+    status: Status
+    transfer: Transfer | None = None
+    account: Account | None = None
+    claim: Claim | None = None
+    fault: Declined | SetAside | None = None
+
+
+class MovesPort(Protocol):
+    """What a ledger promises to those who move points."""
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        """Do what is new and can be done, and say for each, in order, what became of it; one that is refused holds up
+        no other.
+
+        Raises `Unavailable` when it is not known what became of them: asked again under the same keys, nothing is
+        done twice.
+        """
+        ...

@@ -1,0 +1,90 @@
+"""The point event: a transfer as the points stream tells it (CloudEvents 1.0, structured JSON). Pure."""
+
+from datetime import date, datetime
+from typing import Any, Final, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict
+
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+
+SOURCE: Final = "abacus/ledger"
+TYPES: Final = {
+    Kind.EARN: "abacus.points.earned.v1",
+    Kind.EXPIRE: "abacus.points.expired.v1",
+    Kind.SPEND: "abacus.points.spent.v1",
+    Kind.REVERSE: "abacus.points.reversed.v1",
+    Kind.ADJUST: "abacus.points.adjusted.v1",
+    Kind.HOLD: "abacus.points.held.v1",
+    Kind.RELEASE: "abacus.points.released.v1",
+}
+
+
+class PointEventData(BaseModel):
+    """What happened to the account."""
+
+    model_config = ConfigDict(title="PointEventData")
+
+    member_id: str
+    program: str
+    seq: int
+    key: str
+    kind: Kind
+    points: int
+    balance: int
+    country: str
+    occurred_at: datetime
+    expires_on: date | None
+    explanation: dict[str, Any]
+
+
+class PointEvent(BaseModel):
+    """The envelope. `id` is the same each time a transfer is published; consumers de-duplicate by it."""
+
+    model_config = ConfigDict(title="PointEvent")
+
+    specversion: Literal["1.0"]
+    id: str
+    source: str
+    type: Literal[
+        "abacus.points.earned.v1",
+        "abacus.points.expired.v1",
+        "abacus.points.spent.v1",
+        "abacus.points.reversed.v1",
+        "abacus.points.adjusted.v1",
+        "abacus.points.held.v1",
+        "abacus.points.released.v1",
+    ]
+    subject: str
+    time: datetime
+    datacontenttype: Literal["application/json"]
+    data: PointEventData
+
+
+def encode_event(transfer: Transfer) -> bytes:
+    """The event's JSON; the explanation's text goes in as it is stored."""
+    return orjson.dumps(
+        {
+            "specversion": "1.0",
+            "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+            "source": SOURCE,
+            "type": TYPES[transfer.kind],
+            "subject": transfer.member_id,
+            "time": transfer.posted_at,
+            "datacontenttype": "application/json",
+            "data": {
+                "member_id": transfer.member_id,
+                "program": transfer.program,
+                "seq": transfer.seq,
+                "key": transfer.key,
+                "kind": transfer.kind,
+                "points": transfer.points,
+                "balance": transfer.balance_after,
+                "country": transfer.country,
+                "occurred_at": transfer.occurred_at,
+                "expires_on": transfer.expires_on,
+                "explanation": orjson.Fragment(transfer.explanation),
+            },
+        }
+    )

@@ -1,0 +1,59 @@
+"""Posting as its callers see it: the claim of a key, the fate of an award, and what a ledger promises."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from abacus.core.errors import AbacusError, SetAside
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Rejection
+from abacus.ledger.types.transfer import Transfer
+
+
+class Claim(NamedTuple):
+    """A key that is taken, by whom, and for which facts."""
+
+    key: str
+    member_id: str
+    program: str
+    seq: int
+    fingerprint: str
+
+
+class Status(StrEnum):
+    """What became of an award."""
+
+    POSTED = "posted"
+    DUPLICATE = "duplicate"  # the same key for the same facts: the first posting stands
+    CONFLICT = "conflict"  # the same key for other facts: neither silently wins
+    REFUSED = "refused"  # no account can take it
+    REJECTED = "rejected"  # its partner has met a limit: final for this key
+
+
+class Outcome(NamedTuple):
+    """The fate of one award. `transfer` is there when it was posted now, `claim` when its key was taken before, and
+    `rejection` when it met a limit, now or before.
+    """
+
+    award: Award
+    status: Status
+    transfer: Transfer | None = None
+    claim: Claim | None = None
+    fault: SetAside | None = None
+    rejection: Rejection | None = None
+
+
+class Unpostable(AbacusError):
+    """The store refused a value of one of the awards; it does not say of which."""
+
+
+class LedgerPort(Protocol):
+    """What a ledger promises to those who post."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        """Post what is new, all or nothing, and say for each award, in order, what became of it.
+
+        Raises `Unavailable` when the ledger cannot be reached and `Unpostable` when it refuses a value; nothing of
+        the batch is posted then.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Questions about the whole: reconciliation, reports, backtests, erasure."""

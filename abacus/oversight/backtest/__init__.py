@@ -1,0 +1,1 @@
+"""What a draft rate card would have awarded."""

@@ -1,0 +1,97 @@
+"""The awards of a time, priced again by a draft card, in Postgres: the same formula as `formula`, in exact numerics.
+
+Each award is taken with the facts that its explanation recorded, the tier among them. docs/adr/0019 says why it is not
+the Python formula; a property test holds the two together.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+import asyncpg
+
+from abacus.core.errors import Reason, Refused
+from abacus.core.ids import PARTNERS
+from abacus.core.points import MAX_POINTS, Rounding
+from abacus.oversight.backtest.decide.difference import GRANTED, Backtest, Replayed
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.pricing.decide.card import RateCard
+
+UNEXPLAINED: Final = "unexplained"  # no facts to price it by
+
+# `round` of a numeric rounds half away from zero, and no amount is negative.
+_ROUND: Final[Mapping[Rounding, str]] = {Rounding.FLOOR: "floor", Rounding.HALF_UP: "round", Rounding.CEIL: "ceil"}
+
+
+def _statement(card: RateCard) -> str:
+    return f"""
+    with award as (
+        select t.points, t.country, to_char(t.occurred_at at time zone $1, 'YYYY-MM') as month,
+            e.amount, e.currency, e.fixed, e.granted_by,
+            e.factors[1][2] as vertical, e.factors[3][2] as payment_type, e.factors[4][2] as tier
+        from transfer t
+        cross join lateral json_to_record(t.explanation) as e (
+            amount numeric, currency text, card text, factors text[], fixed text, granted_by text
+        )
+        where t.kind = 'earn' and t.occurred_at >= $2 and t.occurred_at < $3
+            and case when starts_with($4, 'partner:') then starts_with(t.key, '{PARTNERS}') else t.country = $4 end
+            and coalesce(split_part(e.card, '@', 1) = $4, true)
+    ), priced as (
+        select a.*, f.points as fixed_points,
+            {_ROUND[card.rounding]}(a.amount * v.times * $5::numeric * p.times * l.times) as product,
+            case when a.granted_by is not null then '{GRANTED}'
+                when a.fixed is not null then null
+                when a.amount is null or a.vertical is null then '{UNEXPLAINED}'
+                when a.currency is distinct from $6 then '{Reason.UNKNOWN_CURRENCY}'
+                when v.name is null then '{Reason.UNKNOWN_VERTICAL}'
+                when p.name is null then '{Reason.UNKNOWN_PAYMENT_TYPE}'
+                when l.name is null then '{Reason.UNKNOWN_TIER}' end as reason
+        from award a
+        left join unnest($7::text[], $8::numeric[]) as v (name, times) on v.name = a.vertical
+        left join unnest($9::text[], $10::numeric[]) as p (name, times) on p.name = a.payment_type
+        left join unnest($11::text[], $12::numeric[]) as l (name, times) on l.name = a.tier
+        left join unnest($13::text[], $14::bigint[]) as f (name, points) on f.name = a.fixed
+    ), summed as (
+        select country, vertical, payment_type, tier, fixed, month, reason, product > {MAX_POINTS} as too_many,
+            count(*) as awards, sum(points)::bigint as points, sum(product) as products,
+            sum(fixed_points) as fixed_points
+        from priced
+        group by country, vertical, payment_type, tier, fixed, month, reason, too_many
+    ), judged as (
+        select *, coalesce(reason, case when too_many then '{Reason.OUT_OF_RANGE}' end) as why from summed
+    )
+    select country, coalesce(fixed, vertical, '-'), coalesce(payment_type, '-'), coalesce(tier, '-'), month, why,
+        awards, points, coalesce(case when why is null then coalesce(fixed_points, products) end, 0)::bigint as drafted
+    from judged
+    """
+
+
+async def backtest(connection: Connection, card: RateCard, since: datetime, until: datetime) -> Backtest:
+    """Of the awards of the card's scope that occurred from `since` on and before `until`, as if in force then.
+
+    Raises `Refused` for an explanation that nobody can read.
+    """
+    try:
+        rows = await connection.fetch(
+            _statement(card),
+            card.timezone,
+            since,
+            until,
+            card.scope,
+            card.eppf,
+            card.currency,
+            *_columns(card.verticals),
+            *_columns(card.payment_types),
+            *_columns(card.tiers),
+            list(card.fixed_awards),
+            list(card.fixed_awards.values()),
+            timeout=LONG_S,
+        )
+    except asyncpg.DataError as error:
+        raise Refused(f"an award's explanation cannot be read: {error}; `abacus ledger verify` names it") from error
+    return Backtest([Replayed(*row) for row in rows])
+
+
+def _columns(factors: Mapping[str, Decimal]) -> tuple[list[str], list[Decimal]]:
+    return list(factors), list(factors.values())

@@ -1,0 +1,1 @@
+"""How a member becomes a pseudonym. Pure."""

@@ -1,0 +1,132 @@
+"""Erasing a member: in one transaction, by the owner of the tables, proved before and after."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
+from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
+from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.proof.decide.account_chain import Recompute
+from abacus.proof.verify import verify_accounts
+
+_MAY_ERASE: Final = """
+select current_user, pg_has_role(current_user, relowner, 'usage') from pg_class where oid = 'transfer'::regclass
+"""
+
+# The triggers let names be changed while the transaction says whose; the setting ends with the transaction.
+_OPEN_DOOR: Final = "select set_config('abacus.erasing', $1, true)"
+
+_RECORD: Final = """
+insert into erasure (pseudonym, erased_at, erased_by, reason, accounts, rows) values ($1, $2, $3, $4, $5, $6)
+"""
+
+# Called with the accounts as they were, before they are renamed: who keeps hashes of them elsewhere keeps these.
+KeepHeads = Callable[[Connection, Renaming, Sequence[Head]], Awaitable[None]]
+
+
+class Erasure(NamedTuple):
+    """What was erased, without the name. `accounts` says of each how many transfers it has, what they come to, and the
+    head of its chain before and after; `rows` how many rows were touched, by table.
+    """
+
+    pseudonym: str
+    erased_at: datetime
+    erased_by: str
+    reason: str
+    accounts: list[dict[str, Any]]
+    rows: dict[str, int]
+
+
+class Eraser:
+    """Needs a pool of the login that owns the tables. Every method raises `Unavailable` while the database is away."""
+
+    def __init__(
+        self, pool: Pool, clock: Clock, recompute: Recompute, *, before_renaming: Sequence[KeepHeads] = ()
+    ) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._recompute = recompute
+        self._before_renaming = before_renaming
+
+    async def look(self, member_id: str) -> Erasure:
+        """What erasing would come to: it is done, and taken back."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            transaction = connection.transaction()
+            await transaction.start()
+            try:
+                return await self._erase(connection, member_id, "", "")
+            finally:
+                await transaction.rollback()
+
+    async def erase(self, member_id: str, *, by: str, reason: str) -> Erasure:
+        """Take the member out of everything. What the ledger holds stays, under a pseudonym that nobody can tell.
+
+        Raises `Refused` for a member of whom nothing is kept, for accounts that do not hold together, and for a login
+        that may not.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            erasure = await self._erase(connection, member_id, by, reason)
+            documents = [json.dumps(each).encode() for each in (erasure.accounts, erasure.rows)]
+            await connection.execute(_RECORD, *erasure[:4], *documents)
+        return erasure
+
+    async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
+        await self._check_login(connection)
+        await connection.execute(_OPEN_DOOR, member_id)
+        renaming = Renaming(member_id, PSEUDONYM + secrets.token_hex(16))
+        rows: Counter[str] = Counter()
+        for place in BEFORE_ACCOUNTS:
+            rows += await place(connection, renaming)
+        # The ledger comes last: while its accounts are locked, whoever posts to them waits.
+        heads = await lock_heads(connection, member_id)
+        for place in AFTER_ACCOUNTS:
+            rows += await place(connection, renaming)
+        accounts: list[dict[str, Any]] = []
+        if heads:
+            await self._prove(connection, member_id, "they do not hold together as they are")
+            await settle_with_relay(connection, member_id)
+            for keep in self._before_renaming:
+                await keep(connection, renaming, heads)
+            touched, after = await rename_accounts(connection, renaming, heads)
+            await self._prove(connection, renaming.pseudonym, "they would not hold together afterwards")
+            rows += Counter(touched)
+            accounts = [_account(*each) for each in zip(heads, after, strict=True)]
+        if not rows:
+            raise Refused(f"nothing is kept of a member {member_id!r}")
+        return Erasure(renaming.pseudonym, self._clock.now(), by, reason, accounts, dict(sorted(rows.items())))
+
+    async def _check_login(self, connection: Connection) -> None:
+        login, may = await connection.fetchrow(_MAY_ERASE)
+        if not may:
+            raise Refused(f"{login!r} may not erase; connect as the owner of the tables, who runs `abacus migrate`")
+
+    async def _prove(self, connection: Connection, member_id: str, what: str) -> None:
+        report = await verify_accounts(connection, self._recompute, member_id)
+        if not report.clean:
+            raise Refused(f"the member's accounts are left as they are: {what}; first: {report.faults[0]}")
+
+
+def _account(before: Head, after: Head) -> dict[str, Any]:
+    return {
+        "program": before.program,
+        "transfers": before.transfers,
+        "balance": before.balance,
+        "head_before": before.hash.hex(),
+        "head_after": after.hash.hex(),
+    }
+
+
+async def erasures(pool: Pool, limit: int) -> list[Erasure]:
+    """The newest first. Raises `Unavailable`."""
+    async with passing_failures():
+        rows = await pool.fetch(
+            f"select {', '.join(Erasure._fields)} from erasure order by erased_at desc, pseudonym limit $1", limit
+        )
+    return [Erasure(*row[:4], *map(json.loads, row[4:])) for row in map(tuple, rows)]

@@ -1,0 +1,241 @@
+"""The account of a window: verdicts counted by partition, source and partner, and whether the sums come out. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from abacus.oversight.reconcile.decide.verdict import (
+    FAULTS,
+    ON_THE_WAY,
+    Ask,
+    Facts,
+    Queues,
+    Verdict,
+    verdict_of,
+    verdict_of_ask,
+)
+
+MOST_FINDINGS: Final = 1000
+
+
+class Group(NamedTuple):
+    """Messages of one partition and source of which the same was found."""
+
+    partition: int
+    source: str
+    facts: Facts
+    messages: int
+    points: int  # of the transfers under their keys
+
+
+class AskGroup(NamedTuple):
+    """Awards that one partner asked for, of which the same was found."""
+
+    partner: str
+    ask: Ask
+    awards: int
+    points: int
+
+
+class Origin(StrEnum):
+    """What a transfer goes back to."""
+
+    WINDOW = "messages of the window"
+    ELSEWHERE = "messages outside the window"  # sent before it and posted in it, or replayed from the quarantine
+    PARTNERS = "partners"
+    ITSELF = "no message"  # a month's end and whatever else is not asked for by a message
+    NOWHERE = "without a source"
+
+
+class Posted(NamedTuple):
+    """Transfers of the window, of one kind and origin."""
+
+    kind: str
+    origin: str
+    transfers: int
+    points: int
+
+
+class Published(NamedTuple):
+    """Transfers of the window as against the points topic."""
+
+    transfers: int
+    there: int  # of these on the topic
+    again: int  # events that tell of a transfer once more
+    not_yet: int  # the relay has not come to these
+    missing: int
+    unknown: int  # events of the window that tell of no such transfer, or otherwise than the ledger
+    unreadable: int
+
+
+class What(StrEnum):
+    """The kinds of findings; any of them keeps an account from coming out."""
+
+    MISSING = "missing"
+    DEAD_LETTER = "dead letter"
+    DOUBLED = "doubled"
+    UNCLAIMED = "transfer without a claim"
+    WITHOUT_SOURCE = "transfer without a source"
+    NOT_PUBLISHED = "missing on the points topic"
+    UNKNOWN = "unknown on the points topic"
+    LOST_UNREAD = "gone before it was read"
+    SUM = "the sum does not come out"
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: the key, or what else names it, and where it is."""
+
+    what: What
+    name: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.name} ({self.where})"
+
+
+@dataclass(slots=True)
+class Line:
+    """What became of the messages of a partition or source, or of what a partner asked for."""
+
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    points: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.verdicts.total()
+
+    def add(self, verdict: Verdict, count: int, points: int) -> None:
+        self.verdicts[verdict] += count
+        if verdict in {Verdict.AWARDED, Verdict.DOUBLED}:
+            self.points += points
+
+
+class Read(NamedTuple):
+    """What was read of a partition, counted by the reader and not by the account."""
+
+    partition: int
+    first: int
+    after: int
+    messages: int
+    forgotten: bool  # the topic no longer has what came before `first`
+
+
+class Sum(NamedTuple):
+    """Two counts of the same, come by in different ways."""
+
+    what: str
+    counted: int
+    against: str
+    other: int
+
+
+class Window(NamedTuple):
+    """What is accounted for, and as of when."""
+
+    start: datetime
+    end: datetime
+    as_of: datetime
+    transactions_topic: str
+    points_topic: str
+
+
+@dataclass(slots=True)
+class Account:
+    """Counts as it is told; says at the end whether it comes out."""
+
+    window: Window
+    queues: Queues
+    partitions: dict[int, Line] = field(default_factory=dict)
+    sources: dict[str, Line] = field(default_factory=dict)
+    partners: dict[str, Line] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    reads: list[Read] = field(default_factory=list)
+    posted: list[Posted] = field(default_factory=list)
+    published: Published = field(default_factory=lambda: Published(0, 0, 0, 0, 0, 0, 0))
+    sums: list[Sum] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    more_findings: int = 0
+
+    def add_messages(self, groups: Iterable[Group]) -> None:
+        for group in groups:
+            verdict = verdict_of(group.facts, self.queues)
+            self.partitions.setdefault(group.partition, Line()).add(verdict, group.messages, group.points)
+            self.sources.setdefault(group.source, Line()).add(verdict, group.messages, group.points)
+            if verdict is Verdict.QUARANTINED and group.facts.held is not None:
+                self.reasons[group.facts.held] += group.messages
+
+    def add_asks(self, groups: Iterable[AskGroup]) -> None:
+        for group in groups:
+            verdict = verdict_of_ask(group.ask, self.queues)
+            self.partners.setdefault(group.partner, Line()).add(verdict, group.awards, group.points)
+
+    def found(self, finding: Finding) -> None:
+        """At most a thousand are named; the rest is counted."""
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(finding)
+        else:
+            self.more_findings += 1
+
+    def found_of(self, in_all: int, findings: Iterable[Finding]) -> None:
+        """These, of so many."""
+        named = 0
+        for finding in findings:
+            self.found(finding)
+            named += 1
+        self.more_findings += max(0, in_all - named)
+
+    @property
+    def messages(self) -> int:
+        """As many as the reader has read."""
+        return sum(read.messages for read in self.reads)
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        return sum((line.verdicts for line in self.partitions.values()), Counter[Verdict]())
+
+    @property
+    def asks(self) -> Counter[Verdict]:
+        return sum((line.verdicts for line in self.partners.values()), Counter[Verdict]())
+
+    @property
+    def on_the_way(self) -> int:
+        """Messages and partners' awards that have not come to their end, and transfers that wait to be published."""
+        both = self.verdicts + self.asks
+        return sum(both[verdict] for verdict in ON_THE_WAY) + self.published.not_yet
+
+    @property
+    def whole(self) -> bool:
+        """Whether the topic has kept all that the window can have held."""
+        return not any(read.forgotten for read in self.reads)
+
+    @property
+    def comes_out(self) -> bool:
+        """Nothing is at fault. What is still on its way is not."""
+        at_fault = self.verdicts + self.asks
+        return not self.findings and not any(at_fault[verdict] for verdict in FAULTS)
+
+    def close(self, committed: Mapping[int, int]) -> None:
+        """Compare the sums with what was counted apart from them, and find what nothing else has named."""
+        for read in self.reads:
+            line = self.partitions.get(read.partition, Line())
+            if line.total != read.messages:
+                self._compare(
+                    Sum(f"messages read of partition {read.partition}", read.messages, "verdicts", line.total)
+                )
+            if read.forgotten and committed.get(read.partition, 0) < read.first:
+                where = f"offsets {committed.get(read.partition, 0)} to {read.first - 1}"
+                self.found(Finding(What.LOST_UNREAD, f"partition {read.partition}", where))
+        told, transfers = self.published, sum(each.transfers for each in self.posted)
+        on_topic = told.there + told.not_yet + told.missing
+        self._compare(Sum("messages read", self.messages, "verdicts by partition", self.verdicts.total()))
+        by_source = sum(line.total for line in self.sources.values())
+        self._compare(Sum("messages read", self.messages, "verdicts by source", by_source))
+        self._compare(Sum("transfers", transfers, "published, not yet published and missing", on_topic))
+
+    def _compare(self, both: Sum) -> None:
+        self.sums.append(both)
+        if both.counted != both.other:
+            self.found(Finding(What.SUM, both.what, f"{both.counted}, but {both.other} {both.against}"))

@@ -1,0 +1,191 @@
+"""The points topic as against the ledger: each transfer of the window is told there, and nothing else is."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from abacus.ledger.relay.publish import Position
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Published, What
+from abacus.oversight.reconcile.messages import LONG_S
+from abacus.platform.kafka.window import Stamped
+from abacus.platform.postgres import Connection
+from abacus.proof.decide.seal_event import TYPE as SEAL
+from abacus.proof.examine import CLAIMED_AS
+
+_CREATE: Final = """
+create temporary table reconcile_event (
+    partition int not null, "offset" bigint not null, member_id text collate "C" not null,
+    program text collate "C" not null, seq bigint not null, key text collate "C" not null, kind text not null,
+    points bigint not null, balance bigint not null
+)
+"""
+_DROP: Final = "drop table if exists reconcile_event"
+
+# What was told of a member who was erased since is what the ledger holds under the pseudonym.
+_ERASED: Final = """
+update reconcile_event e set member_id = c.member_id from claim c
+where c.key = e.key and c.program = e.program and c.seq = e.seq and c.member_id <> e.member_id
+    and c.member_id like 'erased-%'
+"""
+
+_AGAINST: Final = """
+from (select * from transfer where posted_at >= $1 and posted_at < $2) t
+left join (select distinct member_id, program, seq from reconcile_event) e
+    on e.member_id = t.member_id and e.program = t.program and e.seq = t.seq
+"""
+_NOT_YET: Final = "(t.xid, t.member_id, t.program, t.seq) > ($3::text::xid8, $4, $5, $6)"
+_COUNTS: Final = f"""
+select count(*), count(e.seq), count(*) filter (where e.seq is null and {_NOT_YET}),
+    count(*) filter (where e.seq is null and not {_NOT_YET}) {_AGAINST}
+"""
+_MISSING: Final = f"""
+select t.key, t.member_id, t.program, t.seq {_AGAINST} where e.seq is null and not {_NOT_YET} limit {MOST_FINDINGS}
+"""
+_AGAIN: Final = "select count(*) - count(distinct (member_id, program, seq)) from reconcile_event"
+_UNKNOWN: Final = """
+from reconcile_event e
+left join (select * from transfer where posted_at >= $1 and posted_at < $2) t
+    on t.member_id = e.member_id and t.program = e.program and t.seq = e.seq
+    and t.key = e.key and t.kind = e.kind and t.points = e.points and t.balance_after = e.balance
+where t.seq is null
+"""
+# Under one key there is one transfer. What is published again is the same transfer.
+_DOUBLED: Final = f"""
+select claimed, min(id), max(id) from (
+    select distinct {CLAIMED_AS} as claimed, t.member_id || ' ' || t.program || ' #' || t.seq as id
+    from reconcile_event t
+) as d group by claimed having count(*) > 1
+"""
+
+
+class _Data(TypedDict):
+    member_id: str
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    balance: int
+
+
+class _Told(TypedDict):
+    time: AwareDatetime
+    data: _Data
+
+
+class _Typed(TypedDict):
+    type: str
+
+
+_TOLD: Final = TypeAdapter(_Told)
+_TYPED: Final = TypeAdapter(_Typed)
+
+
+class Event(NamedTuple):
+    """What an event of the points topic tells, and where it stands."""
+
+    posted_at: datetime
+    partition: int
+    offset: int
+    member_id: str
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    balance: int
+
+
+def event_of(record: Stamped) -> Event | None:
+    """Nothing for one that cannot be read."""
+    try:
+        told = _TOLD.validate_json(record.value)
+    except ValidationError:
+        return None
+    data = told["data"]
+    return Event(
+        told["time"],
+        record.partition,
+        record.offset,
+        data["member_id"],
+        data["program"],
+        data["seq"],
+        data["key"],
+        data["kind"],
+        data["points"],
+        data["balance"],
+    )
+
+
+def is_seal(record: Stamped) -> bool:
+    """Seals are published there too, and tell of no transfer."""
+    try:
+        return bool(_TYPED.validate_json(record.value)["type"] == SEAL)
+    except ValidationError:
+        return False
+
+
+class EventTable:
+    """The events that tell of transfers posted in one window, in a table of the session."""
+
+    def __init__(self, connection: Connection, start: datetime, end: datetime) -> None:
+        self._connection = connection
+        self._window = (start, end)
+        self._unreadable: list[Finding] = []
+        self._unreadable_in_all = 0
+
+    async def create(self) -> None:
+        await self._connection.execute(_DROP)
+        await self._connection.execute(_CREATE)
+
+    async def drop(self) -> None:
+        await self._connection.execute(_DROP)
+
+    async def enter(self, records: Sequence[Stamped]) -> None:
+        start, end = self._window
+        rows = []
+        for record in records:
+            event = event_of(record)
+            if event is None and is_seal(record):
+                continue
+            if event is None:
+                self._unreadable_in_all += 1
+                if len(self._unreadable) < MOST_FINDINGS:
+                    where = f"{record.partition}:{record.offset}"
+                    self._unreadable.append(Finding(What.UNKNOWN, "an event that cannot be read", where))
+            elif start <= event.posted_at < end:
+                rows.append(event[1:])
+        await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=Event._fields[1:])
+
+    async def settle(self) -> None:
+        await self._connection.execute(_ERASED, timeout=LONG_S)
+        await self._connection.execute("analyze reconcile_event", timeout=LONG_S)
+
+    async def published(self, cursor: Position) -> Published:
+        counts = await self._connection.fetchrow(_COUNTS, *self._window, *cursor, timeout=LONG_S)
+        again = await self._connection.fetchval(_AGAIN, timeout=LONG_S)
+        unknown = await self._connection.fetchval(f"select count(*) {_UNKNOWN}", *self._window, timeout=LONG_S)
+        transfers, there, not_yet, missing = counts
+        return Published(transfers, there, again, not_yet, missing, unknown, self._unreadable_in_all)
+
+    async def missing(self, cursor: Position) -> list[Finding]:
+        rows = await self._connection.fetch(_MISSING, *self._window, *cursor, timeout=LONG_S)
+        return [Finding(What.NOT_PUBLISHED, row[0], f"{row[1]} {row[2]} #{row[3]}") for row in rows]
+
+    async def unknown(self) -> list[Finding]:
+        rows = await self._connection.fetch(
+            f'select e.key, e.member_id, e.program, e.seq, e.partition, e."offset" {_UNKNOWN} limit {MOST_FINDINGS}',
+            *self._window,
+            timeout=LONG_S,
+        )
+        return [
+            *(Finding(What.UNKNOWN, row[0], f"{row[1]} {row[2]} #{row[3]} at {row[4]}:{row[5]}") for row in rows),
+            *self._unreadable,
+        ]
+
+    async def doubled(self) -> list[Finding]:
+        rows = await self._connection.fetch(_DOUBLED, timeout=LONG_S)
+        return [Finding(What.DOUBLED, row[0], f"told of as {row[1]} and as {row[2]}") for row in rows]

@@ -1,0 +1,140 @@
+"""The messages of a window, kept in a table of the session: Postgres sorts and counts what memory would not hold.
+
+Each batch is written in a transaction of its own. A transaction that writes holds up the relay for as long as it is
+open, and one that only reads does not; so whatever takes long here only reads.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.oversight.reconcile.decide.account import Group
+from abacus.oversight.reconcile.decide.entry import Entry
+from abacus.oversight.reconcile.decide.verdict import SAME, Facts
+from abacus.oversight.reconcile.traces import Trace, traces_of
+from abacus.platform.postgres import Connection
+
+LONG_S: Final = 6 * 3600.0  # a query over all of a window may take its time
+_BATCH: Final = 5000
+
+_CREATE: Final = """
+create temporary table reconcile_message (
+    n bigint primary key, partition int not null, "offset" bigint not null, stamped_at timestamptz not null,
+    source text not null, key text collate "C", fingerprint text, ignored boolean not null, item text not null,
+    posted text, points bigint, posted_before boolean not null, held text
+);
+create temporary table reconcile_elsewhere (key text collate "C" not null)
+"""
+_DROP: Final = "drop table if exists reconcile_message, reconcile_elsewhere"
+_COLUMNS: Final = ("n", *Entry._fields, *Trace._fields)
+
+_NO_TRACE: Final = f"posted is distinct from '{SAME}' and held is null and not ignored"
+_NEXT_WITHOUT_TRACE: Final = f"""
+select n, {", ".join(f'"{name}"' for name in Entry._fields)} from reconcile_message
+where n > $1 and {_NO_TRACE} order by n limit {_BATCH}
+"""
+_TRACED: Final = """
+update reconcile_message m
+set posted = u.posted, points = u.points, posted_before = u.posted_before, held = u.held
+from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::text[])
+    as u (n, posted, points, posted_before, held)
+where m.n = u.n
+"""
+
+_FACTS: Final = f"""
+select m.partition, m.source, m.key, m."offset", m.ignored, m.posted,
+    coalesce(m.posted = '{SAME}' and row_number() over (
+        partition by m.key, m.posted order by m.stamped_at, m.partition, m."offset") = 1, false) as first,
+    m.posted_before, coalesce(m.key = any($3::text[]), false) as doubled, m.held,
+    m."offset" < c.next as read, m.stamped_at < $4::timestamptz as settled, m.stamped_at < $5::timestamptz as overdue,
+    m.points
+from reconcile_message m join unnest($1::int[], $2::bigint[]) as c (partition, next) on c.partition = m.partition
+"""
+_GROUPS: Final = f"""
+select partition, source, {", ".join(Facts._fields)}, count(*), coalesce(sum(points), 0)
+from ({_FACTS}) as f group by partition, source, {", ".join(Facts._fields)}
+"""
+_ONE_BY_ONE: Final = f"""
+select coalesce(key, ''), partition, "offset", {", ".join(Facts._fields)} from ({_FACTS}) as f
+where {_NO_TRACE} or doubled order by partition, "offset"
+"""
+
+
+class AsOf(NamedTuple):
+    """What a verdict depends on beside the message: how far each partition is read, which keys are doubled, and before
+    which time a message has settled or is overdue.
+    """
+
+    committed: Mapping[int, int]
+    doubled: Sequence[str]
+    settled_before: datetime
+    overdue_before: datetime
+
+    @property
+    def parameters(self) -> tuple[object, ...]:
+        committed = list(self.committed), list(self.committed.values())
+        return *committed, list(self.doubled), self.settled_before, self.overdue_before
+
+
+class Where(NamedTuple):
+    """A message, by its key and its place."""
+
+    key: str
+    partition: int
+    offset: int
+
+
+class MessageTable:
+    """One window's. It goes with the session, at the latest."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._entered = 0
+
+    async def create(self) -> None:
+        await self._connection.execute(_DROP)
+        await self._connection.execute(_CREATE)
+
+    async def drop(self) -> None:
+        await self._connection.execute(_DROP)
+
+    async def enter(self, entries: Sequence[Entry]) -> None:
+        """With what the ledger and the quarantine know of them now."""
+        for start in range(0, len(entries), _BATCH):
+            batch = entries[start : start + _BATCH]
+            traces = await traces_of(self._connection, batch)
+            rows = [
+                (self._entered + at, *entry, *trace)
+                for at, (entry, trace) in enumerate(zip(batch, traces, strict=True), start=1)
+            ]
+            await self._connection.copy_records_to_table("reconcile_message", records=rows, columns=_COLUMNS)
+            self._entered += len(rows)
+
+    async def enter_elsewhere(self, keys: Sequence[str]) -> None:
+        """Keys of messages that are not the window's, which may explain transfers that are."""
+        await self._connection.copy_records_to_table(
+            "reconcile_elsewhere", records=[(key,) for key in keys], columns=("key",)
+        )
+
+    async def look_again(self) -> None:
+        """At those without a trace: meanwhile there may be one."""
+        last = 0
+        while rows := await self._connection.fetch(_NEXT_WITHOUT_TRACE, last):
+            last = rows[-1][0]
+            traces = await traces_of(self._connection, [Entry(*row[1:]) for row in rows])
+            found = [(row[0], *trace) for row, trace in zip(rows, traces, strict=True) if trace != Trace()]
+            if found:
+                await self._connection.execute(_TRACED, *(list(values) for values in zip(*found, strict=True)))
+
+    async def settle(self) -> None:
+        """Let the planner know how much there is, before questions are asked of all of it."""
+        await self._connection.execute("analyze reconcile_message, reconcile_elsewhere", timeout=LONG_S)
+
+    async def groups(self, as_of: AsOf) -> list[Group]:
+        rows = await self._connection.fetch(_GROUPS, *as_of.parameters, timeout=LONG_S)
+        return [Group(row[0], row[1], Facts(*row[2:-2]), row[-2], int(row[-1])) for row in rows]
+
+    async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[Where, Facts]]:
+        """Those without a trace, and those whose key is doubled. Within a transaction."""
+        async for row in self._connection.cursor(_ONE_BY_ONE, *as_of.parameters, prefetch=_BATCH, timeout=LONG_S):
+            yield Where(*row[:3]), Facts(*row[3:])

@@ -1,0 +1,69 @@
+"""What the ledger and the quarantine know of messages: looked up by key, in batches."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from abacus.oversight.reconcile.decide.entry import Entry
+from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
+from abacus.platform.postgres import Connection, array, column
+from abacus.platform.quarantine.store import HELD
+
+CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)
+
+_POSTED: Final = f"""
+select c.key, c.fingerprint, t.points, t.posted_at
+from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and t.key = c.key
+where c.key = any({array(1, "text")})
+"""
+_HELD: Final = f"select id, reason from quarantine where id = any({array(1, 'text')}) and status = '{HELD}'"
+_HELD_AWARDS: Final = (
+    f"select key, fingerprint, reason from quarantine where key = any({array(1, 'text')}) and status = '{HELD}'"
+)
+
+
+class Trace(NamedTuple):
+    """What there is of one message."""
+
+    posted: str | None = None
+    points: int | None = None
+    posted_before: bool = False
+    held: str | None = None
+
+
+class _Transfer(NamedTuple):
+    fingerprint: str
+    points: int
+    posted_at: datetime
+
+
+async def traces_of(connection: Connection, entries: Sequence[Entry]) -> list[Trace]:
+    keys = {entry.key for entry in entries if entry.key is not None}
+    posted = {row[0]: _Transfer(*row[1:]) for row in await connection.fetch(_POSTED, column(keys))}
+    left = [entry for entry in entries if entry.key not in posted or not _is_same(entry, posted[entry.key])]
+    held = {row[0]: row[1] for row in await connection.fetch(_HELD, column(entry.item for entry in left))}
+    awards = {
+        (row[0], row[1]): row[2]
+        for row in await connection.fetch(_HELD_AWARDS, column({entry.key for entry in left if entry.key is not None}))
+    }
+    return [_trace(entry, posted.get(entry.key or ""), _held(entry, held, awards)) for entry in entries]
+
+
+def _trace(entry: Entry, posted: _Transfer | None, held: str | None) -> Trace:
+    if posted is None:
+        return Trace(held=held)
+    if not _is_same(entry, posted):
+        return Trace(OTHER, held=held)
+    return Trace(SAME, posted.points, posted.posted_at < entry.stamped_at - CLOCKS_DIFFER_BY)
+
+
+def _is_same(entry: Entry, posted: _Transfer) -> bool:
+    return entry.fingerprint is None or entry.fingerprint == posted.fingerprint
+
+
+def _held(entry: Entry, items: dict[str, str], awards: dict[tuple[str, str | None], str]) -> str | None:
+    """Its reason, if the message itself is held, or the award that it came to."""
+    reason = items.get(entry.item)
+    if reason is None and entry.key is not None:
+        reason = awards.get((entry.key, entry.fingerprint))
+    return reason

@@ -1,0 +1,195 @@
+"""One window accounted for: both topics are read, the ledger and the quarantine asked, and the queues counted.
+
+The order decides what can be concluded. First the messages are read, then how far the calculators are, then the queues
+are counted, and only then it is looked once more for what had no trace: what was read before the offsets were, and is
+on no queue, has left its trace by now. The relay's cursor, too, is read before the topic that it is held against.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.ledger.relay.publish import Position, RelayCursor
+from abacus.oversight.reconcile.decide.account import Account, Origin, Read, Window
+from abacus.oversight.reconcile.decide.entry import entry_of, key_of
+from abacus.oversight.reconcile.decide.verdict import Queues
+from abacus.oversight.reconcile.events import EventTable
+from abacus.oversight.reconcile.messages import AsOf, MessageTable
+from abacus.oversight.reconcile.telling import Evidence, tell
+from abacus.oversight.reconcile.transfers import Transfers
+from abacus.platform.kafka.window import Stretch, TopicWindow, committed
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.pricing.decide.book import CardBook
+
+CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between whoever stamps messages and whoever posts them
+SETTLES_IN: Final = timedelta(minutes=2)  # SQS may count a message that it took a minute ago as not there yet
+_GRACE: Final = timedelta(hours=1)
+_FIRST_STEP_BACK: Final = timedelta(hours=1)
+_REPLAYED: Final = (
+    "select id, body from quarantine where replays > 0 and stage = 'transaction' and id > $1 order by id limit 200"
+)
+
+Progress = Callable[[str, int], None]
+
+
+class Counting(Protocol):
+    """Where the counts of the queues come from."""
+
+    async def count(self) -> Queues:
+        """Raises `Unavailable`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Where the topics are, and by which group the transactions are read."""
+
+    bootstrap: str
+    transactions: str
+    points: str
+    group: str
+
+
+class Reconciliation:
+    """Reads and never takes: no offset is committed, no message received, and nothing written but tables of the
+    session's own.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        streams: Streams,
+        queues: Counting,
+        book: CardBook,
+        clock: Clock,
+        *,
+        retried_for: timedelta,
+        look_back: timedelta,
+        progress: Progress = lambda _, __: None,
+    ) -> None:
+        self._pool = pool
+        self._streams = streams
+        self._queues = queues
+        self._book = book
+        self._clock = clock
+        self._overdue_after = retried_for + _GRACE
+        self._look_back = look_back
+        self._progress = progress
+
+    async def account(self, start: datetime, end: datetime) -> Account:
+        """Of everything between the two moments. Raises `Refused` when they are none, or there are no transactions to
+        read, and `Unavailable`.
+        """
+        now = self._clock.now()
+        if not start < end <= now:
+            raise Refused(f"a window begins before it ends, and is over: {start.isoformat()} to {end.isoformat()}")
+        async with passing_failures(), self._pool.acquire() as connection:
+            messages, events = MessageTable(connection), EventTable(connection, start, end)
+            async with _created(messages, events):
+                stretches = await self._read_messages(messages, start, end)
+                next_offsets = await committed(self._streams.bootstrap, self._streams.transactions, self._streams.group)
+                queues = await self._queues.count()
+                await messages.look_again()
+                await messages.settle()
+                await self._explain_transfers(connection, messages, start, end)
+                cursor = await RelayCursor(self._pool, self._streams.points, self._clock).position()
+                await self._read_events(events, cursor, start, end)
+                window = Window(start, end, now, self._streams.transactions, self._streams.points)
+                account = Account(window, queues)
+                account.reads += [
+                    Read(each.partition, each.first, each.after, each.messages, each.forgotten) for each in stretches
+                ]
+                settled, overdue = now - SETTLES_IN, now - self._overdue_after
+                # One moment for all that is asked of the ledger. It writes nothing, so the relay need not wait for it.
+                evidence = Evidence(messages, events, Transfers(connection, start, end), cursor)
+                async with connection.transaction(isolation="repeatable_read", readonly=True):
+                    await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
+                account.close(next_offsets)
+        return account
+
+    async def _read_messages(self, messages: MessageTable, start: datetime, end: datetime) -> Sequence[Stretch]:
+        topic = self._streams.transactions
+        window = TopicWindow(self._streams.bootstrap, topic, start, end)
+        async for batch in window.batches():
+            entries = [
+                entry_of(
+                    each.value,
+                    self._book,
+                    topic=topic,
+                    partition=each.partition,
+                    offset=each.offset,
+                    stamped_at=each.stamped_at,
+                )
+                for each in batch
+            ]
+            await messages.enter(entries)
+            self._progress("messages", len(batch))
+        return [window.stretches[partition] for partition in sorted(window.stretches)]
+
+    async def _explain_transfers(
+        self, connection: Connection, messages: MessageTable, start: datetime, end: datetime
+    ) -> None:
+        """Look outside the window for the messages of its transfers, for as long as there are some without: what was
+        replayed from the quarantine, what was stamped by a clock ahead of ours, and then ever further back.
+        """
+        transfers = Transfers(connection, start, end)
+        async for keys in self._elsewhere(connection, start, end):
+            if keys is None:
+                await messages.settle()
+                if not any(each.origin == Origin.NOWHERE for each in await transfers.posted()):
+                    return
+            else:
+                await messages.enter_elsewhere(keys)
+
+    async def _elsewhere(
+        self, connection: Connection, start: datetime, end: datetime
+    ) -> AsyncIterator[Sequence[str] | None]:
+        """Keys, and nothing where it is time to see whether they were enough."""
+        yield None
+        last = ""
+        while rows := await connection.fetch(_REPLAYED, last):
+            last = rows[-1]["id"]
+            yield [key for row in rows if (key := key_of(bytes(row["body"]))) is not None]
+        async for keys in self._keys_between(end, end + CLOCKS_DIFFER_BY):
+            yield keys
+        yield None
+        step, reached = _FIRST_STEP_BACK, start
+        while reached > start - self._look_back:
+            further = max(reached - step, start - self._look_back)
+            async for keys in self._keys_between(further, reached):
+                yield keys
+            yield None
+            step, reached = step * 4, further
+
+    async def _keys_between(self, start: datetime, end: datetime) -> AsyncIterator[Sequence[str]]:
+        async for batch in TopicWindow(self._streams.bootstrap, self._streams.transactions, start, end).batches():
+            yield [key for each in batch if (key := key_of(each.value)) is not None]
+            self._progress("messages outside the window", len(batch))
+
+    async def _read_events(self, events: EventTable, cursor: Position, start: datetime, end: datetime) -> None:
+        """Transfers are published soon after they are posted; only if some are not found there, all is read since."""
+        soon = end + CLOCKS_DIFFER_BY
+        await self._read_events_between(events, start - CLOCKS_DIFFER_BY, soon)
+        if soon < self._clock.now() and (await events.published(cursor)).missing:
+            await self._read_events_between(events, soon, self._clock.now() + CLOCKS_DIFFER_BY)
+
+    async def _read_events_between(self, events: EventTable, start: datetime, end: datetime) -> None:
+        async for batch in TopicWindow(self._streams.bootstrap, self._streams.points, start, end).batches():
+            await events.enter(batch)
+            self._progress("events", len(batch))
+        await events.settle()
+
+
+@asynccontextmanager
+async def _created(*tables: MessageTable | EventTable) -> AsyncIterator[None]:
+    for table in tables:
+        await table.create()
+    try:
+        yield
+    finally:
+        for table in tables:
+            await table.drop()

@@ -1,0 +1,36 @@
+"""The points that each month issued and used, as revenue is worked out from them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from abacus.oversight.reports.decide.revenue import Activity
+from abacus.oversight.reports.homes import Homes
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.programs.expiry.decide.month import Month
+
+_ACTIVITY: Final = """
+with home as (
+    select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
+), booked as (
+    select t.program, a.country, to_char(t.posted_at at time zone h.zone, 'YYYY-MM') as month, t.kind, t.points
+    from transfer t
+    join account a on a.member_id = t.member_id and a.program = t.program
+    join home h on h.country = a.country
+    where t.points <> 0 and t.posted_at < h.until
+)
+select program, country, month,
+    coalesce(sum(points) filter (where kind = 'earn' or kind = 'reverse' and points < 0), 0)::bigint as issued,
+    coalesce(sum(points) filter (where kind = 'adjust'), 0)::bigint as added,
+    coalesce(-sum(points) filter (where kind = 'spend' or kind = 'reverse' and points > 0), 0)::bigint as used,
+    coalesce(-sum(points) filter (where kind = 'expire'), 0)::bigint as expired
+from booked
+group by program, country, month
+order by program, country, month
+"""
+
+
+async def activity(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Activity]:
+    """Before these moments, one for each country."""
+    rows = await connection.fetch(_ACTIVITY, where.countries, where.zone_names, until, timeout=LONG_S)
+    return [Activity(program, country, Month.parse(month), *counts) for program, country, month, *counts in rows]

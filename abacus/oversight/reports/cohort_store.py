@@ -1,0 +1,93 @@
+"""What became of the points of each month: spent, expired, taken back, or still there.
+
+Points leave oldest first. Lay an account's credits end to end, and beside them its debits: the piece of a debit that
+lies beside a credit took its points from there. What a debit took from one credit by name (`draw`) is left out of both
+lines and added as it stands. A debit beyond the last credit took what is not there, and the member owes it.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from abacus.oversight.reports.decide.by import By, columns
+from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
+from abacus.oversight.reports.homes import Homes
+from abacus.platform.postgres import LONG_S, Connection
+
+# What a debit or a credit is, by its kind.
+_WENT: Final = (
+    "case t.kind when 'spend' then 'spent' when 'expire' then 'expired' when 'reverse' then 'reversed'"
+    " else 'adjusted' end"
+)
+_CAME: Final = "case t.kind when 'earn' then 'earned' when 'reverse' then 'returned' else 'added' end"
+
+
+async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
+    """Of all that was posted before these moments, one for each country."""
+    rows = await connection.fetch(_statement(by), where.countries, where.zone_names, until, timeout=LONG_S)
+    return arranged([Piece(*row) for row in rows], by)
+
+
+def _statement(by: Collection[By]) -> str:
+    # A credit's label begins with its number, so that the least of several labels is the first credit's. What is named
+    # and used more than once is not materialized: Postgres would read it in one process, and keep a copy of the ledger.
+    return f"""
+    with home as not materialized (
+        select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
+    ), booked as not materialized (
+        select t.member_id, t.program, t.seq, t.points, {columns(by)}, {_WENT} as went, {_CAME} as came,
+            to_char(t.posted_at at time zone h.zone, 'YYYY-MM') as month
+        from transfer t
+        join account a on a.member_id = t.member_id and a.program = t.program
+        join home h on h.country = a.country
+        where t.points <> 0 and t.posted_at < h.until
+    ), named as not materialized (
+        select d.member_id, d.program, d.lot_seq, d.seq, d.points
+        from draw d
+        join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq = d.seq
+        join account a on a.member_id = d.member_id and a.program = d.program
+        join home h on h.country = a.country
+        where t.posted_at < h.until
+    ), off as (
+        select member_id, program, seq, sum(points)::bigint as points
+        from (
+            select member_id, program, lot_seq as seq, points from named
+            union all
+            select member_id, program, seq, points from named
+        ) as either
+        group by member_id, program, seq
+    ), line as (
+        select b.member_id, b.program, b.country, b.points > 0 as credit,
+            lpad(b.seq::text, 19, '0') || '|' || case when b.points > 0
+                then b.tier || '|' || b.partner || '|' || b.month || '|' || b.came else b.went end as label,
+            (sum(abs(b.points) - coalesce(o.points, 0)) over (
+                partition by b.member_id, b.program, b.points > 0 order by b.seq
+            ))::bigint as upto,
+            abs(b.points) - coalesce(o.points, 0) as points
+        from booked b
+        left join off o on o.member_id = b.member_id and o.program = b.program and o.seq = b.seq
+    ), piece as (
+        select program, country, min(label collate "C") filter (where credit) over beyond as came,
+            min(label collate "C") filter (where not credit) over beyond as went,
+            upto - coalesce(lead(upto) over beyond, 0) as points
+        from line
+        where points > 0
+        window beyond as (partition by member_id, program order by upto desc)
+    ), found as (
+        select program, country, substr(came, 21) as came, substr(went, 21) as went, points
+        from piece
+        where points > 0
+        union all
+        select b.program, b.country, b.tier || '|' || b.partner || '|' || b.month || '|' || b.came, w.went, n.points
+        from named n
+        join booked b on b.member_id = n.member_id and b.program = n.program and b.seq = n.lot_seq
+        join booked w on w.member_id = n.member_id and w.program = n.program and w.seq = n.seq
+    ), summed as (
+        select program, country, came, went, sum(points)::bigint as points
+        from found
+        group by program, country, came, went
+    )
+    select program, country, coalesce(split_part(came, '|', 1), '-'), coalesce(split_part(came, '|', 2), '-'),
+        coalesce(split_part(came, '|', 3), '{OWED}'), coalesce(split_part(came, '|', 4), ''), coalesce(went, ''), points
+    from summed
+    """

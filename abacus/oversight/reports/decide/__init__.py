@@ -1,0 +1,1 @@
+"""The sums of finance: liability, cohorts, deferred revenue, rollforward. Pure."""

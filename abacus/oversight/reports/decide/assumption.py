@@ -1,0 +1,88 @@
+"""What finance assumes of a program's points in a country: a version, from a day on. Pure."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.core.errors import Refused
+from abacus.core.points import EXACT
+from abacus.pricing.decide.fields import Bad, multiplier
+
+_HUNDRED: Final = Decimal(100)
+
+Pair: TypeAlias = tuple[str, str]  # a program in a country
+
+
+class Estimate(NamedTuple):
+    """What is assumed. `expected_use` is the share of all points that will be used; the rest is breakage.
+
+    The three prices of a point are apart: what it costs when it is used, what it would sell for by itself, and what of
+    the sale that earned it was allocated to it.
+    """
+
+    currency: str
+    expected_use: Decimal
+    cost_per_point: Decimal | None = None
+    selling_price: Decimal | None = None
+    allocated_per_point: Decimal | None = None
+
+
+class Assumption(NamedTuple):
+    """An estimate that has its number and never changes again. In force from the start of its day."""
+
+    program: str
+    country: str
+    version: int
+    effective_from: date
+    estimate: Estimate
+    set_at: datetime
+    set_by: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.program}/{self.country}@{self.version}"
+
+
+class AssumptionBook:
+    """All versions, and which of them is in force when."""
+
+    def __init__(self, versions: Iterable[Assumption]) -> None:
+        self._lines: dict[Pair, list[Assumption]] = {}
+        for each in sorted(versions, key=lambda each: (each.effective_from, each.version)):
+            self._lines.setdefault((each.program, each.country), []).append(each)
+
+    def pairs(self) -> list[Pair]:
+        """Of which anything is assumed."""
+        return sorted(self._lines)
+
+    def in_force(self, pair: Pair, day: date) -> Assumption | None:
+        """The latest that is effective by that day; of several from one day, the one that was set last."""
+        line = [each for each in self._lines.get(pair, ()) if each.effective_from <= day]
+        return line[-1] if line else None
+
+
+def read_share(text: str) -> Decimal:
+    """A share of the points, as 97% or 0.97. Raises `Refused`."""
+    number = _number(text.removesuffix("%").rstrip(), "--expected-use")
+    share = EXACT.divide(number, _HUNDRED) if text.endswith("%") else number
+    if not 0 < share <= 1:
+        raise Refused(f"--expected-use: {text!r} is not above 0 % and at most 100 %; write it as 97%")
+    return share
+
+
+def read_price(text: str, option: str) -> Decimal:
+    """A price of one point, or an amount of money. Raises `Refused`."""
+    return _number(text, option)
+
+
+def percent(share: Decimal) -> str:
+    return f"{EXACT.multiply(share, _HUNDRED).normalize():f}%"
+
+
+def _number(text: str, option: str) -> Decimal:
+    try:
+        return multiplier(text)
+    except Bad as bad:
+        raise Refused(f"{option}: {bad}") from None

@@ -1,0 +1,71 @@
+"""What is outstanding at a date, and what it is expected to cost. Pure; `standing` reads the points."""
+
+from collections.abc import Iterable
+from datetime import date
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Final, NamedTuple
+
+from abacus.core.points import EXACT
+from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair, percent
+from abacus.oversight.reports.decide.standing import Standing
+
+_AMOUNTS: Final = Context(prec=EXACT.prec, rounding=ROUND_HALF_UP)
+
+
+class Liability(NamedTuple):
+    """Members' points in one program and country. `owed` is what members owe, negative, and never set off.
+
+    `liability` = outstanding × expected use × cost of a point, by the assumption in force that day; empty without one.
+    """
+
+    program: str
+    country: str
+    members: int
+    outstanding: int
+    owed: int
+    expected_use: str | None
+    cost_per_point: Decimal | None
+    liability: Decimal | None
+    currency: str | None
+    assumption: str | None
+
+
+class Cost(NamedTuple):
+    """What points are expected to cost, and after which assumption."""
+
+    expected_use: str | None = None
+    cost_per_point: Decimal | None = None
+    amount: Decimal | None = None
+    currency: str | None = None
+    assumption: str | None = None
+
+
+def liability(standings: Iterable[Standing], book: AssumptionBook, day: date, decimals: int) -> list[Liability]:
+    return [
+        Liability(
+            each.program,
+            each.country,
+            each.members,
+            each.outstanding,
+            each.owed,
+            *cost(each.outstanding, (each.program, each.country), book, day, decimals),
+        )
+        for each in standings
+    ]
+
+
+def cost(points: int, pair: Pair, book: AssumptionBook, day: date, decimals: int) -> Cost:
+    """What so many points are expected to cost, rounded once to the currency's decimals; points may be negative."""
+    found = book.in_force(pair, day)
+    if found is None:
+        return Cost()
+    use, price = found.estimate.expected_use, found.estimate.cost_per_point
+    if price is None:
+        return Cost(percent(use), currency=found.estimate.currency, assumption=found.name)
+    exact = EXACT.multiply(EXACT.multiply(Decimal(points), use), price)
+    return Cost(percent(use), price, in_money(exact, decimals), found.estimate.currency, found.name)
+
+
+def in_money(amount: Decimal, decimals: int) -> Decimal:
+    """Rounded half up, away from zero."""
+    return _AMOUNTS.quantize(amount, Decimal(1).scaleb(-decimals))

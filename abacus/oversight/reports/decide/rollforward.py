@@ -1,0 +1,79 @@
+"""The books of a month: what was open, what moved, what is left, and whether that ties to the ledger. Pure; `movements`
+reads them.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped
+from abacus.oversight.reports.decide.standing import Standing
+
+
+class Movement(NamedTuple):
+    """opening + issued - spent - expired - reversed + adjusted = closing.
+
+    `reversed` is what awards lost when they were taken back, less what spends that were taken back gave back. So it is
+    negative where more was given back.
+    """
+
+    program: str
+    country: str
+    tier: str
+    partner: str
+    opening: int
+    issued: int
+    spent: int
+    expired: int
+    reversed: int
+    adjusted: int
+    closing: int
+
+
+class Tie(NamedTuple):
+    """The books of a program in a country against its accounts: `closing` by the transfers, what the last transfers
+    recorded, what the accounts hold less what was posted since, and how many accounts are apart from their transfers.
+    """
+
+    program: str
+    country: str
+    closing: int
+    recorded: int
+    accounts: int
+    apart: int
+    ties: str
+
+
+class Rollforward(NamedTuple):
+    """A month's books and their proof."""
+
+    movements: list[Movement]
+    ties: list[Tie]
+
+    @property
+    def tied(self) -> bool:
+        return all(tie.ties == "yes" for tie in self.ties)
+
+
+def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
+    """Over the countries, where these were not asked for."""
+    groups = grouped(movements, lambda row: by_program_at_least(Part(*row[:4]), by))
+    return [Movement(*part, *map(sum, zip(*(row[4:] for row in rows), strict=True))) for part, rows in groups.items()]
+
+
+def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Tie]:
+    """Every program and country that has movements or accounts."""
+    closing: dict[tuple[str, str], int] = {}
+    opened: dict[tuple[str, str], int] = {}
+    for row in movements:
+        at = row.program, row.country
+        closing[at] = closing.get(at, 0) + row.closing
+        moved = row.issued - row.spent - row.expired - row.reversed + row.adjusted
+        opened[at] = opened.get(at, 0) + row.opening + moved
+    by_account = {(each.program, each.country): each for each in standings}
+    nothing = Standing("", "", 0, 0, 0, 0, 0, 0)
+    ties: list[Tie] = []
+    for at in sorted(closing.keys() | by_account.keys()):
+        held, ends = by_account.get(at, nothing), closing.get(at, 0)
+        agrees = held.ties and ends == held.recorded == opened.get(at, 0)
+        ties.append(Tie(*at, ends, held.recorded, held.accounts, held.apart, "yes" if agrees else "NO"))
+    return ties

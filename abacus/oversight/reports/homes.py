@@ -1,0 +1,55 @@
+"""By whose clock the books are kept: an account's country is its home, and its months are those of that country.
+
+All transfers of an account are counted at its home, also those for what the member did abroad. So the books of each
+country are whole accounts, and tie by themselves.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from abacus.core.errors import SetAside
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.pricing.decide.book import CardBook
+
+_COUNTRIES: Final = "select distinct country from account order by country"
+_A_DAY: Final = timedelta(days=1)
+_LATER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+_NO_CARD: Final = ZoneInfo("UTC")
+
+
+class Homes(NamedTuple):
+    """The countries of all accounts, and the time zone of each."""
+
+    countries: Sequence[str]
+    zones: Sequence[ZoneInfo]
+
+    @property
+    def zone_names(self) -> list[str]:
+        return [zone.key for zone in self.zones]
+
+    def begin(self, day: date) -> list[datetime]:
+        """The first moment of a day in each."""
+        return [datetime.combine(day, time(), zone).astimezone(UTC) for zone in self.zones]
+
+    def end(self, day: date) -> list[datetime]:
+        """The first moment after it."""
+        return self.begin(day + _A_DAY)
+
+    def whenever(self) -> list[datetime]:
+        """Later than anything that is posted: a clock may run ahead of ours."""
+        return [_LATER] * len(self.countries)
+
+
+async def homes(connection: Connection, book: CardBook, now: datetime) -> Homes:
+    countries = [row["country"] for row in await connection.fetch(_COUNTRIES, timeout=LONG_S)]
+    return Homes(countries, [_zone(book, country, now) for country in countries])
+
+
+def _zone(book: CardBook, country: str, now: datetime) -> ZoneInfo:
+    try:
+        return book.in_force(country, now).card.zone
+    except SetAside:  # its cards begin later, or it has none
+        versions = book.versions(country)
+        return versions[0].card.zone if versions else _NO_CARD

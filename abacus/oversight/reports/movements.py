@@ -1,0 +1,50 @@
+"""What moved in a month, read from the ledger."""
+
+from collections.abc import Collection
+from typing import Final
+
+from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.decide.by import By, columns
+from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
+from abacus.oversight.reports.homes import Homes
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.programs.expiry.decide.month import Month
+
+_MOVES: Final = (
+    ("earn", "", "issued"),
+    ("spend", "-", "spent"),
+    ("expire", "-", "expired"),
+    ("reverse", "-", "reversed"),
+    ("adjust", "", "adjusted"),
+)
+
+
+async def rollforward(connection: Connection, where: Homes, month: Month, by: Collection[By]) -> Rollforward:
+    """The connection's transaction has to be one snapshot, or posting meanwhile would keep the two sides apart."""
+    since, until = where.begin(month.first_day), where.end(month.last_day)
+    rows = await connection.fetch(_statement(by), where.countries, since, until, timeout=LONG_S)
+    movements = [Movement(*row) for row in rows]
+    return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
+
+
+def _statement(by: Collection[By]) -> str:
+    moved = ", ".join(
+        f"coalesce({sign}sum(points) filter (where kind = '{kind}' and within), 0)::bigint as {name}"
+        for kind, sign, name in _MOVES
+    )
+    return f"""
+    with home as (
+        select * from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as h (country, since, until)
+    ), moved as (
+        select t.program, {columns(by)}, t.kind, t.points, t.posted_at >= h.since as within
+        from transfer t
+        join account a on a.member_id = t.member_id and a.program = t.program
+        join home h on h.country = a.country
+        where t.points <> 0 and t.posted_at < h.until
+    )
+    select program, country, tier, partner,
+        coalesce(sum(points) filter (where not within), 0)::bigint as opening, {moved}, sum(points)::bigint as closing
+    from moved
+    group by program, country, tier, partner
+    order by program, country, tier, partner
+    """

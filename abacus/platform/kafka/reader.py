@@ -1,0 +1,229 @@
+"""Reading a topic in batches. An offset is committed only after the batch it belongs to is dealt with."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+
+from abacus.core.errors import Unavailable
+from abacus.platform.health import WorkerHealth
+from abacus.platform.metrics import CONSUMER_LAG, PARTITIONS_PAUSED
+from abacus.platform.patience import unless_stopped, until_available
+
+DEPENDENCY: Final = "Kafka"
+_SLOW_S: Final = 1.0
+_QUIET_S: Final = 1.0  # longer than a poll takes, other than in a rebalance
+_DRAIN_S: Final = 20.0
+_ASK_AFTER_S: Final = 5.0
+_ANSWER_WITHIN_S: Final = 3.0
+_COMMIT_WITHIN_S: Final = 5.0
+
+
+class Record(NamedTuple):
+    """A message of the topic, with where it stands."""
+
+    value: bytes
+    topic: str
+    partition: int
+    offset: int
+
+
+# Returns when every record's effect is durable elsewhere.
+Handler = Callable[[Sequence[Record]], Awaitable[None]]
+
+
+class StreamReader:
+    """One member of a consumer group.
+
+    While a batch is worked on, a rebalance waits for it and its commit, so no record is skipped and few are read
+    twice. When the work is slow the partitions are paused, and polling goes on so that the group keeps us.
+    """
+
+    def __init__(
+        self, bootstrap: str, topic: str, group: str, health: WorkerHealth, *, max_records: int = 2000
+    ) -> None:
+        self._bootstrap = bootstrap
+        self._topic = topic
+        self._group = group
+        self._health = health
+        self._max_records = max_records
+        self._heard_at = 0.0
+        self._polling: asyncio.Future[Any] | None = None
+        self._read: list[Record] = []
+
+    async def run(self, handle: Handler, stop: asyncio.Event) -> None:
+        """Until `stop` is set; then the batch in hand is finished and committed, or left for the next reader."""
+        async with self._joined(stop) as (consumer, busy):
+            while consumer is not None and not stop.is_set():
+                batch = await unless_stopped(until_available(lambda: self._next(consumer), self._health), stop)
+                if not batch:
+                    await unless_stopped(until_available(lambda: self._check_contact(consumer), self._health), stop)
+                else:
+                    async with busy:
+                        if await self._deal_with(consumer, batch, handle, stop):
+                            await self._commit(consumer, batch, stop)
+
+    @contextlib.asynccontextmanager
+    async def _joined(self, stop: asyncio.Event) -> AsyncIterator[tuple[AIOKafkaConsumer | None, asyncio.Lock]]:
+        """A reader in the group, or none when `stop` is set before there is one."""
+        busy = asyncio.Lock()
+        consumer = await unless_stopped(until_available(lambda: self._start(busy), self._health), stop)
+        if consumer is None:
+            yield None, busy
+            return
+        self._health.ready()
+        try:
+            yield consumer, busy
+        finally:
+            if self._polling is not None:
+                self._polling.cancel()
+                await asyncio.wait((self._polling,))
+            self._polling, self._read = None, []
+            await consumer.stop()
+
+    async def _start(self, busy: asyncio.Lock) -> AIOKafkaConsumer:
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self._bootstrap,
+            group_id=self._group,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",  # what its sender took back never happened
+            max_partition_fetch_bytes=1024 * 1024,
+            fetch_max_bytes=8 * 1024 * 1024,
+            session_timeout_ms=6_000,  # the shortest that brokers allow: what a dead reader held goes on sooner
+            heartbeat_interval_ms=1_500,
+            fetch_max_wait_ms=100,
+            metadata_max_age_ms=30_000,
+        )
+        consumer.subscribe([self._topic], listener=_WaitForBatch(busy))
+        try:
+            await consumer.start()
+        except BaseException as error:
+            await consumer.stop()  # also when we are told to stop while it joins
+            if isinstance(error, KafkaError | OSError):
+                raise Unavailable(DEPENDENCY, str(error)) from error
+            raise
+        return consumer
+
+    async def _next(self, consumer: AIOKafkaConsumer) -> list[Record]:
+        """The next records, or none for the moment."""
+        while not self._read:
+            await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
+            try:
+                if not self._take_read():
+                    return []
+            except KafkaError as error:
+                raise Unavailable(DEPENDENCY, str(error)) from error
+        read, self._read = self._read, []
+        return read
+
+    def _poll(self, consumer: AIOKafkaConsumer) -> "asyncio.Future[Any]":
+        """The one poll under way. It is never cut off, because what it has read would be skipped; and in a rebalance
+        it waits for the new assignment, which may be waiting for our batch.
+        """
+        if self._polling is None:
+            self._polling = asyncio.ensure_future(consumer.getmany(timeout_ms=200, max_records=self._max_records))
+        return self._polling
+
+    def _take_read(self) -> bool:
+        """Keep what the poll has read, if it is done; whether there is anything. Raises what it raised."""
+        if self._polling is not None and self._polling.done():
+            polled, self._polling = self._polling, None
+            self._read += [
+                Record(message.value or b"", message.topic, message.partition, message.offset)
+                for messages in polled.result().values()
+                for message in messages
+            ]
+        return bool(self._read)
+
+    async def _check_contact(self, consumer: AIOKafkaConsumer) -> None:
+        """aiokafka reads nothing from a broker that is gone, and says nothing; so when it is quiet, ask."""
+        now = asyncio.get_running_loop().time()
+        if now - self._heard_at < _ASK_AFTER_S:
+            return
+        # Without partitions there is nothing cheaper to ask; that is for the length of a rebalance, or of an outage.
+        question = consumer.end_offsets(consumer.assignment()) if consumer.assignment() else consumer.topics()
+        try:
+            await asyncio.wait_for(question, _ANSWER_WITHIN_S)
+        except (KafkaError, OSError, TimeoutError) as error:
+            raise Unavailable(DEPENDENCY, str(error) or f"no answer within {_ANSWER_WITHIN_S:.0f} s") from error
+        self._heard_at = now
+
+    async def _deal_with(
+        self, consumer: AIOKafkaConsumer, batch: Sequence[Record], handle: Handler, stop: asyncio.Event
+    ) -> bool:
+        """Whether the handler has finished the batch."""
+        work = asyncio.ensure_future(handle(batch))
+        try:
+            await asyncio.wait((work,), timeout=_SLOW_S)
+            if not work.done():
+                await self._wait_paused(consumer, work, stop)
+            if not work.done():
+                return False
+            work.result()
+            return True
+        finally:
+            if not work.done():
+                work.cancel()
+                await asyncio.wait((work,))
+
+    async def _wait_paused(self, consumer: AIOKafkaConsumer, work: "asyncio.Future[None]", stop: asyncio.Event) -> None:
+        """Polls paused partitions until the work is done, or for a while after `stop`."""
+        paused = consumer.assignment()
+        consumer.pause(*paused)
+        PARTITIONS_PAUSED.labels(self._topic).set(len(paused))
+        loop = asyncio.get_running_loop()
+        deadline: float | None = None
+        while not work.done():
+            if stop.is_set():
+                deadline = deadline or loop.time() + _DRAIN_S
+                if loop.time() > deadline:
+                    return
+            await asyncio.wait((work, self._poll(consumer)), timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
+            with contextlib.suppress(KafkaError):
+                self._take_read()
+            await asyncio.wait((work,), timeout=0.3)  # a poll that comes back at once must not make this spin
+        PARTITIONS_PAUSED.labels(self._topic).set(0)
+        with contextlib.suppress(IllegalStateError):  # a partition may have left us meanwhile
+            consumer.resume(*(paused & consumer.assignment()))
+
+    async def _commit(self, consumer: AIOKafkaConsumer, batch: Sequence[Record], stop: asyncio.Event) -> None:
+        """Until the broker has it; when it is gone and we are told to stop, the batch will be read again."""
+        offsets = {TopicPartition(record.topic, record.partition): record.offset + 1 for record in batch}
+
+        async def commit() -> None:
+            try:
+                await asyncio.wait_for(consumer.commit(offsets), _COMMIT_WITHIN_S)
+            except (CommitFailedError, IllegalStateError):
+                return  # the partitions are another reader's by now; it reads the batch again, and keys absorb that
+            except (KafkaError, TimeoutError) as error:
+                detail = str(error) or f"offsets were not committed within {_COMMIT_WITHIN_S:.0f} s"
+                raise Unavailable(DEPENDENCY, detail) from error
+
+        await unless_stopped(until_available(commit, self._health), stop, grace_s=_COMMIT_WITHIN_S)
+        self._report_lag(consumer, offsets)
+
+    def _report_lag(self, consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int]) -> None:
+        for partition, next_offset in offsets.items():
+            if partition in consumer.assignment():
+                behind = (consumer.highwater(partition) or next_offset) - next_offset
+                CONSUMER_LAG.labels(partition.topic, str(partition.partition)).set(max(0, behind))
+
+
+class _WaitForBatch(ConsumerRebalanceListener):
+    """Holds a rebalance until the batch in hand is committed. Who then has a partition tells its lag."""
+
+    def __init__(self, busy: asyncio.Lock) -> None:
+        self._busy = busy
+
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        async with self._busy:
+            for partition in revoked:
+                with contextlib.suppress(KeyError):  # nothing was ever committed in it
+                    CONSUMER_LAG.remove(partition.topic, str(partition.partition))
+
+    async def on_partitions_assigned(self, assigned: object) -> None:
+        """Nothing to do: each partition is read on from its committed offset."""

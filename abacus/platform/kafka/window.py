@@ -1,0 +1,218 @@
+"""Reading a stretch of a topic once, without a group: whoever reads by offsets that are committed is not disturbed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+from aiokafka.structs import OffsetAndMetadata
+
+from abacus.core.errors import Refused, Unavailable
+from abacus.platform.kafka.reader import DEPENDENCY
+
+_QUIET_S: Final = 30.0
+_POLL_MS: Final = 500
+_MAX_RECORDS: Final = 5000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_AT_ANY_TIME_MS: Final = 0
+
+
+class Stamped(NamedTuple):
+    """A message of the topic, where it stands, and the time that its sender or broker gave it."""
+
+    value: bytes
+    partition: int
+    offset: int
+    stamped_at: datetime
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What of a partition lies in a window: from the offset `first` up to but without `after`.
+
+    `forgotten` says that the topic no longer has what came before `first`, so more may have belonged there.
+    """
+
+    partition: int
+    first: int
+    after: int
+    forgotten: bool
+    messages: int = 0
+
+
+def stretch_from(partition: int, begins: int, ends: int, found: int | None, *, keeps_times: bool) -> Stretch:
+    """Where to begin in a partition that holds the offsets from `begins` up to `ends`; `found` is what the broker names
+    as the first message of the window. What it forgot before that may have belonged there.
+    """
+    if found is None:
+        found = ends if keeps_times else begins
+    return Stretch(partition, found, found, forgotten=0 < found == begins < ends)
+
+
+class TopicWindow:
+    """The messages of a topic between two moments, in the order of each partition.
+
+    A stretch begins with the first message that is stamped at or after `start` and ends before the first that is
+    stamped at or after `end`, or where the partition ended when reading began. So windows that meet share no message
+    and leave none out, even where stamps do not rise.
+    """
+
+    def __init__(self, bootstrap: str, topic: str, start: datetime, end: datetime) -> None:
+        self._bootstrap = bootstrap
+        self._topic = topic
+        self._start = start
+        self._end = end
+        self._open: dict[TopicPartition, int] = {}  # where each partition ends that is not read to its end yet
+        self._begun: set[TopicPartition] = set()
+        self.stretches: dict[int, Stretch] = {}
+
+    async def batches(self) -> AsyncIterator[Sequence[Stamped]]:
+        """Each message of the window once; none of a topic that is not there. Raises `Unavailable`."""
+        try:
+            async with _consumer(self._bootstrap) as consumer:
+                await self._place(consumer)
+                heard_at = _now()
+                while self._open:
+                    polled = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MAX_RECORDS)
+                    batch = [each for partition, records in polled.items() for each in self._within(partition, records)]
+                    await self._close_read(consumer)
+                    if polled:
+                        heard_at = _now()
+                    elif _now() - heard_at > _QUIET_S:
+                        raise Unavailable(DEPENDENCY, f"nothing of {self._topic} came for {_QUIET_S:.0f} s")
+                    if batch:
+                        yield batch
+        except (KafkaError, OSError) as error:
+            raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
+
+    async def _place(self, consumer: AIOKafkaConsumer) -> None:
+        """Stand at the beginning of each stretch."""
+        partitions = await _partitions(self._bootstrap, self._topic)
+        if not partitions:
+            return
+        begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+        firsts = await _first_since(consumer, partitions, self._start)
+        held = [partition for partition in partitions if begins[partition] < ends[partition]]
+        # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
+        # partitions are read from where they begin.
+        ever = await _first_since(consumer, held, _EPOCH) if held else {}
+        keeps_times = not held or any(found is not None for found in ever.values())
+        for partition in partitions:
+            stretch = stretch_from(
+                partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=keeps_times
+            )
+            self.stretches[partition.partition] = stretch
+            if stretch.first < ends[partition]:
+                self._open[partition] = ends[partition]
+        consumer.assign(list(self._open))
+        for partition in self._open:
+            consumer.seek(partition, self.stretches[partition.partition].first)
+
+    def _within(self, partition: TopicPartition, records: Sequence[Any]) -> list[Stamped]:
+        """Those of the records that belong to the window."""
+        stretch, found = self.stretches[partition.partition], list[Stamped]()
+        for record in records:
+            if partition not in self._open or record.offset >= self._open[partition]:
+                break
+            stamped_at = _EPOCH + record.timestamp * _MILLISECOND
+            if partition not in self._begun:
+                if stamped_at < self._start:
+                    stretch.first = stretch.after = record.offset + 1
+                    stretch.forgotten = False
+                    continue
+                self._begun.add(partition)
+            if stamped_at >= self._end:
+                del self._open[partition]
+                break
+            found.append(Stamped(record.value or b"", partition.partition, record.offset, stamped_at))
+            stretch.after = record.offset + 1
+        stretch.messages += len(found)
+        return found
+
+    async def _close_read(self, consumer: AIOKafkaConsumer) -> None:
+        """Read no further where the window or the partition ends; an end may be a record that is no message."""
+        for partition, end in list(self._open.items()):
+            if await consumer.position(partition) >= end:
+                del self._open[partition]
+        consumer.pause(*(each for each in consumer.assignment() if each not in self._open))
+
+
+async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]:
+    """How far the group has read each partition of the topic; 0 where it has not begun. Raises `Refused` when there is
+    no such topic, and `Unavailable`.
+    """
+    partitions = await _partitions(bootstrap, topic)
+    if not partitions:
+        raise Refused(f"there is no topic {topic!r} at {bootstrap}")
+    async with _admin(bootstrap) as admin:
+        found = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return offsets_of(partitions, found)
+
+
+def offsets_of(
+    partitions: Sequence[TopicPartition], found: Mapping[TopicPartition, OffsetAndMetadata]
+) -> Mapping[int, int]:
+    """By partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no partition at all: it
+    does so while the group's coordinator starts, and aiokafka does not tell the error that stands beside.
+    """
+    if not all(each in found for each in partitions):
+        raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
+    return {each.partition: max(0, found[each].offset) for each in partitions}
+
+
+async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
+    async with _admin(bootstrap) as admin:
+        if topic not in await admin.list_topics():  # asked first: a description would create it on some brokers
+            return []
+        [described] = await admin.describe_topics([topic])
+    return sorted(TopicPartition(topic, each["partition"]) for each in described["partitions"])
+
+
+async def _first_since(
+    consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition], moment: datetime
+) -> dict[TopicPartition, int | None]:
+    """The offset of the first message of each that is stamped at or after the moment, where the broker knows one."""
+    at = max(_AT_ANY_TIME_MS, -((_EPOCH - moment) // _MILLISECOND))
+    found = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
+    return {partition: None if each is None else each.offset for partition, each in found.items()}
+
+
+@asynccontextmanager
+async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap,
+        group_id=None,
+        isolation_level="read_committed",
+        enable_auto_commit=False,
+        auto_offset_reset="none",  # what is forgotten while it is read must not be passed over in silence
+        max_partition_fetch_bytes=1024 * 1024,
+        fetch_max_bytes=8 * 1024 * 1024,
+        fetch_max_wait_ms=100,
+    )
+    try:
+        await consumer.start()
+        yield consumer
+    finally:
+        await consumer.stop()
+
+
+@asynccontextmanager
+async def _admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    try:
+        await admin.start()
+        yield admin
+    except (KafkaError, OSError) as error:
+        raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
+    finally:
+        await admin.close()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,132 @@
+"""Every metric of Abacus, in one list. Names are stable: dashboards and alerts rely on them."""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from abacus.platform.durations import Durations
+
+# Messages read from the transactions topic or the retry queue, by what became of them:
+# awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
+TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])
+
+# Transactions that had to wait for a dependency, each time that they went to the retry queue.
+RETRIES: Final = Counter("abacus_retries", "Transactions sent to the retry queue, by what was down", ["dependency"])
+
+# Awards that the ledger decided: posted, duplicate, conflict, refused, rejected (over a partner's limit). The source
+# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner); refund is what takes back.
+AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by source and outcome", ["source", "outcome"])
+
+# What else was asked of accounts. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
+MOVEMENTS: Final = Counter("abacus_movements", "Movements of points, by kind and outcome", ["kind", "outcome"])
+
+# Points of posted awards, by program.
+POINTS: Final = Counter("abacus_points_awarded", "Points posted, by program", ["program"])
+
+# Items put into the quarantine, by stage (where) and reason (why; the closed list of core.errors.Reason).
+QUARANTINED: Final = Counter("abacus_quarantined", "Items set aside, by stage and reason", ["stage", "reason"])
+
+# Time from the transaction to its points: from `occurred_at` to posted.
+TIME_TO_POINTS: Final = Durations(
+    "abacus_time_to_points_seconds",
+    "From the transaction's time to its posting",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 86400),
+)
+
+# One posting transaction in Postgres, and how many awards it held.
+POSTING_SECONDS: Final = Histogram(
+    "abacus_posting_seconds", "Duration of a posting transaction", buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+)
+POSTING_AWARDS: Final = Histogram(
+    "abacus_posting_awards", "Awards in a posting transaction", buckets=(1, 10, 50, 100, 200, 400, 800, 1000)
+)
+
+# Events published on the points stream.
+PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
+
+# How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
+RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now")
+
+# Messages of a queue that wait for a worker, and how old the oldest of those is that came last; it grows while others
+# wait and none is received. Each process that works with a queue asks for itself: take the maximum over processes, not
+# the sum.
+QUEUE_MESSAGES: Final = Gauge("abacus_queue_messages", "Messages waiting in a queue", ["queue"])
+QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message that came last", ["queue"])
+
+# Connections to Postgres that a worker of this process holds, and those of them that are idle.
+POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker"])
+POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle ones", ["worker"])
+
+# Messages on the transactions topic that this process' partitions still have to read.
+CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])
+
+# Partitions of a topic that are paused at the moment, because the batch in hand takes long.
+PARTITIONS_PAUSED: Final = Gauge("abacus_partitions_paused", "Partitions that are not read for the moment", ["topic"])
+
+# Seconds since the rate cards were last read.
+CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
+
+# Accounts of the expiry queue, by outcome: expired, skipped (active again, or nothing left to lose).
+EXPIRED: Final = Counter("abacus_expired", "Accounts taken from the expiry queue, by outcome", ["outcome"])
+
+# Points that lapsed, by program.
+EXPIRED_POINTS: Final = Counter("abacus_points_expired", "Points that lapsed, by program", ["program"])
+
+# Requests to the API, by route and status; and how long they took.
+REQUESTS: Final = Counter("abacus_api_requests", "API requests, by route and status", ["route", "status"])
+REQUEST_SECONDS: Final = Histogram(
+    "abacus_api_request_seconds",
+    "Duration of API requests, by route",
+    ["route"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+
+# Awards that partners asked for, by partner and outcome: accepted, replayed, refused.
+ASKED: Final = Counter("abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"])
+
+# Tries to tell partners of their awards, by type of message and outcome: delivered, retried (failed, to come again),
+# given_up, gone (the receiver answered 410); and unreadable, for an event of the points stream that became no message.
+WEBHOOKS: Final = Counter("abacus_webhook_deliveries", "Webhook tries, by type and outcome", ["type", "outcome"])
+
+# Webhook messages that are still to be delivered, and the seconds since the oldest of them was made.
+WEBHOOKS_WAITING: Final = Gauge("abacus_webhooks_waiting", "Webhook messages not yet delivered")
+WEBHOOKS_OLDEST: Final = Gauge("abacus_webhooks_oldest_seconds", "Age of the oldest webhook message not yet delivered")
+
+# Events of the points stream, by what the tier keeper made of them: counted, seen (counted before), ignored (they
+# change nothing of what was earned), unreadable.
+TIER_EVENTS: Final = Counter("abacus_tier_events", "Point events heard by the tier keeper, by outcome", ["outcome"])
+
+# Tiers that the keeper changed, by program, why (the closed list of tiers.keeping.Reason), and from which to which.
+TIER_CHANGES: Final = Counter(
+    "abacus_tier_changes", "Changes of tier by points", ["program", "reason", "from_tier", "to_tier"]
+)
+
+# Events published on the tiers stream; and how long the oldest of those had waited that were published last.
+TIERS_PUBLISHED: Final = Counter("abacus_tiers_published", "Tier events published")
+TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event that is published now")
+
+# Events that members might be told of: entered, known (read before), too_old (not told any more), unreadable.
+NOTICES: Final = Counter("abacus_notices", "Events for members, by outcome", ["outcome"])
+
+# Tries to tell members, by channel and outcome: sent, retried (failed, to come again), parked (for a person).
+NOTIFICATIONS: Final = Counter(
+    "abacus_notifications", "Notification tries, by channel and outcome", ["channel", "outcome"]
+)
+
+# Messages that are still to be sent over a channel, and the seconds since the oldest of them was made.
+NOTIFICATIONS_WAITING: Final = Gauge("abacus_notifications_waiting", "Notifications not yet sent", ["channel"])
+NOTIFICATIONS_OLDEST: Final = Gauge(
+    "abacus_notifications_oldest_seconds", "Age of the oldest not yet sent", ["channel"]
+)
+
+
+def total(counter: Counter, **labels: str) -> int:
+    """What a counter has counted in this process, over all series that have these labels."""
+    return int(
+        sum(
+            sample.value
+            for metric in counter.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total") and labels.items() <= sample.labels.items()
+        )
+    )

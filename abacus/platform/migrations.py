@@ -1,0 +1,88 @@
+"""Bringing a database to the schema that this version needs."""
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import asyncpg
+
+from abacus.core.errors import Refused
+from abacus.platform.distribution import PLAN, statements
+from abacus.platform.packaged import packaged_file
+from abacus.platform.postgres import LONG_S, Connection, open_pool, passing_failures
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+HEAD: Final = "head"
+
+
+def alembic_config(database_url: str) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415  # half of every command's start-up, and one needs it
+
+    config = Config()
+    config.set_main_option("script_location", str(packaged_file("alembic")))
+    config.set_main_option("sqlalchemy.url", database_url.replace("%", "%%"))
+    return config
+
+
+async def migrate(database_url: str, revision: str = HEAD) -> tuple[str | None, str | None]:
+    """Upgrade to the revision; the revisions before and after. Raises `Unavailable` when there is no database."""
+    from alembic import command  # noqa: PLC0415  # as above
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
+
+    before = await current_revision(database_url)
+    # Alembic's environment runs an event loop of its own.
+    try:
+        await asyncio.to_thread(command.upgrade, alembic_config(database_url), revision)
+    except DBAPIError as error:
+        raise Refused(f"the database refused the migration: {' '.join(str(error.orig).split())}") from error
+    return before, await current_revision(database_url)
+
+
+async def current_revision(database_url: str) -> str | None:
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures():
+            if await pool.fetchval("select to_regclass('alembic_version')") is None:
+                return None
+            revision: str | None = await pool.fetchval("select version_num from alembic_version")
+            return revision
+    finally:
+        await pool.close()
+
+
+def head_revision() -> str | None:
+    from alembic.script import ScriptDirectory  # noqa: PLC0415  # as above
+
+    return ScriptDirectory(str(packaged_file("alembic"))).get_current_head()
+
+
+async def distribute(database_url: str) -> list[str]:
+    """Spread the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says; those now spread.
+
+    Each by itself: a run that was cut off goes on where it stopped, and another one finds nothing to do. Raises
+    `Refused` when there is no Citus, when somebody has points already, or when Citus does not take a table.
+    """
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures(), pool.acquire() as connection:
+            return await _distribute(connection)
+    finally:
+        await pool.close()
+
+
+async def _distribute(connection: Connection) -> list[str]:
+    if not await connection.fetchval("select exists(select from pg_proc where proname = 'create_distributed_table')"):
+        raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
+    rows = await connection.fetch("select logicalrelid::regclass::text from pg_dist_partition")
+    ahead = [(table, statement) for table, statement in statements(PLAN) if (table,) not in map(tuple, rows)]
+    if ahead and await connection.fetchval("select exists(select from account)"):
+        raise Refused("this ledger has accounts; only an empty one can be distributed (docs/scaling.md)")
+    # The append-only triggers look at nothing but the row and the session, so they may fire on every server.
+    await connection.execute("set citus.enable_unsafe_triggers = on")
+    for table, statement in ahead:
+        try:
+            await connection.execute(statement, timeout=LONG_S)
+        except asyncpg.FeatureNotSupportedError as error:
+            raise Refused(f"Citus does not take the table {table}: {' '.join(str(error).split())}") from error
+    return [table for table, _ in ahead]

@@ -1,0 +1,172 @@
+"""Connections to Postgres, and what its failures mean to the caller.
+
+Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`abacus.tables` of each room) are
+the source of the schema and of the migrations. docs/adr/0002 says why.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias
+
+import asyncpg
+
+from abacus.core.errors import Refused, Unavailable
+
+APPLICATION_ROLE: Final = "abacus_app"
+DEPENDENCY: Final = "database"
+LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
+
+# Settings of a connection that only looks rows up by key: they keep a planner whose statistics lag behind a growing
+# table from scanning it (`open_pool(..., settings=LOOKUPS_BY_KEY)`).
+LOOKUPS_BY_KEY: Final[Mapping[str, str]] = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+
+_STATEMENT_S: Final = 60.0
+_PAGE: Final = 2000
+
+# SQLSTATE classes and codes that say nothing about the data: the server is away, full, shutting down, read-only, not
+# migrated yet, or chose us as the victim of a deadlock. The work in hand is good and will pass later.
+_PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01", "42501", "42883", "42703", "55P03")
+
+_NOT_MIGRATED: Final = ("42P01", "42703", "42883")
+
+# What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
+REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
+
+Pool: TypeAlias = asyncpg.Pool
+Connection: TypeAlias = asyncpg.Connection
+
+
+class _Pool(asyncpg.Pool):  # type: ignore[misc]  # asyncpg has no types
+    """Nobody waits longer than `within_s` for a connection, nor to give one back whose server has gone silent: asyncpg
+    takes one limit for both.
+    """
+
+    within_s: float | None = None
+
+    def acquire(self, *, timeout: float | None = None) -> Any:
+        return super().acquire(timeout=self.within_s if timeout is None else timeout)
+
+
+async def open_pool(
+    database_url: str,
+    *,
+    size: int,
+    role: str | None = APPLICATION_ROLE,
+    settings: Mapping[str, str] | None = None,
+    keeps_nothing: bool = False,
+    within_s: float | None = None,
+) -> Pool:
+    """A pool whose sessions act as the application's role, which may not change or delete what the ledger holds.
+
+    One that keeps nothing in its sessions, no lock and no setting beyond a transaction, saves a round trip each time
+    that a connection comes back. `within_s` limits each wait for a connection, and each statement: for those who
+    would rather say that the database is away than wait for it.
+
+    Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
+    """
+    session = {"application_name": "abacus", "timezone": "UTC", **(settings or {})}
+    if role is not None:
+        session["role"] = role
+    try:
+        async with passing_failures():
+            pool = _Pool(
+                database_url,
+                min_size=1,
+                max_size=size,
+                max_queries=50_000,
+                max_inactive_connection_lifetime=300.0,
+                loop=None,
+                connection_class=asyncpg.Connection,
+                record_class=asyncpg.Record,
+                timeout=5,
+                command_timeout=within_s or _STATEMENT_S,
+                server_settings=session,
+                init=_json_as_bytes,
+                reset=_as_it_is if keeps_nothing else None,
+            )
+            pool.within_s = within_s
+            return await pool
+    except asyncpg.InvalidParameterValueError as error:
+        raise Unavailable(DEPENDENCY, f"{_one_line(error)}; run `abacus migrate`") from error
+    except ValueError as error:  # asyncpg cannot make sense of the address
+        raise Refused(f"ABACUS_DATABASE_URL: {_one_line(error)}") from error
+
+
+async def _as_it_is(_: Connection) -> None:
+    """Nothing to put back."""
+
+
+async def _json_as_bytes(connection: Connection) -> None:
+    """Explanations travel as the bytes they were written in."""
+    await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+
+
+@asynccontextmanager
+async def passing_failures() -> AsyncIterator[None]:
+    """Turn "the database is away" into `Unavailable`; what the database says about the data passes unchanged."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        if is_passing(error):
+            remedy = "; run `abacus migrate`" if error.sqlstate in _NOT_MIGRATED else ""
+            raise Unavailable(DEPENDENCY, _one_line(error) + remedy) from error
+        raise
+    except (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError | TypeError):
+            raise  # asyncpg could not encode a value: that is about the data
+        raise Unavailable(DEPENDENCY, _one_line(error)) from error
+
+
+async def pages(connection: Connection, query: str, *parameters: object) -> AsyncIterator[Sequence[Any]]:
+    """The rows of a query, however many, a page at a time. In a transaction."""
+    cursor = await connection.cursor(query, *parameters)
+    while page := await cursor.fetch(_PAGE):
+        yield page
+
+
+@asynccontextmanager
+async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
+    """One state of the database for all that is read in it, whatever is posted meanwhile; nothing can be written.
+
+    For sums over the whole ledger: a statement may take `LONG_S`, and sorts spill to disk beyond 64 MiB each.
+    """
+    async with (
+        passing_failures(),
+        pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        await connection.execute("set local work_mem = '64MB'; set local hash_mem_multiplier = 1; set local jit = off")
+        yield connection
+
+
+SEPARATOR: Final = "\x1f"
+
+
+def column(values: Iterable[object]) -> str:
+    """Many values as one text, which `array` turns into an array again; None becomes null.
+
+    asyncpg looks at each element of an array several times over, which cost more than all the rest of posting;
+    Postgres splits a text for a tenth of it. Raises `ValueError` when a value holds the separator.
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    joined = SEPARATOR.join(texts)
+    if joined.count(SEPARATOR) != max(0, len(texts) - 1):
+        raise ValueError("a value holds the control character U+001F")
+    return joined
+
+
+def array(parameter: int, type_: str) -> str:
+    """SQL for the array in a parameter that was made by `column`."""
+    return f"string_to_array(${parameter}::text, e'\\x1f', '')::{type_}[]"
+
+
+def is_passing(error: asyncpg.PostgresError) -> bool:
+    return str(error.sqlstate or "").startswith(_PASSING)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,48 @@
+"""Putting quarantined items back to where they were on their way to."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from abacus.core.errors import Reason
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE, Item, Stage
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Queue
+
+EncodeTransaction = Callable[[Item], bytes]
+
+
+async def replay(
+    quarantine: QuarantineStore,
+    *,
+    queues: Mapping[str, Queue],
+    encode_transaction: EncodeTransaction,
+    ids: Sequence[str] = (),
+    reason: Reason | None = None,
+    set_aside_before: datetime | None = None,
+    limit: int = 100,
+) -> list[Item]:
+    """Send held items on their way again, by the queues of that name; those that were sent. Raises `Unavailable`; then
+    none counts as replayed.
+
+    A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
+    """
+    async with quarantine.replaying(ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit) as held:
+        items = [entry.item for entry in held]
+        transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
+        awards = [item.body for item in items if item.stage is Stage.AWARD]
+        await queues[RETRY_QUEUE].send(list(pack("retries", transactions)))
+        await queues[AWARD_QUEUE].send(list(pack("awards", awards)))
+        for item in items:
+            if item.stage is Stage.ENVELOPE:
+                await queues[item.origin].send([item.body.decode()])
+    return items
+
+
+def readable(body: bytes) -> str:
+    """The body as a person reads it: indented JSON, else text, else escaped bytes."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body.decode("utf-8", "backslashreplace")

@@ -1,0 +1,27 @@
+"""What could not be processed, whole, with where it came from and why."""
+
+from typing import Final
+
+from sqlalchemy import Column, DateTime, Index, Integer, LargeBinary, Table, Text
+
+from abacus.platform.metadata import METADATA
+
+QUARANTINE: Final = Table(
+    "quarantine",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("stage", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("key", Text),
+    Column("fingerprint", Text),
+    Column("posted_fingerprint", Text),
+    Column("status", Text, nullable=False),
+    Column("set_aside_at", DateTime(timezone=True), nullable=False),
+    Column("replayed_at", DateTime(timezone=True)),
+    Column("replays", Integer, nullable=False, server_default="0"),
+    Index(None, "status", "reason", "set_aside_at"),
+    Index(None, "key"),  # what became of an award
+)

@@ -1,0 +1,133 @@
+"""Settings, from the environment, read once. `bootstrap`, the command line and the workers are the only readers."""
+
+import base64
+from pathlib import Path
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from abacus.core.errors import Refused
+from abacus.core.points import MAX_POINTS
+from abacus.platform.validation import first_fault
+
+PREFIX = "ABACUS_"
+
+
+_LAST_PORT = 65535
+_SECRET_BYTES: Final = range(24, 65)
+_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret"})  # the first may hold a password
+
+Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
+
+
+def _has_good_port(url: str) -> bool:
+    try:
+        port = urlsplit(url).port
+    except ValueError:
+        return False
+    return port != 0
+
+
+def _postgres_url(url: str) -> str:
+    if not url.startswith(("postgresql://", "postgres://")) or not _has_good_port(url):
+        raise ValueError("an address of the form postgresql://user@host:port/database is needed")
+    return url.replace("postgres://", "postgresql://", 1)
+
+
+def _http_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")) or not _has_good_port(url) or not urlsplit(url).hostname:
+        raise ValueError("an address of the form http://host:port is needed")
+    return url.rstrip("/")
+
+
+def _bootstrap(servers: str) -> str:
+    for server in servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        if not host or not (port.isascii() and port.isdecimal() and 0 < int(port) <= _LAST_PORT):
+            raise ValueError("servers of the form host:port, separated by commas, are needed")
+    return servers
+
+
+def _time_zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (ValueError, OSError, ZoneInfoNotFoundError):  # "../etc", "Asia", "Mars/Olympus"
+        raise ValueError("a time zone such as Asia/Singapore is needed") from None
+
+
+def _webhook_secret(secret: str) -> str:
+    try:
+        length = len(base64.b64decode(secret.removeprefix("whsec_"), validate=True))
+    except ValueError:
+        length = 0
+    if not secret.startswith("whsec_") or length not in _SECRET_BYTES:
+        raise ValueError("whsec_ and 24 to 64 bytes in base64 are needed")
+    return secret
+
+
+class Settings(BaseSettings):
+    """One field a setting; its name in the environment is the field's in capitals with the prefix."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=True)
+
+    database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
+    kafka_bootstrap: Annotated[str, AfterValidator(_bootstrap)] | None = None
+    sqs_endpoint_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "abacus-"
+    transactions_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.transactions.v1"
+    points_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.points.v1"
+    tiers_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.tiers.v1"
+    api_host: str = "127.0.0.1"
+    api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    health_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    log_format: Literal["console", "json"] = "console"
+    # The share of recent messages that may be set aside before the calculator stops; 1 never stops it.
+    quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    # How long a transaction is retried before it goes to the quarantine.
+    retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    # How many points a person may add or take alone; more waits for a second person.
+    adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
+    # Whether webhooks may lead into private networks, and go without TLS.
+    webhooks_to_private: bool = False
+    # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.
+    notify_channels: Annotated[str, Field(pattern=r"^(log|sns|webhook)(\s*,\s*(log|sns|webhook))*$")] = "log"
+    notify_rates: str = ""
+    notify_timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
+    # Notices of a member that come within so many seconds become one message.
+    notify_gather_seconds: Annotated[float, Field(ge=0, le=3600)] = 3
+    # How long a message is tried before it is parked, and how long what was told is kept.
+    notify_park_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    notify_keep_days: Annotated[int, Field(ge=31, le=3650)] = 60
+    notify_webhook_url: str | None = None
+    notify_webhook_secret: Annotated[str, AfterValidator(_webhook_secret)] | None = None
+    # Templates that replace the shipped ones by name.
+    templates_dir: Path | None = None
+    sns_topic_arn: (
+        Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$")] | None
+    ) = None
+    sns_endpoint_url: Annotated[str, AfterValidator(_http_url)] | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _stripped(cls, value: object) -> object:
+        return value.strip() if isinstance(value, str) else value
+
+    def required(self, name: Required) -> str:
+        """A setting that what is about to run cannot do without. Raises `Refused` with its name."""
+        value: str | None = getattr(self, name)
+        if value is None:
+            raise Refused(f"{PREFIX}{name.upper()} is not set")
+        return value
+
+
+def read_settings() -> Settings:
+    """The settings in the environment. Raises `Refused` with one line that names the one that is wrong."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        field = str(error.errors()[0]["loc"][0])
+        what = first_fault(error, shown=field not in _SECRETS).partition(": ")[2]
+        raise Refused(f"{PREFIX}{field.upper()}: {what}") from None

@@ -1,0 +1,78 @@
+"""What a transaction is worth: points = amount x vertical x EPPF x cashless x tier, rounded once, at the end.
+
+Everything here is exact decimal arithmetic. The factors of one card, vertical, payment type and tier are multiplied
+and written down once (`Rate`) and then serve every transaction of that kind.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias
+
+import orjson
+
+from abacus.core.errors import Reason, SetAside
+from abacus.core.points import EXACT, MAX_POINTS, ROUND, Points, plain
+from abacus.pricing.decide.card import PublishedCard, RateCard
+
+Factor = tuple[str, str, str]
+
+
+class Rate(NamedTuple):
+    """The multiplier of a kind of transaction, and the parts of its explanation that never vary."""
+
+    multiplier: Decimal
+    rounded: Callable[[Decimal], int]
+    explained_before: str  # from the currency to the product's opening quote
+    explained_after: str  # from the product's closing quote to the points
+
+
+# Points, and the explanation that anyone can recompute them from (JSON text).
+Worth: TypeAlias = tuple[int, bytes]
+
+
+def factors_of(card: RateCard, vertical: str, payment_type: str, tier: str) -> tuple[Factor, ...]:
+    """The four factors as the explanation lists them. Raises `SetAside` for what the card does not price."""
+    if vertical not in card.verticals:
+        raise SetAside(Reason.UNKNOWN_VERTICAL, f"vertical {vertical!r} is not on the card of {card.scope}")
+    if payment_type not in card.payment_types:
+        raise SetAside(Reason.UNKNOWN_PAYMENT_TYPE, f"payment type {payment_type!r} is not on the card of {card.scope}")
+    if tier not in card.tiers:
+        raise SetAside(Reason.UNKNOWN_TIER, f"tier {tier!r} is not on the card of {card.scope}")
+    return (
+        ("vertical", vertical, plain(card.verticals[vertical])),
+        ("eppf", card.scope, plain(card.eppf)),
+        ("cashless", payment_type, plain(card.payment_types[payment_type])),
+        ("tier", tier, plain(card.tiers[tier])),
+    )
+
+
+def rate_of(published: PublishedCard, vertical: str, payment_type: str, tier: str) -> Rate:
+    """The rate of one kind of transaction under one card."""
+    card = published.card
+    factors = factors_of(card, vertical, payment_type, tier)
+    multiplier = Decimal(1)
+    for _, _, value in factors:
+        multiplier = EXACT.multiply(multiplier, Decimal(value))
+    listed = orjson.dumps(factors).decode()
+    return Rate(
+        multiplier,
+        ROUND[card.rounding],
+        f'","currency":"{card.currency}","card":"{published.name}","factors":{listed},"product":"',
+        f'","rounding":"{card.rounding}","points":',
+    )
+
+
+def worth(amount: str, rate: Rate) -> Worth:
+    """The points of an amount at a rate, explained. `amount` is a plain decimal that reading has checked."""
+    product = EXACT.multiply(Decimal(amount), rate.multiplier)
+    points = rate.rounded(product)
+    if points > MAX_POINTS:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{points} points; one award carries at most {MAX_POINTS}")
+    text = f'{{"amount":"{amount}{rate.explained_before}{plain(product)}{rate.explained_after}{points}}}'
+    return points, text.encode()
+
+
+def fixed_worth(published: PublishedCard, type_: str, points: Points) -> Worth:
+    """The points that a card gives for an event, explained."""
+    explanation = {"fixed": type_, "card": published.name, "points": points}
+    return points, orjson.dumps(explanation)

@@ -1,0 +1,1 @@
+"""Rate cards in Postgres, and the copy of them that each process keeps."""

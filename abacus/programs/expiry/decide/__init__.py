@@ -1,0 +1,1 @@
+"""Months, and until when points are good. Pure."""

@@ -1,0 +1,1 @@
+"""Lines of opening balances, and what a batch of them writes. Pure."""

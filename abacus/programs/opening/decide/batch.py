@@ -1,0 +1,96 @@
+"""Which opening balances are new, which are there already, which contradict what is there; and what to write. Pure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from abacus.core.errors import SetAside
+from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.transfer import Transfer
+from abacus.programs.opening.decide.line import Fault
+
+
+class Staged(NamedTuple):
+    """An opening balance, the line that says it, and the key under which it is posted."""
+
+    line: int
+    key: str
+    opening: Opening
+
+    @property
+    def account(self) -> AccountId:
+        return self.opening.member_id, self.opening.program
+
+
+class Taken(NamedTuple):
+    """A key that is taken, for which facts, and by which line; without one, by an import before this one."""
+
+    fingerprint: str
+    line: int | None
+
+
+class Sorted(NamedTuple):
+    """A page of lines: those that are new, with their fingerprints, how many are there already, and what is wrong."""
+
+    new: list[tuple[Staged, str]]
+    already: int
+    faults: list[Fault]
+
+
+class Openings(NamedTuple):
+    """What to write for new lines, sorted, and which of them no account can take."""
+
+    accounts: dict[AccountId, Account]
+    claims: list[Claim]
+    transfers: list[Transfer]
+    faults: list[Fault]
+
+
+def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin) -> Sorted:
+    """All lines about an account are on one page, and one that stands there twice is one."""
+    known = dict(taken)
+    new: list[tuple[Staged, str]] = []
+    already = 0
+    faults: list[Fault] = []
+    for staged in page:
+        facts = facts_of(staged.opening)
+        earlier = known.get(staged.key)
+        if earlier is None:
+            known[staged.key] = Taken(facts, staged.line)
+            new.append((staged, facts))
+        elif earlier.fingerprint == facts:
+            already += 1
+        else:
+            faults.append(_contradiction(staged, earlier, origin))
+    return Sorted(new, already, faults)
+
+
+def open_all(
+    new: Iterable[tuple[Staged, str]], accounts: Mapping[AccountId, Account], origin: Origin, now: datetime
+) -> Openings:
+    """`accounts` holds those that exist, locked; the others are opened."""
+    after: dict[AccountId, Account] = {}
+    claims: list[Claim] = []
+    transfers: list[Transfer] = []
+    faults: list[Fault] = []
+    for staged, facts in new:
+        id_ = staged.account
+        before = accounts.get(id_) or Account.opened(id_, staged.opening.country)
+        try:
+            after[id_], transfer = open_with(before, staged.opening, origin, now)
+        except SetAside as fault:
+            faults.append(Fault(staged.line, "balance", fault.detail))
+            continue
+        claims.append(Claim(staged.key, *id_, transfer.seq, facts))
+        transfers.append(transfer)
+    return Openings(after, sorted(claims), transfers, faults)
+
+
+def _contradiction(staged: Staged, earlier: Taken, origin: Origin) -> Fault:
+    if earlier.line is not None:
+        return Fault(staged.line, "member_id", f"line {earlier.line} has this member and program with other facts")
+    member_id, program = staged.account
+    problem = f"{member_id!r} was imported into {program} from {origin.source} before, with other facts"
+    return Fault(staged.line, "member_id", problem)

@@ -1,0 +1,131 @@
+"""An import: every line is checked, against the file and the ledger, before the first is posted.
+
+Each page of lines is one transaction, and a line that was posted is recognised by its key. So an import that was cut
+off is run again and goes on.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.ledger.decide.opening import Opening, Origin
+from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.platform.postgres import Connection, Pool
+from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
+from abacus.programs.opening.decide.line import Fault, Known, Line, read_line
+from abacus.programs.opening.stage import Stage
+
+PAGE: Final = 2000
+HANDS: Final = 2
+
+Progress = Callable[[int], None]  # so many more lines are done
+Page = Sequence[Staged]
+Tell = Callable[[Fault], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the lines. `new` and `points` are what is posted, or would be."""
+
+    lines: int = 0
+    new: int = 0
+    points: int = 0
+    already: int = 0
+    bad: int = 0
+
+
+class Import:
+    """One file's way into the ledger: `stage`, then `check`, then `post`."""
+
+    def __init__(self, pool: Pool, stage: Stage, clock: Clock, origin: Origin, tell: Tell) -> None:
+        self._pool = pool
+        self._stage = stage
+        self._clock = clock
+        self._origin = origin
+        self._tell = tell
+        self._unreadable = 0
+        self._lines = 0
+        self._told: set[int] = set()
+
+    async def stage(self, lines: Iterable[Line | Fault], known: Known, progress: Progress) -> None:
+        """Read everything. Lines that make no sense are told of, and left out."""
+        await self._stage.create()
+        staged: list[tuple[int, Opening]] = []
+        for line in lines:
+            self._lines += 1
+            read = [line] if isinstance(line, Fault) else read_line(line, known)
+            if isinstance(read, Opening):
+                staged.append((line[0], read))
+            else:
+                self._unreadable += 1
+                for fault in read:
+                    self._tell(fault)
+            if len(staged) == PAGE:
+                await self._stage.add(staged)
+                progress(len(staged))
+                staged = []
+        await self._stage.add(staged)
+        await self._stage.sort()
+        progress(len(staged))
+
+    @property
+    def staged(self) -> int:
+        """How many lines make sense by themselves."""
+        return self._lines - self._unreadable
+
+    async def check(self, progress: Progress) -> Tally:
+        """What posting would come to; nothing is written."""
+        return await self._walk(self._look, progress)
+
+    async def post(self, progress: Progress) -> Tally:
+        """Post what is new and contradicts nothing."""
+        return await self._walk(self._write, progress)
+
+    async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: Progress) -> Tally:
+        tally = Tally(lines=self._lines, bad=self._unreadable)
+        pages, turn = self._stage.pages(PAGE), asyncio.Lock()
+
+        async def hand() -> None:
+            while True:
+                async with turn:
+                    page = await anext(pages, None)
+                if page is None:
+                    return
+                self._count(tally, await in_a_transaction(self._pool, partial(settle, page)))
+                progress(len(page))
+
+        # One decides while the database works for the other.
+        hands = [asyncio.ensure_future(hand()) for _ in range(HANDS)]
+        try:
+            await asyncio.gather(*hands)
+        finally:
+            for each in hands:
+                each.cancel()
+        return tally
+
+    async def _look(self, page: Page, connection: Connection) -> Sorted:
+        earlier = await claimed(connection, {staged.key for staged in page})
+        taken = {key: Taken(claim.fingerprint, None) for key, claim in earlier.items()}
+        return sort_out(page, taken, self._origin)
+
+    async def _write(self, page: Page, connection: Connection) -> Sorted:
+        found = await self._look(page, connection)
+        rows, accounts = await lock_accounts(connection, sorted(staged.account for staged, _ in found.new))
+        openings = open_all(found.new, accounts, self._origin, self._clock.now())
+        await write(connection, rows, openings.accounts, openings.claims, openings.transfers)
+        lines = {fault.line for fault in openings.faults}
+        posted = [each for each in found.new if each[0].line not in lines] if lines else found.new
+        return Sorted(posted, found.already, found.faults + openings.faults)
+
+    def _count(self, tally: Tally, found: Sorted) -> None:
+        tally.new += len(found.new)
+        tally.points += sum(staged.opening.points for staged, _ in found.new)
+        tally.already += found.already
+        tally.bad += len(found.faults)
+        for fault in found.faults:
+            if fault.line not in self._told:  # what is found when posting was mostly found when checking
+                self._told.add(fault.line)
+                self._tell(fault)

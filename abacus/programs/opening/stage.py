@@ -1,0 +1,78 @@
+"""The lines of a file in a table of this session alone: sorted on disk, and gone with the session.
+
+So a file is read once and may be larger than memory, lines about the same member come to stand side by side, and what
+is posted is what was checked, whatever becomes of the file meanwhile.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+from abacus.ledger.decide.opening import Opening, Origin
+from abacus.platform.postgres import Connection, passing_failures
+from abacus.programs.opening.decide.batch import Staged
+
+_TIMEOUT_S: Final = 3600.0  # of sorting all of it
+
+_CREATE: Final = """
+create temporary table opening_line (
+    line bigint, member_id text collate "C", program text collate "C", country text, points bigint, expires_on date
+)
+"""
+_SORT: Final = "create index on opening_line (member_id, program, line)"
+
+_PAGE: Final = """
+select line, member_id, program, country, points, expires_on from opening_line
+where (member_id, program, line) > ($1, $2, $3)
+order by member_id, program, line limit $4
+"""
+
+_REST: Final = """
+select line, member_id, program, country, points, expires_on from opening_line
+where member_id = $1 and program = $2 and line > $3
+order by line
+"""
+
+_START: Final = ("", "", 0)
+
+
+class Stage:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, connection: Connection, origin: Origin) -> None:
+        self._connection = connection
+        self._origin = origin
+
+    async def create(self) -> None:
+        async with passing_failures():
+            await self._connection.execute("drop table if exists pg_temp.opening_line")
+            await self._connection.execute(_CREATE)
+
+    async def add(self, lines: Sequence[tuple[int, Opening]]) -> None:
+        """Each call is a transaction of its own: one that lasts would hold up the relay."""
+        async with passing_failures():
+            await self._connection.copy_records_to_table(
+                "opening_line", records=[(number, *opening) for number, opening in lines]
+            )
+
+    async def sort(self) -> None:
+        """Once everything is added."""
+        async with passing_failures():
+            await self._connection.execute(_SORT, timeout=_TIMEOUT_S)
+            await self._connection.execute("analyze pg_temp.opening_line", timeout=_TIMEOUT_S)
+
+    async def pages(self, size: int) -> AsyncIterator[list[Staged]]:
+        """All lines in the order of members and programs. Those about one account are never apart."""
+        after: tuple[str, str, int] = _START
+        while rows := await self._fetch(_PAGE, *after, size):
+            last, *account = rows[-1][:3]
+            if len(rows) == size:
+                rows += await self._fetch(_REST, *account, last)
+            after = (*account, rows[-1][0])
+            yield [self._staged(line, Opening(*facts)) for line, *facts in rows]
+
+    async def _fetch(self, query: str, *values: object) -> list[Any]:
+        async with passing_failures():
+            return list(await self._connection.fetch(query, *values))
+
+    def _staged(self, line: int, opening: Opening) -> Staged:
+        return Staged(line, self._origin.key(opening), opening)

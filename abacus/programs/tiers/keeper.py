@@ -1,0 +1,123 @@
+"""The tier keeper: points of the stream become tiers. A batch is one transaction; offsets are committed after it."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.ledger.types.account import AccountId
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record
+from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.pricing.decide.book import CardBook
+from abacus.programs.tiers.accounts import Overtaken, know, lock, write
+from abacus.programs.tiers.calendar import hold_calendars
+from abacus.programs.tiers.decide.heard import Heard, UnreadableEvent, heard_in
+from abacus.programs.tiers.decide.keeping import Calendars, Change, Known, count
+from abacus.programs.tiers.decide.policy import ONE_DAY
+
+_RACES_BORNE: Final = 20
+
+log = structlog.get_logger(__name__)
+
+
+class Cards(Protocol):
+    """Where the rate cards come from."""
+
+    def book(self) -> CardBook:
+        """Raises `Unavailable` when no card was ever read."""
+        ...
+
+    async def look_again(self) -> None:
+        """Read the cards anew, unless that was done just now."""
+        ...
+
+
+class _Kept(NamedTuple):
+    counted: int
+    seen: int
+    changes: Sequence[Change]
+
+
+class Keeper:
+    """Any number of them share the stream's partitions. What is heard again changes nothing."""
+
+    def __init__(self, pool: Pool, cards: Cards, clock: Clock, health: WorkerHealth) -> None:
+        self._pool = pool
+        self._cards = cards
+        self._clock = clock
+        self._health = health
+
+    async def handle(self, records: Sequence[Record]) -> None:
+        """Returns when every record is counted, durably. What cannot be read holds up nothing."""
+        heard: dict[AccountId, list[Heard]] = {}
+        for record in records:
+            each = _read(record)
+            if each is not None:
+                heard.setdefault((each.member_id, each.program), []).append(each)
+        if heard:
+            kept = await until_available(lambda: self.keep(heard), self._health)
+            TIER_EVENTS.labels("counted").inc(kept.counted)
+            TIER_EVENTS.labels("seen").inc(kept.seen)
+            for change in kept.changes:
+                TIER_CHANGES.labels(change.program, change.reason, change.from_tier, change.to_tier).inc()
+
+    async def keep(self, heard: dict[AccountId, list[Heard]]) -> _Kept:
+        """Count what each account earned, in one transaction. Raises `Unavailable`."""
+        book = await self._book_for({each.country for group in heard.values() for each in group})
+        for _ in range(_RACES_BORNE):
+            try:
+                async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+                    return await self._keep(connection, heard, book)
+            except Overtaken:
+                continue
+        raise Unavailable("tiers", f"the batch was overtaken by others {_RACES_BORNE} times running")
+
+    async def _keep(self, connection: Connection, heard: dict[AccountId, list[Heard]], book: CardBook) -> _Kept:
+        locked = await lock(connection, heard)
+        countries = {each.country for group in heard.values() for each in group}
+        countries |= {account.country for account in locked.values() if account.country is not None}
+        calendars = Calendars(book, await hold_calendars(connection, countries))
+        # No tally that could still matter ends before: points of a day make a tier that lasts beyond that day.
+        floor = min(
+            min(each.occurred_at.date() for group in heard.values() for each in group) - 2 * ONE_DAY,
+            *(calendars.through(country) for country in countries),
+        )
+        known = await know(connection, heard, locked, lasting_beyond=floor)
+        now = self._clock.now()
+        pairs: list[tuple[Known, Known]] = []
+        changes: list[Change] = []
+        seen = 0
+        for id_, group in heard.items():
+            before = after = known[id_]
+            for each in group:
+                seen += each.seq <= after.account.last_seq
+                after, decided = count(after, each, calendars, now)
+                changes += decided
+            pairs.append((before, after))
+        await write(connection, locked.keys(), pairs, changes)
+        return _Kept(sum(map(len, heard.values())) - seen, seen, changes)
+
+    async def _book_for(self, countries: set[str]) -> CardBook:
+        """A country that has no card may have got its first one just now: look once more."""
+        book = self._cards.book()
+        if countries.issubset(book.scopes()):
+            return book
+        await self._cards.look_again()
+        return self._cards.book()
+
+
+def _read(record: Record) -> Heard | None:
+    try:
+        heard = heard_in(record.value)
+    except UnreadableEvent as fault:
+        TIER_EVENTS.labels("unreadable").inc()
+        log.warning("event skipped", at=f"{record.topic}:{record.partition}:{record.offset}", why=str(fault))
+        return None
+    if heard is None:
+        TIER_EVENTS.labels("ignored").inc()
+    return heard

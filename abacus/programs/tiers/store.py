@@ -1,0 +1,139 @@
+"""Tiers in Postgres: the reading that everybody earns by, and the operator's override of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.ledger.types.account import AccountId
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.pricing.decide.card import BASE_TIER
+from abacus.programs.tiers.accounts import know, lock, look, write
+from abacus.programs.tiers.decide.keeping import Change, Known, override
+from abacus.programs.tiers.decide.policy import Tally
+
+# The tier that counts for the account of a row called `u`: the override, else the tier by points, else the first tier.
+# Whoever shows a tier reads it by this. Subqueries, because each is a look-up by key whatever the sizes of the tables:
+# in place of a join with a batch the planner may scan a table.
+TIER: Final = f"""
+coalesce(
+    (select m.tier from membership m where m.member_id = u.member_id and m.program = u.program),
+    (select a.tier from account_tier a where a.member_id = u.member_id and a.program = u.program),
+    '{BASE_TIER}'
+)
+"""
+
+_TIERS_OF: Final = (
+    f"select u.member_id, u.program, {TIER} from unnest($1::text[], $2::text[]) as u (member_id, program)"
+)
+
+_SET: Final = """
+insert into membership (member_id, program, tier, reason, actor, set_at) values ($1, $2, $3, $4, $5, $6)
+on conflict (member_id, program) do update
+set tier = excluded.tier, reason = excluded.reason, actor = excluded.actor, set_at = excluded.set_at
+"""
+
+_PROGRAMS: Final = """
+select program from account_tier where member_id = $1 union select program from membership where member_id = $1
+"""
+
+
+class Membership(NamedTuple):
+    """The tier that an operator has set, who did and why."""
+
+    member_id: str
+    program: str
+    tier: str
+    reason: str
+    actor: str
+    set_at: datetime
+
+
+class Shown(NamedTuple):
+    """All that there is to say of a member's tier in a program."""
+
+    known: Known
+    membership: Membership | None
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """The newest period first."""
+        return sorted(self.known.tallies.values(), key=lambda tally: tally.period, reverse=True)
+
+
+class MembershipStore:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """The tier of every account asked for, in one query."""
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                _TIERS_OF, [member_id for member_id, _ in accounts], [program for _, program in accounts]
+            )
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    async def set(self, account: AccountId, tier: str, *, reason: str, actor: str) -> Membership:
+        """From now on this is the tier, whatever the points say, until it is cleared."""
+        now = self._clock.now()
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            before = await _held(connection, account)
+            await connection.execute(_SET, *account, tier, reason, actor, now)
+            after, changes = override(before, tier, actor, reason, now)
+            await write(connection, [account], [(before, after)], changes)
+        return Membership(*account, tier, reason, actor, now)
+
+    async def clear(self, account: AccountId, *, reason: str, actor: str) -> str:
+        """Leave the tier to the points again; which one that is. Raises `Refused` when none was set."""
+        now = self._clock.now()
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            before = await _held(connection, account)
+            if before.override is None:
+                raise Refused(
+                    f"no tier is set for {account[0]!r} in {account[1]}; `abacus tiers show` says what counts"
+                )
+            await connection.execute("delete from membership where member_id = $1 and program = $2", *account)
+            after, changes = override(before, None, actor, reason, now)
+            await write(connection, [account], [(before, after)], changes)
+        return after.tier
+
+    async def show(self, member_id: str) -> Sequence[Shown]:
+        """The member's tier in each program in which there is anything to say, as of one moment."""
+        async with (
+            passing_failures(),
+            self._pool.acquire() as connection,
+            connection.transaction(isolation="repeatable_read"),
+        ):
+            ids = [(member_id, row[0]) for row in await connection.fetch(_PROGRAMS, member_id)]
+            known = await know(connection, ids, await look(connection, ids))
+            rows = await connection.fetch(
+                "select member_id, program, tier, reason, actor, set_at from membership where member_id = $1", member_id
+            )
+        memberships = {(row[0], row[1]): Membership(*row) for row in rows}
+        return [Shown(known[id_], memberships.get(id_)) for id_ in sorted(ids)]
+
+    async def history(self, member_id: str, limit: int) -> Sequence[Change]:
+        """The newest changes first."""
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                f"select {', '.join(Change._fields)} from tier_change where member_id = $1"
+                " order by changed_at desc, program, n desc limit $2",
+                member_id,
+                limit,
+            )
+        return [Change(*row) for row in rows]
+
+
+async def _held(connection: Connection, account: AccountId) -> Known:
+    """All that is known of the account, which is ours until the transaction ends; opened where it was not there."""
+    await connection.execute(
+        "insert into account_tier (member_id, program, tier) values ($1, $2, $3) on conflict do nothing",
+        *account,
+        BASE_TIER,
+    )
+    known = await know(connection, [account], await lock(connection, [account]))
+    return known[account]

@@ -1,0 +1,1 @@
+"""Proving the ledger: hash chains, keys, explanations, seals, and proofs that others can check alone."""

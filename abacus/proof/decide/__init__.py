@@ -1,0 +1,1 @@
+"""What a sound ledger looks like, and what a seal and a proof hold. Pure."""

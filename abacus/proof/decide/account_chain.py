@@ -1,0 +1,171 @@
+"""Following one account from its first transfer to its last: what it must hold after each, and what is wrong. Pure.
+
+What posting keeps for an account, this works out a second time from nothing but the transfers. Whatever an account
+comes to hold more, it is followed here: a field of `Follower`, moved by `follow` and compared in `finish`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from abacus.ledger.decide.lots import Lot, first_day, open_lots
+from abacus.ledger.decide.transfer import chain
+from abacus.ledger.types.account import NO_HASH, Account, AccountId
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+
+# Says what is wrong with a transfer's explanation, or nothing.
+Recompute = Callable[[Transfer], str | None]
+
+_EARN: Final = str(Kind.EARN)
+
+
+class Drawn(NamedTuple):
+    """What the transfer `seq` took from a lot by name, with the key of that lot's transfer."""
+
+    lot_seq: int
+    seq: int
+    points: int
+    lot_key: str | None
+
+
+class Follower:
+    """Begins before the first transfer. After a fault it goes on from what is recorded, so that one is told once."""
+
+    __slots__ = (
+        "_account",
+        "_balance",
+        "_closed",
+        "_drawn",
+        "_earned",
+        "_expires_on",
+        "_hash",
+        "_held",
+        "_lapsed_seq",
+        "_lots",
+        "_recompute",
+        "_seq",
+        "_taken",
+        "id",
+    )
+
+    def __init__(
+        self, id_: AccountId, account: Account | None, recompute: Recompute, drawn: Sequence[Drawn] = ()
+    ) -> None:
+        self.id = id_
+        self._account = account
+        self._recompute = recompute
+        self._drawn = drawn
+        self._seq = self._balance = self._held = self._earned = self._lapsed_seq = 0
+        self._closed = 0  # what the lots hold up to the account's cursor
+        self._taken = 0  # what left the account
+        self._lots: list[Lot] = []  # those after the cursor, where each lapses by itself
+        self._hash = NO_HASH
+        self._expires_on: date | None = None
+
+    @property
+    def seq(self) -> int:
+        """Of the last transfer that was followed."""
+        return self._seq
+
+    def follow(self, transfer: Transfer) -> list[str]:
+        """What is wrong with the next transfer."""
+        faults: list[str] = []
+        points, balance = transfer.points, transfer.balance_after
+        if self._account is None:
+            faults.append("has no account")
+        if transfer.seq != self._seq + 1:
+            faults.append(f"follows #{self._seq}: {transfer.seq - self._seq - 1} missing before it")
+        if balance != self._balance + points:
+            faults.append(f"balance_after is {balance}, not {self._balance} + {points}")
+        if transfer.hash != chain(self._hash, transfer[:-1]):
+            faults.append("the hash does not match the row and the one before it")
+        wrong = self._recompute(transfer)
+        if wrong is not None:
+            faults.append(wrong)
+        self._seq = transfer.seq
+        self._balance = balance
+        if transfer.kind == _EARN:
+            self._earned += points
+        else:
+            faults += self._follow_movement(transfer)
+        if points > 0:
+            self._follow_lot(transfer)
+        else:
+            self._taken -= points
+        self._expires_on = transfer.expires_on
+        self._hash = transfer.hash
+        return faults
+
+    def finish(self) -> Iterator[str]:
+        """What is wrong with the account, after its last transfer."""
+        account = self._account
+        if account is None:
+            return
+        for name, recorded, followed in (
+            ("last_seq", account.last_seq, self._seq),
+            ("balance", account.balance, self._balance),
+            ("held", account.held, self._held),
+            ("expires_on", account.expires_on, self._day()),
+            ("earned_total", account.earned_total, self._earned),
+            ("lapsed_seq", account.lapsed_seq, self._lapsed_seq),
+            ("lots_drawn", account.lots_drawn, self._drawn_oldest_first()),
+            ("head_hash", account.head_hash.hex(), self._hash.hex()),
+        ):
+            if recorded != followed:
+                yield f"the account's {name} is {recorded}, its transfers come to {followed}"
+
+    def _follow_movement(self, transfer: Transfer) -> Iterator[str]:
+        """A transfer that is no award. Recomputing it tells what is wrong with an explanation that says nothing."""
+        try:
+            explanation: dict[str, Any] = orjson.loads(transfer.explanation)
+            self._held += explanation.get("held", 0) if transfer.kind != Kind.EXPIRE else 0
+            expected = _expected_draws(transfer, explanation)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            return
+        if transfer.kind == Kind.EXPIRE:
+            self._lapsed_seq = transfer.seq
+        found = {
+            each.lot_key if transfer.kind == Kind.REVERSE else each.lot_seq: each.points
+            for each in self._drawn
+            if each.seq == transfer.seq
+        }
+        if found != expected:
+            yield f"its draws from lots are {found}, it explains {expected}"
+
+    def _follow_lot(self, transfer: Transfer) -> None:
+        account = self._account
+        if account is None:
+            return
+        if transfer.seq <= account.lots_closed:
+            self._closed += transfer.points
+        elif account.lifetime:
+            drawn = sum(each.points for each in self._drawn if each.lot_seq == transfer.seq)
+            occurred_at, day = transfer.occurred_at, transfer.expires_on
+            self._lots.append(Lot(transfer.seq, transfer.key, transfer.points, drawn, occurred_at, day))
+
+    def _day(self) -> date | None:
+        """Of the account: of its last transfer, or the first of its lots'."""
+        account = self._account
+        if account is None or not account.lifetime:
+            return self._expires_on
+        return first_day(open_lots(account, self._lots))
+
+    def _drawn_oldest_first(self) -> int:
+        """What left the account, less what was taken by name, and less what the lots up to the cursor held."""
+        closed = self._account.lots_closed if self._account is not None else 0
+        by_name = sum(each.points for each in self._drawn)
+        by_name_of_closed = sum(each.points for each in self._drawn if each.lot_seq <= closed)
+        return self._taken - by_name - (self._closed - by_name_of_closed)
+
+
+def _expected_draws(transfer: Transfer, explanation: dict[str, Any]) -> dict[object, int]:
+    """What it took by name: from the lot of a key, or from lots of these numbers."""
+    if transfer.kind == Kind.REVERSE:
+        own = explanation.get("own_lot", 0)
+        return {transfer.reverses: own} if own else {}
+    if transfer.kind == Kind.EXPIRE:
+        return dict(explanation.get("lots", ()))
+    return {}

@@ -1,0 +1,78 @@
+"""A proof: an account's head and the path from it to a seal's root. Whoever knows the root can check it alone. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from abacus.core.errors import Refused
+from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.platform.validation import first_fault
+from abacus.proof.decide.merkle import root_by_path
+from abacus.proof.decide.seal import Head, Seal
+
+_Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+_Count = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
+
+
+class ProvenBy(BaseModel):
+    """The seal, as far as the proof needs it."""
+
+    model_config = ConfigDict(title="ProvenBy")
+
+    number: _Count
+    sealed_at: datetime
+    root: _Hash
+    accounts: _Count
+
+
+class Proof(BaseModel):
+    """That the account had this balance and this chain of transfers when the seal was made."""
+
+    model_config = ConfigDict(title="Proof")
+
+    v: Literal[1]
+    member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+    program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
+    seq: _Count
+    balance: Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
+    head_hash: _Hash
+    seal: ProvenBy
+    index: _Count
+    path: Annotated[list[_Hash], Field(max_length=64)]
+
+    def fault(self, root: str | None = None) -> str | None:
+        """Why it does not hold, or nothing. With the root from elsewhere it proves more than that it fits itself."""
+        head = Head(self.member_id, self.program, self.seq, self.balance, bytes.fromhex(self.head_hash))
+        path = [bytes.fromhex(each) for each in self.path]
+        reached = root_by_path(head.leaf(), self.index, self.seal.accounts, path)
+        if reached is None:
+            return f"the path does not fit a tree of {self.seal.accounts} accounts"
+        if reached.hex() != self.seal.root:
+            return f"the path leads to the root {reached.hex()}, not to the seal's {self.seal.root}"
+        if root is not None and root.lower() != self.seal.root:
+            return f"the seal's root is {self.seal.root}, not {root.lower()}"
+        return None
+
+
+def proof_of(seal: Seal, head: Head, index: int, path: Sequence[bytes]) -> Proof:
+    return Proof(
+        v=1,
+        member_id=head.member_id,
+        program=head.program,
+        seq=head.seq,
+        balance=head.balance,
+        head_hash=head.head_hash.hex(),
+        seal=ProvenBy(number=seal.number, sealed_at=seal.sealed_at, root=seal.root.hex(), accounts=seal.accounts),
+        index=index,
+        path=[each.hex() for each in path],
+    )
+
+
+def read_proof(text: bytes) -> Proof:
+    """Raises `Refused` for what is no proof."""
+    try:
+        return Proof.model_validate_json(text)
+    except ValidationError as error:
+        raise Refused(f"not a proof: {first_fault(error, shown=False)}") from None

@@ -1,0 +1,54 @@
+"""Recomputing millions of transfers: one that has to the letter the explanation that calculating it writes is right.
+
+Nearly all of them do, and writing an explanation again is a third of the work of reading it. Whatever differs in a
+single character is recomputed in full, so this decides nothing by itself. Pure.
+"""
+
+from typing import Any, Final
+
+import orjson
+
+from abacus.core.errors import AbacusError
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.formula import Rate, rate_of, worth
+from abacus.proof.decide.recompute import recompute
+
+_EARN: Final = str(Kind.EARN)
+_BEGINS: Final = '{"amount":"'
+_AFTER_AMOUNT: Final = '","'
+_BEFORE_PRODUCT: Final = '"product":"'
+
+
+class Recheck:
+    """`recompute` with a book of cards, for many. It can be sent to another process."""
+
+    def __init__(self, book: CardBook) -> None:
+        self._book = book
+        self._rates: dict[str, Rate] = {}  # by what their explanations say between amount and product
+
+    def __call__(self, transfer: Transfer) -> str | None:
+        """What is wrong with the transfer's explanation, or nothing."""
+        return None if self._is_as_calculated(transfer) else recompute(transfer, self._book)
+
+    def _is_as_calculated(self, transfer: Transfer) -> bool:
+        if transfer.kind != _EARN:
+            return False
+        try:
+            text = transfer.explanation.decode()
+            amount, _, rest = text.removeprefix(_BEGINS).partition(_AFTER_AMOUNT)
+            named, _, _ = rest.partition(_BEFORE_PRODUCT)
+            rate = self._rates.get(named) or self._rate(named, text)
+            return worth(amount, rate) == (transfer.points, transfer.explanation)
+        except (AbacusError, LookupError, TypeError, ValueError, ArithmeticError):
+            return False
+
+    def _rate(self, named: str, text: str) -> Rate:
+        """The rate that an explanation names; kept when it is one that calculating would write."""
+        explanation: dict[str, Any] = orjson.loads(text)
+        names = {kind: name for kind, name, _ in explanation["factors"]}
+        rate = rate_of(self._book.by_name(explanation["card"]), names["vertical"], names["cashless"], names["tier"])
+        if rate.explained_before == f"{_AFTER_AMOUNT}{named}{_BEFORE_PRODUCT}":
+            self._rates[named] = rate
+        return rate

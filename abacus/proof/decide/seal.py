@@ -1,0 +1,91 @@
+"""A seal: one hash over the heads of all accounts, as they stood in one snapshot. Seals are chained as transfers are.
+
+Who has kept a seal can tell years later whether the ledger still says what it said then: every transfer is in its
+account's chain, every chain's head in the seal's tree, every seal in the chain of seals. Pure.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import orjson
+
+from abacus.proof.decide.merkle import leaf_hash
+from abacus.proof.decide.report import SealFault
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Head(NamedTuple):
+    """An account after its last transfer, as far as a seal holds it."""
+
+    member_id: str
+    program: str
+    seq: int
+    balance: int
+    head_hash: bytes
+
+    def leaf(self) -> bytes:
+        """The hash that stands for the account in the tree."""
+        return leaf_hash(orjson.dumps((self.member_id, self.program, self.seq, self.balance, self.head_hash.hex())))
+
+
+class Sealed(NamedTuple):
+    """What a seal holds. `root` is over the heads in the order of member and program, by their bytes."""
+
+    accounts: int
+    transfers: int
+    root: bytes
+
+
+class Seal(NamedTuple):
+    """The fields stand in the order of the table's columns. `snapshot` is Postgres' own word for what was visible;
+    `previous` is the hash of the seal before.
+    """
+
+    number: int
+    sealed_at: datetime
+    accounts: int
+    transfers: int
+    root: bytes
+    snapshot: str
+    previous: bytes
+    hash: bytes
+
+    def compared(self, now: Sealed) -> Iterator[SealFault]:
+        """What is wrong, given what the transfers that it saw come to now."""
+        for name, recorded, computed in (
+            ("number of accounts", self.accounts, now.accounts),
+            ("number of transfers", self.transfers, now.transfers),
+            ("root", self.root.hex(), now.root.hex()),
+        ):
+            if recorded != computed:
+                yield SealFault(self.number, f"its {name} is {recorded}, the ledger comes to {computed}")
+
+
+def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime) -> Seal:
+    number, previous = (last.number + 1, last.hash) if last else (1, b"")
+    hash_ = _chained(previous, number, sealed_at, sealed, snapshot)
+    return Seal(number, sealed_at, *sealed, snapshot, previous, hash_)
+
+
+def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
+    """What is wrong with the chain of all seals, which begins with number 1."""
+    number, previous = 0, b""
+    for seal in seals:
+        if seal.number != number + 1:
+            yield SealFault(seal.number, f"follows seal {number}: {seal.number - number - 1} missing before it")
+        elif seal.previous != previous:
+            yield SealFault(seal.number, "does not name the hash of the seal before it")
+        sealed = Sealed(seal.accounts, seal.transfers, seal.root)
+        if seal.hash != _chained(seal.previous, seal.number, seal.sealed_at, sealed, seal.snapshot):
+            yield SealFault(seal.number, "the hash does not match the row and the one before it")
+        number, previous = seal.number, seal.hash
+
+
+def _chained(previous: bytes, number: int, sealed_at: datetime, sealed: Sealed, snapshot: str) -> bytes:
+    at = (sealed_at - _EPOCH) // _MICROSECOND
+    facts = (number, at, sealed.accounts, sealed.transfers, sealed.root.hex(), snapshot)
+    return hashlib.sha256(previous + orjson.dumps(facts)).digest()

@@ -1,0 +1,111 @@
+"""Processes that examine the ledger together, one for each core, all in the snapshot of the one who asks them."""
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection as pipes
+from types import TracebackType
+from typing import Any, Final, Self
+
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import open_pool, passing_failures
+from abacus.proof.decide.account_chain import Recompute
+from abacus.proof.examine import Findings, Part, examine, use_examining_plans
+
+_AHEAD: Final = 2  # parts for each process: one in hand, one to go on with
+
+
+class Helpers:
+    """Open while they are needed. What `recompute` is given as has to bear being sent to another process."""
+
+    def __init__(self, database_url: str, processes: int) -> None:
+        self._url = database_url
+        self._most = processes * _AHEAD
+        self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_begin)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown(cancel_futures=True)
+
+    async def examine(
+        self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int
+    ) -> AsyncIterator[Findings]:
+        under_way: set[asyncio.Future[Findings | _Down]] = set()
+        waiting = deque(parts)
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < self._most:
+                    under_way.add(self._begun(snapshot, waiting.popleft(), recompute, seed))
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    found = each.result()
+                    under_way.remove(each)
+                    if isinstance(found, _Down):
+                        raise Unavailable(*found)
+                    yield found
+        except BrokenProcessPool as error:
+            # The executor is about to end these too, and breaks on one that was cancelled before it came to it.
+            await asyncio.gather(*under_way, return_exceptions=True)
+            raise Unavailable("verifying", "one of its processes was ended from outside") from error
+        finally:
+            for each in under_way:
+                each.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    def _begun(self, *task: Any) -> "asyncio.Future[Findings | _Down]":
+        return asyncio.get_running_loop().run_in_executor(self._executor, _examine, self._url, *task)
+
+
+class _Down(tuple[str, str]):
+    """What `Unavailable` says, in a form that can be sent."""
+
+    __slots__ = ()
+
+
+def _begin() -> None:
+    """Ctrl-C ends a process without a word, and so does the end of the one that it helps."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.disable()  # rows make no cycles; what else does is collected after each part
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    pipes.wait([parent])
+    os._exit(1)
+
+
+def _examine(url: str, snapshot: str, part: Part, recompute: Recompute, seed: int) -> "Findings | _Down":
+    try:
+        return asyncio.run(_examine_in(url, snapshot, part, recompute, seed))
+    except Unavailable as error:
+        return _Down((error.dependency, error.detail))
+    finally:
+        gc.collect()
+
+
+async def _examine_in(url: str, snapshot: str, part: Part, recompute: Recompute, seed: int) -> Findings:
+    pool = await open_pool(url, size=1)
+    try:
+        async with (
+            passing_failures(),
+            pool.acquire() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            await connection.execute(f"set transaction snapshot '{snapshot}'")
+            await use_examining_plans(connection)
+            return await examine(connection, part, recompute, seed)
+    finally:
+        await pool.close()

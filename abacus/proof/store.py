@@ -1,0 +1,96 @@
+"""Making seals and reading them, and proving an account by one."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.ledger.types.account import AccountId
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.proof.decide.proof import Proof, proof_of
+from abacus.proof.decide.seal import Seal, next_seal
+from abacus.proof.tree import Progress, grow, quietly
+
+_COLUMNS: Final = ", ".join(Seal._fields)
+_SEALS: Final = f"select {_COLUMNS} from seal order by number"
+_LAST: Final = f"select {_COLUMNS} from seal order by number desc limit 1"
+_ONE: Final = f"select {_COLUMNS} from seal where number = $1"
+_INSERT: Final = f"insert into seal ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)"
+
+_ONLY_ONE: Final = "hashtext('abacus ledger seal')"
+
+
+class Made(NamedTuple):
+    """The last seal, and whether it was made just now."""
+
+    seal: Seal
+    is_new: bool
+
+
+class Seals:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def make(self, *, if_older_than: timedelta = timedelta(0), progress: Progress = quietly) -> Made:
+        """Seal the ledger as it stands, unless the last seal is younger than that. Posting may go on meanwhile.
+
+        Raises `Refused` when a seal is being made already.
+        """
+        async with passing_failures(), self._alone() as connection:
+            last = await self._read(connection, _LAST)
+            if last is not None and self._clock.now() - last.sealed_at < if_older_than:
+                return Made(last, is_new=False)
+            # Nothing is written before the end: the relay waits for whoever has begun to write.
+            async with connection.transaction(isolation="repeatable_read"):
+                sealed_at = self._clock.now()
+                snapshot = await connection.fetchval("select pg_current_snapshot()::text")
+                grown = await grow(connection, snapshot, last.number + 1 if last else 1, progress=progress)
+                seal = next_seal(last, grown.sealed, snapshot, sealed_at)
+                await connection.execute(_INSERT, *seal)
+        return Made(seal, is_new=True)
+
+    async def all(self) -> list[Seal]:
+        async with passing_failures(), self._pool.acquire() as connection:
+            return await all_seals(connection)
+
+    async def prove(self, account: AccountId, number: int | None = None, *, progress: Progress = quietly) -> Proof:
+        """What the account was at this seal, or at the last one. Raises `Refused` when that cannot be proven."""
+        async with (
+            passing_failures(),
+            self._pool.acquire() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            seal = await (self._read(connection, _LAST) if number is None else self._read(connection, _ONE, number))
+            if seal is None:
+                raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
+            grown = await grow(connection, seal.snapshot, seal.number, watched=account, progress=progress)
+        for fault in seal.compared(grown.sealed):
+            raise Refused(f"{fault}; run `abacus ledger verify`")
+        if grown.head is None:
+            name = " ".join(account)
+            raise Refused(f"{name} had no transfer yet at seal {seal.number}; `abacus ledger seal` makes a new one")
+        return proof_of(seal, grown.head, grown.place, grown.path)
+
+    async def _read(self, connection: Connection, query: str, *parameters: object) -> Seal | None:
+        row = await connection.fetchrow(query, *parameters)
+        return Seal(*row) if row else None
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[Connection]:
+        async with self._pool.acquire() as connection:
+            if not await connection.fetchval(f"select pg_try_advisory_lock({_ONLY_ONE})"):
+                raise Refused("a seal is being made already; let that end")
+            try:
+                yield connection
+            finally:
+                if not connection.is_closed():
+                    await connection.execute(f"select pg_advisory_unlock({_ONLY_ONE})")
+
+
+async def all_seals(connection: Connection) -> list[Seal]:
+    return [Seal(*row) for row in await connection.fetch(_SEALS)]

@@ -1,0 +1,335 @@
+"""The partner award API on the real stack: what is awarded, answered, repeated and read back."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
+from abacus.core.ids import award_id
+from abacus.core.points import Multiplier
+from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from abacus.intake.partners.store import PartnerStore
+from abacus.platform.metrics import REQUESTS, total
+from abacus.pricing.store.cards import CardStore
+from tests.support.house import House, until
+from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
+
+
+@pytest.fixture
+async def open_shop(house: House) -> AsyncIterator[Shop]:
+    async with shop(house, "awarder") as opened:
+        yield opened
+
+
+def kind(answer: httpx.Response) -> str:
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["status"] == answer.status_code
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    return str(problem["type"]).removeprefix("/problems/")
+
+
+async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    accepted = await award(acme, "a-1")
+    assert accepted.status_code == 202
+    first = accepted.json()
+    assert first["award_id"] == str(award_id("api:acme:a-1"))
+    assert (first["points"], first["status"]) == (100, "queued")
+    assert first["explanation"] == {"granted_by": "acme", "reason": "Welcome", "card": "SG@1", "points": 100}
+
+    async def posted() -> bool:
+        state = (await acme.get(f"/v1/awards/{first['award_id']}")).json()
+        return bool(state["status"] == "posted" and state["balance"] == 100)
+
+    await until(posted)
+    member = (await acme.get("/v1/members/bob")).json()
+    (account,) = member["accounts"]
+    assert member["member_id"] == "bob"
+    assert account.pop("expires_on") > datetime.now(UTC).date().isoformat()
+    assert account == {"program": "GRP", "balance": 100, "held": 0, "available": 100, "tier": "member"}
+    for statement, tier in (
+        ("insert into account_tier (member_id, program, tier) values ('bob', 'GRP', 'silver')", "silver"),
+        ("insert into membership values ('bob', 'GRP', 'gold', 'test', 'test', now())", "gold"),
+    ):
+        await house.pool.execute(statement)
+        assert (await acme.get("/v1/members/bob")).json()["accounts"][0]["tier"] == tier
+    (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
+    assert (transfer["key"], transfer["points"], transfer["kind"]) == ("api:acme:a-1", 100, "earn")
+    assert transfer["explanation"] == first["explanation"]
+
+
+async def test_a_transaction_is_computed_and_waited_for(house: House, open_shop: Shop) -> None:
+    await house.pool.execute(
+        "insert into membership (member_id, program, tier, reason, actor, set_at)"
+        " values ('bob', 'GRP', 'platinum', 'test', 'test', now())"
+    )
+    acme = await open_shop.caller(await register(house))
+    body = {"member_id": "bob", "transaction": MEAL}
+    answer = await award(acme, "t-1", body, Prefer="respond-async, wait=10")
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["preference-applied"] == "wait=10"
+    assert (answer.json()["points"], answer.json()["balance"], answer.json()["status"]) == (180, 180, "posted")
+    assert answer.json()["explanation"]["product"] == "180.00"
+    headers = [("Idempotency-Key", "t-1"), ("Prefer", "respond-async"), ("Prefer", "wait=10")]
+    again = await acme.post("/v1/awards", json=body, headers=headers)
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (201, "true")
+    assert again.json() == answer.json()
+
+
+async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    quote = await acme.post("/v1/quotes", json={"member_id": "bob", "transaction": MEAL})
+    assert (quote.status_code, quote.json()["points"]) == (200, 60)
+    assert (await acme.get("/v1/members/bob")).status_code == 404
+    assert await house.pool.fetchval("select count(*) from partner_award") == 0
+
+
+async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    bits = await open_shop.caller(await register(house, "bits"))
+    first = await award(acme, "k")
+    for _ in range(2):
+        again = await award(acme, "k")
+        assert (again.status_code, again.headers["idempotency-replayed"]) == (202, "true")
+        assert again.json() == first.json()
+        other = await award(acme, "k", {**GRANT, "points": 5})
+        assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+        await until(lambda: _transfers(house, 1))
+    for facts in ({"transaction_id": "A-2"}, {"source": "meals"}):
+        body = {"member_id": "bob", "transaction": MEAL}
+        assert (await award(acme, "t", body)).status_code == 202
+        other = await award(acme, "t", {**body, "transaction": {**MEAL, **facts}})
+        assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+    await until(lambda: _transfers(house, 2))
+    # The key is the partner's own.
+    assert "idempotency-replayed" not in (await award(bits, "k")).headers
+    await until(lambda: _transfers(house, 3))
+
+
+async def test_fifty_requests_with_one_key_are_one_award(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    answers = await asyncio.gather(*(award(acme, "k") for _ in range(50)))
+    statuses = Counter(answer.status_code for answer in answers)
+    assert set(statuses) <= {202, 409}
+    assert sum(answer.status_code == 202 and "idempotency-replayed" not in answer.headers for answer in answers) == 1
+    for answer in answers:
+        if answer.status_code == 409:
+            assert (kind(answer), answer.headers["retry-after"]) == ("key-in-flight", "1")
+    await until(lambda: _transfers(house, 1))
+    assert (await award(acme, "k")).headers["idempotency-replayed"] == "true"
+    assert (await acme.get("/v1/members/bob")).json()["accounts"][0]["balance"] == 100
+
+
+async def test_one_key_in_two_processes_is_one_award(house: House, open_shop: Shop) -> None:
+    key = await register(house)
+    async with shop(house) as second:
+        callers = [await open_shop.caller(key), await second.caller(key)]
+        bodies = [GRANT, {**GRANT, "points": 5}]
+        answers = await asyncio.gather(
+            *(award(callers[n % 2], f"k{n // 4}", bodies[n // 2 % 2]) for n in range(80)),
+        )
+        assert {answer.status_code for answer in answers} <= {202, 409, 422}
+        fresh = [a for a in answers if a.status_code == 202 and "idempotency-replayed" not in a.headers]
+        assert len(fresh) == 20
+        await until(lambda: _transfers(house, 20))
+        assert await house.reasons() == {}
+
+
+async def test_a_batch_tells_of_each(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house, countries=("SG",)))
+    await award(acme, "b-0")
+    items: list[Any] = [
+        {**GRANT, "idempotency_key": "b-0"},
+        {**GRANT, "idempotency_key": "b-1", "member_id": "eve"},
+        {"member_id": "eve", "transaction": MEAL, "idempotency_key": "b-2"},
+        {**GRANT, "idempotency_key": "b-3", "country": "ID"},
+        {**GRANT, "idempotency_key": "b-4", "points": 1.5},
+        {**GRANT, "points": 7},
+        {**GRANT, "idempotency_key": "b-0", "points": 7},
+        "nonsense",
+    ]
+    answer = await acme.post("/v1/awards/batch", json={"awards": items})
+    assert answer.status_code == 200
+    results = answer.json()["results"]
+    assert [result["outcome"] for result in results[1:6]] == ["accepted", "accepted", "refused", "refused", "refused"]
+    assert results[2]["award"]["points"] == 60
+    assert results[3]["problem"]["type"] == "/problems/country-not-allowed"
+    assert results[4]["problem"]["errors"][0]["pointer"] == "/awards/4/points"
+    assert results[5]["problem"]["errors"][0]["pointer"] == "/awards/5/idempotency_key"
+    assert results[5]["idempotency_key"] is None
+    # One of the two with the first key came first; the other met it in flight, or as what it is.
+    assert {results[0]["outcome"], results[6]["outcome"]} <= {"replayed", "refused"}
+    await until(lambda: _transfers(house, 3))
+
+
+async def test_a_bad_item_never_takes_the_answer_of_its_neighbours(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    body = b'{"awards": [{"idempotency_key": "ok", "member_id": "bob", "country": "SG", "points": 1, "reason": "x"},'
+    body += b' {"idempotency_key": "\\ud800"}, null, {"\\ud800": 1}]}'
+    answer = await acme.post("/v1/awards/batch", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200
+    assert [result["outcome"] for result in answer.json()["results"]] == ["accepted", "refused", "refused", "refused"]
+
+
+async def test_a_member_whose_id_holds_a_slash(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    assert (await award(acme, "k", {**GRANT, "member_id": "a/b"}, Prefer="wait=10")).status_code == 201
+    assert (await acme.get("/v1/members/a%2Fb")).json()["member_id"] == "a/b"
+    assert len((await acme.get("/v1/members/a%2Fb/transfers")).json()["transfers"]) == 1
+
+
+async def test_a_thousand_in_a_batch(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    items = [{**GRANT, "idempotency_key": f"b-{n}", "member_id": f"m{n}"} for n in range(1001)]
+    many = await acme.post("/v1/awards/batch", json={"awards": items})
+    assert (many.status_code, kind(many)) == (422, "invalid")
+    answer = await acme.post("/v1/awards/batch", json={"awards": items[:1000]})
+    assert Counter(result["outcome"] for result in answer.json()["results"]) == {"accepted": 1000}
+    await until(lambda: _transfers(house, 1000))
+
+
+async def test_transfers_are_read_page_by_page(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    items = [{**GRANT, "idempotency_key": f"{n}", "country": ("SG", "ID")[n % 2], "points": n + 1} for n in range(7)]
+    await acme.post("/v1/awards/batch", json={"awards": items})
+    await until(lambda: _transfers(house, 7))
+    seen, cursor = [], None
+    for _ in range(4):
+        page = (
+            await acme.get("/v1/members/bob/transfers", params={"limit": 2, **({"cursor": cursor} if cursor else {})})
+        ).json()
+        seen += [(each["program"], each["seq"]) for each in page["transfers"]]
+        cursor = page["next"]
+    assert cursor is None
+    assert sorted(seen) == [("GRP", 1), ("GRP", 2), ("GRP", 3), ("GRP", 4), ("OVO", 1), ("OVO", 2), ("OVO", 3)]
+    for program in ("GRP", "OVO"):
+        own = [seq for name, seq in seen if name == program]
+        assert own == sorted(own, reverse=True)
+    only = (await acme.get("/v1/members/bob/transfers?program=OVO")).json()
+    assert [each["seq"] for each in only["transfers"]] == [3, 2, 1]
+    assert only["next"] is None
+
+
+async def test_a_partner_sees_its_own_awards_and_its_countries(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    bits = await open_shop.caller(await register(house, "bits", countries=("ID",)))
+    answer = await award(acme, "k", Prefer="wait=10")
+    assert answer.status_code == 201
+    assert (await acme.get(f"/v1/awards/{answer.json()['award_id']}")).status_code == 200
+    hidden = await bits.get(f"/v1/awards/{answer.json()['award_id']}")
+    assert (hidden.status_code, kind(hidden)) == (404, "not-found")
+    assert (await bits.get("/v1/members/bob")).status_code == 404
+
+
+async def test_a_partners_own_card(house: House, open_shop: Shop) -> None:
+    card = next(card for card in example_cards() if card.scope == "SG")
+    own = replace(card, scope="partner:acme", verticals={"food": Multiplier(Decimal(10))})
+    await CardStore(house.pool).publish(own, by="tests", now=SystemClock().now())
+    key = await register(house, card_scope="partner:acme")
+    async with shop(house) as later:  # its cards are read anew
+        acme = await later.caller(key)
+        quote = (await acme.post("/v1/quotes", json={"member_id": "bob", "transaction": MEAL})).json()
+        assert (quote["points"], quote["explanation"]["card"]) == (300, "partner:acme@1")
+        unknown = await acme.post("/v1/quotes", json={"member_id": "b", "transaction": {**MEAL, "vertical": "rides"}})
+        assert (unknown.status_code, kind(unknown)) == (422, "unknown-vertical")
+        assert unknown.json()["errors"][0]["pointer"] == "/transaction/vertical"
+
+
+async def test_capabilities(house: House, open_shop: Shop) -> None:
+    fixed = await open_shop.caller(await register(house, "fixed", computed_points=False))
+    computed = await open_shop.caller(await register(house, "computed", fixed_points=False, countries=("ID",)))
+    answers = [
+        await award(fixed, "k", {"member_id": "bob", "transaction": MEAL}),
+        await award(computed, "k"),
+        await award(computed, "k", {"member_id": "bob", "transaction": MEAL}),
+    ]
+    kinds = ["computed-points-not-allowed", "fixed-points-not-allowed", "country-not-allowed"]
+    assert [(answer.status_code, kind(answer)) for answer in answers] == [(403, each) for each in kinds]
+
+
+async def test_keys_open_and_close(house: House, open_shop: Shop) -> None:
+    store = PartnerStore(house.pool, SystemClock())
+    old = await register(house)
+    rotated = new_key()
+    callers = [await open_shop.caller(old), await open_shop.caller(rotated.text)]
+
+    async def statuses() -> list[int]:
+        return [(await caller.get("/v1/members/bob")).status_code for caller in callers]
+
+    assert await statuses() == [404, 401]
+    await store.rotate("acme", rotated, overlap=timedelta(hours=1))
+
+    async def are(wanted: list[int]) -> bool:
+        return await statuses() == wanted
+
+    await until(lambda: are([404, 404]))  # both are valid during the rotation
+    third = new_key()
+    await store.rotate("acme", third, overlap=timedelta(0))
+    await until(lambda: are([401, 401]))
+    callers = [await open_shop.caller(third.text)]
+    await until(lambda: are([404]))
+    await store.disable("acme")
+    await until(lambda: are([401]))
+    for header in ({}, {"Authorization": "Basic x"}, {"Authorization": "Bearer abk_live_short"}):
+        async with httpx.AsyncClient(base_url=open_shop.url, headers=header) as stranger:
+            answer = await stranger.get("/v1/members/bob")
+            assert (answer.status_code, kind(answer)) == (401, "unauthorized")
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_signed_requests(house: House, open_shop: Shop) -> None:
+    secret = new_signing_secret()
+    acme = await open_shop.caller(await register(house, signing_secret=secret))
+    assert kind(await award(acme, "k")) == "bad-signature"
+
+    async def signed(moment: datetime, body: bytes, sent: bytes) -> httpx.Response:
+        stamp = int(moment.timestamp())
+        headers = {
+            "Idempotency-Key": "k",
+            "Content-Type": "application/json",
+            TIMESTAMP_HEADER: str(stamp),
+            SIGNATURE_HEADER: sign(secret, "POST", "/v1/awards", body, stamp),
+        }
+        return await acme.post("/v1/awards", content=sent, headers=headers)
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b" " * 100_000
+
+    assert kind(await acme.post("/v1/awards", content=endless())) == "too-large"
+    now = datetime.now(UTC)
+    body = b'{"member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"}'
+    assert (await signed(now, body, body)).status_code == 202
+    for answer in (
+        await signed(now, body, body.replace(b"5", b"6")),
+        await signed(now - timedelta(minutes=6), body, body),
+    ):
+        assert (answer.status_code, kind(answer)) == (401, "bad-signature")
+
+
+async def test_too_many_requests(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house, requests_per_minute=5))
+    answers = [await acme.get("/v1/members/bob") for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [404] * 5 + [429]
+    assert [answer.headers["ratelimit-remaining"] for answer in answers] == ["4", "3", "2", "1", "0", "0"]
+    last = answers[-1]
+    assert (kind(last), last.headers["ratelimit-limit"]) == ("too-many-requests", "5")
+    assert 1 <= int(last.headers["retry-after"]) <= 12
+    refused = {"route": "/v1/members/{member_id:path}", "status": "429"}
+    assert total(REQUESTS, **refused) >= 1
+
+
+async def _transfers(house: House, count: int) -> bool:
+    found = await house.transfers()
+    assert found <= count
+    return found == count

@@ -1,0 +1,76 @@
+"""The examples of the documents, run as a reader would run them: each command of a console block, and its output."""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support.house import House
+from tests.support.paths import DOCS
+from tests.support.shop import register, shop
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Example(NamedTuple):
+    """A command, and what it prints: `…` stands for anything."""
+
+    command: str
+    output: str
+
+
+def examples(page: str) -> Iterator[Example]:
+    for block in _BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            match = re.match(r"((?:.*\\\n)*.*\n?)", part)
+            assert match is not None
+            yield Example(match[0].rstrip("\n"), part[match.end() :].rstrip("\n"))
+
+
+def expected(output: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, output.split("…"))), re.DOTALL)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", ["points.md", "proof.md"])
+async def test_the_examples_do_what_the_page_says(house: House, page: str, tmp_path: Path) -> None:
+    key = await register(house)
+    found = list(examples(page))
+    assert found
+    async with shop(house, "calculator", "awarder", "expirer", "relay") as opened:
+        shell = await asyncio.create_subprocess_exec(
+            "bash",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=tmp_path,
+            env={
+                **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
+                **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "COLUMNS": "200",
+                "API": opened.url,
+                "KEY": key,
+            },
+        )
+        try:
+            for example in found:
+                printed = await asyncio.wait_for(_printed(shell, example.command), 60)
+                assert expected(example.output).match(printed), f"$ {example.command}\n{printed}"
+        finally:
+            shell.kill()
+            await shell.wait()
+
+
+async def _printed(shell: asyncio.subprocess.Process, command: str) -> str:
+    assert shell.stdin is not None
+    assert shell.stdout is not None
+    shell.stdin.write(f"{command}\necho; echo the-end-of-it\n".encode())
+    await shell.stdin.drain()
+    return (await shell.stdout.readuntil(b"the-end-of-it\n")).decode().removesuffix("\nthe-end-of-it\n")

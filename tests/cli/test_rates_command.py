@@ -1,0 +1,205 @@
+"""`abacus rates` as people and scripts use it, against a real Postgres."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from abacus.cli.rates import app
+from abacus.pricing.decide.card import parse_toml
+
+
+class Outcome(NamedTuple):
+    """What a command left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+Abacus = Callable[..., Awaitable[Outcome]]
+
+SINGAPORE = files("abacus.cli.examples").joinpath("cards", "sg.toml").read_text("utf-8")
+INDONESIA = files("abacus.cli.examples").joinpath("cards", "id.toml").read_text("utf-8")
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    return write(tmp_path, "sg.toml", SINGAPORE)
+
+
+@pytest.fixture
+def abacus(database_url: str) -> Abacus:
+    """`abacus rates …` on the test's database, in a thread because a command runs an event loop of its own."""
+
+    async def command(*words: str | Path) -> Outcome:
+        return await asyncio.to_thread(run, database_url, *words)
+
+    return command
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def run(database_url: str, *words: str | Path) -> Outcome:
+    environment = {"ABACUS_DATABASE_URL": database_url, "COLUMNS": "120"}
+    result = CliRunner().invoke(app, [str(word) for word in words], env=environment)
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def lint(*words: str | Path) -> Outcome:
+    return run("", "lint", *words)
+
+
+def test_lint_needs_no_database(card: Path) -> None:
+    result = lint(card)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{card}: SG from 2026-01-01T00:00:00+08:00, no faults\n"
+
+
+def test_lint_names_every_fault_of_every_file(card: Path, tmp_path: Path) -> None:
+    bad = write(
+        tmp_path, "bad.toml", SINGAPORE.replace('food = "2"', 'food = "-2"').replace('eppf = "1"', "eppf = 1.5")
+    )
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes(b'scope = "\xe9"')
+    result = lint(card, bad, latin, tmp_path / "none.toml")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        f'abacus: {bad}: eppf: 1.5 is a float; write it as a string, "1.5"',
+        f"abacus: {bad}: verticals.food: '-2' is negative",
+        f"abacus: {latin}: document: not UTF-8 at byte 9",
+        f"abacus: {tmp_path}/none.toml: document: No such file or directory",
+    ]
+
+
+def test_lint_for_scripts(card: Path, tmp_path: Path) -> None:
+    bad = write(tmp_path, "bad.toml", SINGAPORE.replace('food = "2"', 'food = "-2"'))
+    result = lint(card, bad, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout) == {
+        "valid": [str(card)],
+        "faults": [{"file": str(bad), "path": "verticals.food", "message": "'-2' is negative"}],
+    }
+
+
+async def test_publishing_says_what_changes_and_the_new_name(abacus: Abacus, card: Path) -> None:
+    result = await abacus("publish", card, "--by", "ann")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"{card} against nothing:\n  first card of SG, effective from 2026-01-01\n" in result.stdout
+    assert result.stdout.endswith("SG@1 published, effective from 2026-01-01T00:00:00+08:00\n")
+    write(card.parent, card.name, SINGAPORE.replace('food = "2"', 'food = "2.5"').replace("2026-01-01", "2026-02-01"))
+    result = await abacus("publish", card, "--yes")
+    assert result.stdout.splitlines() == [
+        f"{card} against SG@1:",
+        "  verticals.food: 2 → 2.5 (+25 %)",
+        "  effective from 2026-02-01 (was 2026-01-01): late transactions before that keep the old rates",
+        "SG@2 published, effective from 2026-02-01T00:00:00+08:00",
+    ]
+
+
+async def test_a_fault_in_one_file_and_none_is_published(abacus: Abacus, card: Path) -> None:
+    bad = write(card.parent, "id.toml", INDONESIA.replace('"0.00005"', "0.00005"))
+    result = await abacus("publish", card, bad)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f'abacus: {bad}: eppf: 5e-05 is a float; write it as a string, "0.00005"\n'
+    assert json.loads((await abacus("list", "--json")).stdout) == []
+
+
+async def test_publishing_for_scripts_skips_what_is_published(abacus: Abacus, card: Path) -> None:
+    await abacus("publish", card)
+    other = write(card.parent, "id.toml", INDONESIA)
+    corrected = write(card.parent, "id2.toml", INDONESIA.replace('gold = "2"', 'gold = "2.5"'))
+    result = await abacus("publish", card, other, corrected, "--json")
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    assert document["unchanged"] == [str(card)]
+    assert [(row["file"], row["name"]) for row in document["published"]] == [
+        (str(other), "ID@1"),
+        (str(corrected), "ID@2"),
+    ]
+    assert document["published"][1]["changes"] == ["tiers.gold: 2 → 2.5 (+25 %)"]
+
+
+async def test_publishing_the_same_again_is_refused(abacus: Abacus, card: Path) -> None:
+    await abacus("publish", card)
+    result = await abacus("publish", card)
+    assert result.exit_code == 2
+    assert result.stderr == "abacus: nothing to publish: the cards are in the store already\n"
+
+
+async def test_diff(abacus: Abacus, card: Path) -> None:
+    assert (await abacus("diff", card)).stdout.startswith("first card of SG, effective from 2026-01-01\n")
+    await abacus("publish", card)
+    assert (await abacus("diff", card)).stdout == f"{card}: nothing changes against SG@1\n"
+    write(card.parent, card.name, SINGAPORE.replace("expiry_months = 6", "expiry_months = 3"))
+    await abacus("publish", card)
+    assert (await abacus("diff", card)).stdout == f"{card}: nothing changes against SG@2\n"
+    assert (await abacus("diff", card, "--against", "SG@1")).stdout == "expiry_months: 6 → 3\n"
+    result = await abacus("diff", card, "--against", "SG@1", "--json")
+    assert json.loads(result.stdout) == {"file": str(card), "against": "SG@1", "changes": ["expiry_months: 6 → 3"]}
+
+
+async def test_show(abacus: Abacus, card: Path) -> None:
+    await abacus("publish", card)
+    for which, name in (("SG", "SG@1"), ("SG@1", "SG@1"), (str(card), None)):
+        document = json.loads((await abacus("show", which, "--json")).stdout)
+        assert (document["name"], document["card"]["verticals"]["food"]) == (name, "2")
+        assert parse_toml((await abacus("show", which, "--toml")).stdout) == parse_toml(SINGAPORE)
+    table = (await abacus("show", "SG")).stdout
+    assert "tier_policy.thresholds.gold" in table
+
+
+@pytest.mark.parametrize(
+    ("which", "message"),
+    [
+        ("SG@2", "no rate card SG@2 is published; `abacus rates list` prints those that are"),
+        ("ID", "no rate card ID is published; `abacus rates list` prints those that are"),
+        ("x.toml", "'x.toml' does not name a rate card; write a scope such as SG, or a version such as SG@7"),
+    ],
+)
+async def test_what_cannot_be_shown(abacus: Abacus, card: Path, which: str, message: str) -> None:
+    await abacus("publish", card)
+    result = await abacus("show", which)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"abacus: {message}\n")
+
+
+async def test_list(abacus: Abacus, card: Path) -> None:
+    later = write(card.parent, "id.toml", INDONESIA.replace("2026-01-01", "2999-01-01"))
+    early = write(card.parent, "early.toml", SINGAPORE.replace("2026-01-01", "2020-01-01"))
+    later_still = write(card.parent, "later.toml", SINGAPORE.replace("2026-01-01", "2999-01-01"))
+    await abacus("publish", early, later_still, later)
+    assert json.loads((await abacus("list", "--json")).stdout) == [
+        {
+            "scope": "ID",
+            "version": 1,
+            "name": "ID@1",
+            "effective_from": "2999-01-01T00:00:00+07:00",
+            "program": "OVO",
+            "in_force": None,
+        },
+        {
+            "scope": "SG",
+            "version": 2,
+            "name": "SG@2",
+            "effective_from": "2999-01-01T00:00:00+08:00",
+            "program": "GRP",
+            "in_force": "SG@1",
+        },
+    ]
+    assert "SG@1" in (await abacus("list")).stdout
+
+
+def test_a_database_that_is_away_is_one_line() -> None:
+    result = run("postgresql://nobody@127.0.0.1:1/none", "list")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("abacus: database unavailable: ")
+    assert result.stderr.count("\n") == 1

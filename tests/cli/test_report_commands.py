@@ -1,0 +1,207 @@
+"""`abacus report` and `abacus rates backtest` as people and programs use them: output, exit codes, refusals."""
+
+import csv
+import io
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import asyncpg
+import orjson
+import pyarrow.parquet
+import pytest
+
+from abacus.core.clock import FixedClock
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.card import PublishedCard, to_toml
+from abacus.pricing.decide.formula import rate_of, worth
+from abacus.pricing.store.cards import CardStore
+from tests.cli.test_cli import Ran, abacus
+from tests.oversight.reports.histories import History, Move, write
+from tests.support.cards import SINGAPORE
+
+NOW = datetime(2026, 9, 1, tzinfo=UTC)
+JANUARY, FEBRUARY = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)
+
+Command = Callable[..., Awaitable[Ran]]
+
+
+@pytest.fixture
+async def command(pool: Pool, database_url: str) -> Command:
+    """On a ledger with the example of the standards: 10,000 points in January, of which 4,500 are used at once and
+    4,000 in February.
+    """
+    await CardStore(pool).publish(SINGAPORE, by="test", now=FixedClock(NOW).now())
+    _, text = worth("2500", rate_of(PublishedCard(SINGAPORE, 1), "food", "wallet", "member"))
+    sale = Move("earn", 10_000, JANUARY, explanation=orjson.loads(text))
+    spends = [Move("spend", -4_500, JANUARY, partner="acme"), Move("spend", -4_000, FEBRUARY, partner="acme")]
+    await write(pool, [History("bob", [sale, *spends], expires_on=date(2026, 8, 31), held=500)])
+
+    async def call(*words: str) -> Ran:
+        return await abacus(*words, env={"ABACUS_DATABASE_URL": database_url, "COLUMNS": "200"})
+
+    return call
+
+
+async def assume(command: Command, use: str, since: str, *more: str) -> Ran:
+    words = ("report", "assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", use)
+    said = ("--currency", "SGD", "--from", since, "--by", "jane", "--reason", "a study", *more)
+    return await command(*words, *said)
+
+
+async def test_the_example_of_the_standards(command: Command) -> None:
+    first = await assume(command, "97%", "2026-01", "--allocated-per-point", "0.9")
+    assert first.out == "GRP/SG@1 set, in force from 2026-01-01\n"
+    await assume(command, "0.99", "2026-02-01", "--allocated-per-point", "0.9")
+    january = await command("report", "revenue", "--month", "2026-01", "--decimals", "0", "--json")
+    (row,) = january.json["rows"]
+    assert (row["allocated"], row["recognised_in_month"], row["deferred"]) == ("9000", "4175", "4825")
+    february = await command("report", "revenue", "--month", "2026-02", "--decimals", "0", "--json")
+    (row,) = february.json["rows"]
+    assert (row["recognised_in_month"], row["of_estimate"], row["assumption"]) == ("3552", "-84", "GRP/SG@2")
+
+
+async def test_amounts_in_place_of_a_price(command: Command) -> None:
+    await assume(command, "97%", "2026-01")
+    words = ("report", "revenue", "--month", "2026-01", "--decimals", "0")
+    missing = await command(*words)
+    assert missing.code == 2
+    assert "give the amount of 2026-01: --allocated 2026-01=AMOUNT" in missing.err
+    given = await command(*words, "--allocated", "2026-01=9000", "--json")
+    assert given.json["rows"][0]["recognised"] == "4175"
+
+
+async def test_assumptions_are_versions(command: Command) -> None:
+    await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    again = await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    assert (again.code, again.err) == (2, "abacus: GRP/SG@1 says the same already; nothing to set\n")
+    await assume(command, "99%", "2026-02")
+    shown = await command("report", "assumptions", "show", "--json")
+    assert [(row["assumption"], row["expected_use"], row["cost_per_point"], row["set_by"], row["reason"])
+            for row in shown.json["rows"]] == [
+        ("GRP/SG@1", "97%", "0.008", "jane", "a study"),
+        ("GRP/SG@2", "99%", None, "jane", "a study"),
+    ]  # fmt: skip
+
+
+async def test_rollforward_in_every_form(command: Command, tmp_path: Path) -> None:
+    words = ("report", "rollforward", "--month", "2026-01", "--by", "country", "--by", "partner")
+    found = await command(*words, "--json")
+    assert (found.code, found.json["tied"], found.json["over"]) == (0, True, True)
+    expected = [
+        {"program": "GRP", "country": "SG", "partner": "-", "opening": 0, "issued": 10_000, "spent": 0, "expired": 0,
+         "reversed": 0, "adjusted": 0, "closing": 10_000},
+        {"program": "GRP", "country": "SG", "partner": "acme", "opening": 0, "issued": 0, "spent": 4_500, "expired": 0,
+         "reversed": 0, "adjusted": 0, "closing": -4_500},
+    ]  # fmt: skip
+    assert found.json["rows"] == expected
+    as_csv = await command(*words, "--csv")
+    assert list(csv.DictReader(io.StringIO(as_csv.out))) == [
+        {name: str(value) for name, value in row.items()} for row in expected
+    ]
+    file = tmp_path / "books.parquet"
+    as_table = await command(*words, "--parquet", str(file))
+    assert as_table.out.startswith("Points in 2026-01")  # as narrow as the terminal that there is not
+    written = pyarrow.parquet.read_table(file)
+    assert written.to_pylist() == expected
+    assert [str(kind) for kind in written.schema.types[:4]] == ["string", "string", "string", "int64"]
+
+
+async def test_books_that_do_not_tie_end_with_1(command: Command, database_url: str) -> None:
+    owner = await asyncpg.connect(database_url)
+    await owner.execute("update account set balance = balance + 1")
+    await owner.close()
+    found = await command("report", "rollforward", "--month", "2026-02", "--json")
+    assert (found.code, found.json["tied"]) == (1, False)
+    assert found.err == "abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows\n"
+    held = await command("report", "liability", "--json")
+    assert (held.code, held.json["tied"]) == (1, False)
+
+
+async def test_liability_at_a_date(command: Command, tmp_path: Path) -> None:
+    """5,500 points × 97 % × 0.008."""
+    unknown = await command("report", "liability", "--at", "2026-01-31", "--json")
+    assert (unknown.json["rows"][0]["outstanding"], unknown.json["rows"][0]["liability"]) == (5_500, None)
+    await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    file = tmp_path / "it's.parquet"
+    found = await command("report", "liability", "--at", "2026-01", "--json", "--parquet", str(file))
+    assert found.json["rows"] == [
+        {"program": "GRP", "country": "SG", "members": 1, "outstanding": 5_500, "owed": 0, "expected_use": "97%",
+         "cost_per_point": "0.008", "liability": "42.68", "currency": "SGD", "assumption": "GRP/SG@1"}
+    ]  # fmt: skip
+    written = pyarrow.parquet.read_table(file).to_pylist()
+    assert [(str(row["cost_per_point"]), str(row["liability"])) for row in written] == [("0.008", "42.68")]
+
+
+async def test_ageing_and_cohorts(command: Command) -> None:
+    ageing = await command("report", "ageing", "--json")
+    assert [(row["lapses"], row["points"]) for row in ageing.json["rows"]] == [("2026-08", 1_000), ("held", 500)]
+    cohorts = await command("report", "cohorts", "--at", "2026-01-31", "--json")
+    (row,) = cohorts.json["rows"]
+    assert (row["month"], row["earned"], row["spent"], row["outstanding"]) == ("2026-01", 10_000, 4_500, 5_500)
+
+
+async def test_backtest_of_a_draft(command: Command, tmp_path: Path) -> None:
+    await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    draft, file = tmp_path / "sg.toml", tmp_path / "differences.parquet"
+    draft.write_text(to_toml(SINGAPORE).replace('food = "2"', 'food = "2.5"'))
+    words = ("rates", "backtest", str(draft), "--from", "2026-01", "--to", "2026-01-31")
+    found = await command(*words, "--json", "--parquet", str(file))
+    row = {"vertical": "food", "payment_type": "wallet", "tier": "member", "month": "2026-01", "awards": 1,
+           "points": 10_000, "drafted": 12_500, "difference": 2_500}  # fmt: skip
+    assert found.json["rows"] == [row]
+    assert found.json["liability"][0]["liability"] == "19.40"
+    assert found.json["unpriced"] == []
+    assert pyarrow.parquet.read_table(file).to_pylist() == [row]
+    as_table = await command(*words)
+    assert [part for part in ("By vertical", "By payment type", "By tier", "By month") if part in as_table.out]
+    before = await command("rates", "backtest", str(draft), "--from", "2025-12", "--to", "2025-12", "--json")
+    assert (before.json["rows"], before.json["total"][0]["awards"]) == ([], 0)
+    draft.write_text(to_toml(SINGAPORE).replace('food = "2"', 'food = "-2"'))
+    assert (await command(*words)).code == 2
+
+
+async def test_a_parquet_file_without_rows(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "none.parquet"
+    await command("report", "assumptions", "show", "--parquet", str(file))
+    assert pyarrow.parquet.read_table(file).to_pylist() == []
+
+
+async def test_allocation(command: Command) -> None:
+    words = ("--price", "100000", "--products", "100000", "--points", "10000", "--selling-price", "1")
+    found = await command("report", "allocate", *words, "--expected-use", "95%", "--decimals", "0", "--json")
+    assert found.json["rows"] == [{"price": "100000", "products": "91324", "points": "8676"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["rollforward", "--month", "July"], "abacus: 'July' is not a month; write it as 2026-07"),
+        (["rollforward", "--month", "2026-07", "--csv", "--json"], "abacus: --csv and --json: choose one"),
+        (["ageing", "--parquet", "/nowhere/x"], "abacus: --parquet: there is no directory /nowhere"),
+        (["liability", "--at", "soon"], "abacus: --at: 'soon' is neither a day such as 2026-07-31 nor a month"),
+        (["revenue", "--month", "2026-01"], "abacus: nothing is assumed of such points; `abacus report assumptions"),
+        (["revenue", "--month", "2026-01", "--allocated", "9000"], "abacus: --allocated: '9000' is not a month"),
+        (
+            ["assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", "97", "--currency", "SGD",
+             "--reason", "x", "--by", "jane"],
+            "abacus: --expected-use: '97' is not above 0 % and at most 100 %; write it as 97%",
+        ),
+        (
+            ["assumptions", "set", "--program", "grp", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
+             "--reason", "x", "--by", "jane"],
+            "abacus: --program: 'grp' does not look like one",
+        ),
+        (
+            ["assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
+             "--reason", "x", "--by", "jane", "--cost-per-point=-1"],
+            "abacus: --cost-per-point: '-1' is negative",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)  # fmt: skip
+async def test_what_is_refused(command: Command, words: list[str], line: str) -> None:
+    ran = await command("report", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(line)
+    assert len(ran.err.splitlines()) == 1

@@ -1,0 +1,162 @@
+"""`abacus up` and `abacus demo` as a user starts them."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+
+from abacus.cli.examples.stream import BOB
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from tests.cli.test_cli import abacus_process as abacus
+from tests.support.house import until
+from workers import WORKERS
+
+DEMO_KEYS = {
+    "transactions",
+    "awarded",
+    "points",
+    "duplicates",
+    "retried",
+    "quarantined",
+    "elapsed_s",
+    "transactions_per_s",
+    "p50_ms",
+    "p99_ms",
+    "expired_members",
+    "expired_points",
+    "tier_changes",
+    "notifications",
+    "ledger_verified",
+    "reconciled",
+}
+
+
+@asynccontextmanager
+async def up(data_dir: str) -> AsyncIterator[dict[str, str]]:
+    """The addresses that it prints; it must end well within thirty seconds when it is told to."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "abacus",
+        "up",
+        "--json",
+        "--data-dir",
+        data_dir,
+        env={**clean, "ABACUS_API_PORT": "0"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), 60)
+        yield json.loads(line)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 30) == 0
+        assert await process.stdout.read() == b""
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def get(url: str) -> str:
+    def fetch() -> str:
+        with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310  # our own address
+            return str(response.read().decode())
+
+    return await asyncio.to_thread(fetch)
+
+
+async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
+    publisher = StreamPublisher(addresses["kafka"])
+    try:
+        await publisher.publish("abacus.transactions.v1", [Message(b"bob", json.dumps(transaction).encode())])
+    finally:
+        await publisher.close()
+
+
+@pytest.mark.long
+async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
+    with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
+        async with up(data_dir) as addresses:
+            assert set(addresses) == {"api", "kafka", "sqs", "database"}
+            await send(addresses, BOB)
+            await until(lambda: _transfers(addresses["database"], 1))
+            assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'
+            ready = json.loads(await get(f"{addresses['api']}/readyz"))
+            assert ready["ready"]
+            assert set(ready["workers"]) == set(WORKERS)
+            metrics = await get(f"{addresses['api']}/metrics")
+            assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics
+        async with up(data_dir) as addresses:
+            await send(addresses, BOB)
+            await send(addresses, {**BOB, "transaction_id": "T-BOB-2"})
+            await until(lambda: _transfers(addresses["database"], 2))
+            verified = await abacus("ledger", "verify", "--json", env={"ABACUS_DATABASE_URL": addresses["database"]})
+            assert verified.json["transfers"] == 2
+
+
+async def test_up_can_be_stopped_while_it_still_starts() -> None:
+    """A Kafka of one's own that nobody serves: it waits, says for what, and lets itself be stopped."""
+    with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "abacus", "up", "--data-dir", data_dir),
+            env={**clean, "ABACUS_API_PORT": "0", "ABACUS_KAFKA_BOOTSTRAP": "127.0.0.1:1"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stderr is not None
+        try:
+            async with asyncio.timeout(60):
+                while b"Kafka" not in await process.stderr.readline():
+                    pass
+            process.send_signal(signal.SIGTERM)
+            _, code = await asyncio.wait_for(asyncio.gather(process.stderr.read(), process.wait()), 25)
+            assert code == 0
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+@pytest.mark.long
+async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> None:
+    with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:
+        first = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
+        assert set(first) == DEMO_KEYS
+        assert (first["ledger_verified"], first["reconciled"]) == (True, True)
+        assert first["transactions"] == 502 == first["awarded"] + first["duplicates"] + first["quarantined"]
+        assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
+        assert first["expired_points"] >= first["expired_members"]
+        again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
+        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
+        assert again["duplicates"] == first["awarded"] + first["duplicates"]
+        assert (again["ledger_verified"], again["reconciled"]) == (True, True)
+
+
+async def test_the_demo_shows_the_worked_examples() -> None:
+    ran = await abacus("demo", "--transactions", "20")
+    assert ran.code == 0
+    assert "txn:meals:T-BOB: 180 points (GRP) for bob" in ran.out
+    assert "txn:meals:T-JANE: 60 points (OVO) for jane" in ran.out
+    assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
+    assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
+    assert ran.out.count("recomputed now: same") == 4
+
+
+async def _transfers(database_url: str, count: int) -> bool:
+    connection = await asyncpg.connect(database_url)
+    try:
+        return int(await connection.fetchval("select count(*) from transfer")) >= count
+    finally:
+        await connection.close()

@@ -1,0 +1,210 @@
+"""What events say to members, and what becomes one message."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document, message_of, preview
+from abacus.engage.notify.decide.notice import Notice, Unreadable, heard
+from abacus.engage.notify.decide.part import PARTS, SAMPLES, Earned, Expired, Expiring, Kind, TierChanged, fields_of
+from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Kind as LedgerKind
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.programs.tiers.decide.events import encode_tier_changed
+from abacus.programs.tiers.decide.keeping import Change, Reason
+
+AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
+DAY = date(2026, 12, 31)
+
+
+def points_event(type_: str = "abacus.points.earned.v1", **changes: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {"member_id": "bob", "program": "GRP", "country": "SG", "seq": 3, "points": 60}
+    data |= {"balance": 240}
+    data |= {"expires_on": "2026-12-31", "key": "txn:rides:T-1", "explanation": {}, "surprise": 1}
+    event = {"id": "bob:GRP:3", "type": type_, "time": "2026-07-01T12:00:00+00:00", "more": True}
+    return event | {"data": data | changes}
+
+
+def tier_event(**changes: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {"member_id": "bob", "program": "GRP", "country": "SG", "from": "member", "to": "silver"}
+    data |= {
+        "reason": "upgrade",
+        "earned": 300,
+        "until": "2026-12-31",
+        "at": "2026-07-01T12:00:00+00:00",
+        "period": "x",
+    }
+    event = {"id": "bob:GRP:tier:7", "type": "abacus.tier.changed.v1", "time": "2026-07-01T20:00:00+08:00"}
+    return event | {"data": data | changes}
+
+
+EARNED = Earned(program="GRP", country="SG", points=60, count=1, balance=240, expires_on=DAY)
+EXPIRED = Expired(program="GRP", country="SG", points=60, count=1, balance=240)
+SILVER = TierChanged(
+    program="GRP", country="SG", from_tier="member", to_tier="silver", reason="upgrade", earned=300, until=DAY
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "outcome"),
+    [
+        (points_event(), Notice("bob", "bob:GRP:3", AT, 3, EARNED)),
+        (points_event("abacus.points.expired.v1", points=-60), Notice("bob", "bob:GRP:3", AT, 3, EXPIRED)),
+        (tier_event(), Notice("bob", "bob:GRP:tier:7", AT, 7, SILVER)),
+        (tier_event() | {"id": "odd"}, Notice("bob", "odd", AT, 0, SILVER)),
+        (points_event(points=0), None),
+        (points_event("abacus.points.expired.v1", points=0), None),
+        (tier_event(to="member"), None),
+        (points_event("abacus.points.reversed.v1"), None),
+        (points_event("abacus.points.held.v1", points="?"), None),
+    ],
+)
+def test_what_an_event_says(event: dict[str, Any], outcome: Notice | None) -> None:
+    assert heard(orjson.dumps(event)) == outcome
+
+
+def test_what_the_relay_publishes_is_heard() -> None:
+    fields: dict[str, Any] = dict.fromkeys(Transfer._fields)
+    fields |= {"member_id": "bob", "program": "GRP", "seq": 3, "kind": LedgerKind.EARN, "points": 60}
+    fields |= {"balance_after": 240, "key": "txn:rides:T-1", "country": "SG", "expires_on": DAY}
+    fields |= {"occurred_at": AT - timedelta(days=40), "posted_at": AT, "explanation": b"{}"}
+    assert heard(encode_event(Transfer(**fields))) == Notice("bob", "bob:GRP:3", AT, 3, EARNED)
+
+
+def test_what_the_expirer_posts_is_heard() -> None:
+    account = Account("bob", "GRP", "SG", 60, 0, 60, date(2026, 5, 31), 2, b"")
+    lapsed = lapse(Purse(account), MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
+    assert lapsed is not None
+    part = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
+    assert heard(encode_event(lapsed.transfer)) == Notice("bob", "bob:GRP:3", AT, 3, part)
+
+
+@pytest.mark.parametrize("country", ["SG", None])
+def test_what_the_tier_keeper_publishes_is_heard(country: str | None) -> None:
+    """An operator may set a tier before the member has earned anything anywhere."""
+    change = Change(
+        *("bob", "GRP", 7, country, "member", "silver", Reason.OVERRIDE, "ops", "a friend"),
+        *(None, None, None, None, AT),
+    )
+    part = SILVER.model_copy(update={"country": country, "reason": "override", "earned": None, "until": None})
+    assert heard(encode_tier_changed(change)) == Notice("bob", "bob:GRP:tier:7", AT, 7, part)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b"",
+        b"no json",
+        b"[]",
+        b"{}",
+        b'"text"',
+        b'{"type": []}',
+        b'{"type": "abacus.points.earned.v1"}',
+        orjson.dumps(points_event(member_id="b\x00b")),
+        orjson.dumps(points_event(member_id=7)),
+        orjson.dumps(points_event(program="grp")),
+        orjson.dumps(points_event(points="60")),
+        orjson.dumps(points_event(points=1.5)),
+        orjson.dumps(points_event(balance=None)),
+        orjson.dumps(points_event(seq=0)),
+        orjson.dumps(points_event(expires_on="soon")),
+        orjson.dumps(points_event() | {"time": "2026-07-01T12:00:00"}),
+        orjson.dumps(points_event() | {"id": "x" * 500}),
+        orjson.dumps(points_event() | {"id": "b\x00b"}),
+        orjson.dumps(tier_event(to=None)),
+        orjson.dumps(tier_event(until="31 July")),
+        b'{"type": "abacus.points.earned.v1", "data": {"points": 1' + b"0" * 40 + b"}}",
+    ],
+)
+def test_what_is_no_event_is_said_so_without_repeating_it(event: bytes) -> None:
+    with pytest.raises(Unreadable) as unreadable:
+        heard(event)
+    assert "bob" not in str(unreadable.value)
+
+
+def earned(seq: int, points: int, program: str = "GRP") -> Notice:
+    part = Earned(program=program, country="SG", points=points, count=1, balance=100 + seq, expires_on=DAY)
+    return Notice("bob", f"bob:{program}:{seq}", AT, seq, part)
+
+
+def tier(number: int, from_: str, to: str) -> Notice:
+    part = SILVER.model_copy(update={"from_tier": from_, "to_tier": to})
+    return Notice("bob", f"bob:GRP:tier:{number}", AT, number, part)
+
+
+def test_one_message_of_all_there_is_with_what_matters_most_first() -> None:
+    soon = Notice("bob", "e", AT, 0, Expiring(program="GRP", country="SG", points=5, expires_on=DAY, days=7))
+    gone = Notice("bob", "x", AT, 9, EXPIRED)
+    message = message_of(
+        [
+            earned(2, 20),
+            gone,
+            earned(1, 10),
+            tier(2, "silver", "gold"),
+            earned(1, 7, "OVO"),
+            soon,
+            tier(1, "member", "silver"),
+        ]
+    )
+    assert [(part.kind, part.program) for part in message.parts] == [
+        (Kind.TIER_CHANGED, "GRP"),
+        (Kind.EXPIRING, "GRP"),
+        (Kind.EXPIRED, "GRP"),
+        (Kind.EARNED, "GRP"),
+        (Kind.EARNED, "OVO"),
+    ]
+    up, *_, grp, ovo = message.parts
+    assert isinstance(up, TierChanged)
+    assert (up.from_tier, up.to_tier) == ("member", "gold")
+    assert grp == Earned(program="GRP", country="SG", points=30, count=2, balance=102, expires_on=DAY)
+    assert ovo == Earned(program="OVO", country="SG", points=7, count=1, balance=101, expires_on=DAY)
+
+
+@given(order=st.permutations(range(1, 9)), points=st.lists(st.integers(1, 10**15), min_size=8, max_size=8))
+def test_the_order_in_which_notices_are_found_makes_no_difference(order: list[int], points: list[int]) -> None:
+    message = message_of(earned(seq, points[seq - 1]) for seq in order)
+    assert message == message_of(earned(seq, points[seq - 1]) for seq in range(1, 9))
+    (part,) = message.parts
+    assert part == Earned(program="GRP", country="SG", points=sum(points), count=8, balance=108, expires_on=DAY)
+
+
+def test_other_notices_are_another_message() -> None:
+    ids = {message_of(each).message_id for each in ([earned(1, 1)], [earned(2, 1)], [earned(1, 1), earned(2, 1)])}
+    assert len(ids) == 3
+
+
+def test_what_is_stored_is_read_back() -> None:
+    parts = [part for samples in SAMPLES.values() for part in samples]
+    assert PARTS.validate_json(PARTS.dump_json(parts)) == parts
+
+
+def test_the_document() -> None:
+    outgoing = Outgoing("bob", "ntf_1", "en", Words("Title", "Text"), [EARNED], AT)
+    assert orjson.loads(document(outgoing)) == {
+        "type": "member.notification",
+        "id": "ntf_1",
+        "member_id": "bob",
+        "locale": "en",
+        "title": "Title",
+        "text": "Text",
+        "created_at": "2026-07-01T12:00:00Z",
+        "about": [
+            {"kind": "earned", "program": "GRP", "country": "SG", "points": 60, "count": 1, "balance": 240,
+             "expires_on": "2026-12-31"}
+        ],
+    }  # fmt: skip
+    assert preview(ChannelName.LOG, outgoing) == "Title\nText"
+    assert preview(ChannelName.SNS, outgoing).encode() == document(outgoing)
+
+
+def test_every_kind_has_samples_of_its_own_and_fields() -> None:
+    for kind in Kind:
+        assert {sample.kind for sample in SAMPLES[kind]} == {kind}
+        assert {"program", "country"} < fields_of(kind)

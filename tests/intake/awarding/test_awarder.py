@@ -1,0 +1,88 @@
+"""When posting fails in a way that nobody foresaw, what else is in the message is posted, and the message fails."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from abacus.core.clock import FixedClock
+from abacus.core.errors import Unavailable
+from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.isolate_failures import MOST_FAILURES
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.posting import Outcome, Unpostable
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Received
+from tests.support.awards import NOW, award
+from tests.support.memory_ledger import MemoryLedger
+from tests.support.memory_quarantine import MemoryQuarantine
+
+CLOCK = FixedClock(NOW)
+AWARDS = [award(key=f"txn:rides:{number:02}", member_id=f"m{number}") for number in range(40)]
+
+
+class Moody(MemoryLedger):
+    """Fails with whatever holds one of these keys."""
+
+    def __init__(self, fails: dict[str, Exception]) -> None:
+        super().__init__(CLOCK)
+        self.fails = fails
+        self.asked = 0
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        self.asked += 1
+        for each in awards:
+            if each.key in self.fails:
+                raise self.fails[each.key]
+        return await super().post(awards)
+
+
+async def handled(ledger: Moody, *messages: Sequence[Award]) -> MemoryQuarantine:
+    quarantine = MemoryQuarantine(CLOCK)
+    bodies = [body for each in messages for body in pack("awards", map(encode_award, each))]
+    assert len(bodies) == len(messages)
+    received = [Received(str(place), str(place), body, 1) for place, body in enumerate(bodies)]
+    await Awarder(ledger, ledger, quarantine, CLOCK).handle(received)
+    return quarantine
+
+
+async def test_the_others_of_its_message_are_posted() -> None:
+    bad, refused = AWARDS[17].key, AWARDS[30].key
+    ledger = Moody({bad: ZeroDivisionError("nobody foresaw this"), refused: Unpostable("no such value")})
+    with pytest.raises(ZeroDivisionError, match="nobody foresaw this"):
+        await handled(ledger, AWARDS)
+    assert ledger.claims.keys() == {each.key for each in AWARDS} - {bad, refused}
+    ledger.fails.clear()
+    await handled(ledger, AWARDS)
+    assert len(ledger.transfers) == len(AWARDS)
+
+
+async def test_what_is_refused_beside_it_is_set_aside() -> None:
+    bad, refused = AWARDS[1].key, AWARDS[2].key
+    ledger, quarantine = Moody({bad: RuntimeError(), refused: Unpostable("no such value")}), MemoryQuarantine(CLOCK)
+    (body,) = pack("awards", map(encode_award, AWARDS[:4]))
+    with pytest.raises(RuntimeError):
+        await Awarder(ledger, ledger, quarantine, CLOCK).handle([Received("1", "1", body, 1)])
+    assert [held.item.key for held in quarantine.kept()] == [refused]
+
+
+async def test_of_several_messages_the_one_is_found_first() -> None:
+    """By whoever handed them over, a message at a time: so only that one is taken apart."""
+    ledger = Moody({AWARDS[17].key: RuntimeError()})
+    with pytest.raises(RuntimeError):
+        await handled(ledger, AWARDS[:20], AWARDS[20:])
+    assert (ledger.asked, ledger.transfers) == (1, [])
+
+
+async def test_when_all_fail_it_is_given_up_soon() -> None:
+    ledger = Moody({each.key: RuntimeError() for each in AWARDS})
+    with pytest.raises(RuntimeError):
+        await handled(ledger, AWARDS)
+    assert MOST_FAILURES < ledger.asked < len(AWARDS) / 2
+
+
+async def test_a_ledger_that_is_away_is_no_failure_of_an_award() -> None:
+    ledger = Moody({AWARDS[3].key: Unavailable("ledger", "away")})
+    with pytest.raises(Unavailable):
+        await handled(ledger, AWARDS)
+    assert (ledger.asked, ledger.transfers) == (1, [])

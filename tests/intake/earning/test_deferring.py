@@ -1,0 +1,117 @@
+"""Which messages go to the retry queue when what they need is away: every one that was not set aside."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from abacus.core.clock import FixedClock
+from abacus.core.errors import Reason, Unavailable
+from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.intake.earning.decide.source_message import Message, decode_retries
+from abacus.intake.earning.decide.transaction import Completed, read_transaction
+from abacus.intake.earning.issuing import Decided, Issuing
+from abacus.ledger.types.posting import Claim
+from abacus.platform.health import WorkerHealth
+from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.store.reader import CardReader
+from tests.support.cards import BOOK, LUNCH, REFUND, message
+from tests.support.memory_quarantine import MemoryQuarantine
+from tests.support.memory_queue import MemoryQueue
+from tests.support.memory_tiers import MemoryTiers
+
+CLOCK = FixedClock(datetime(2026, 2, 1, tzinfo=UTC))
+ASKED = "api:acme:k-1 by SG@7"  # a partner's key, and its card: the same whatever the partner asks for under it
+GOOD, REFUNDED, BAD = message(LUNCH), message(REFUND), b"{"
+
+
+class Delays(MemoryQueue):
+    """Keeps how long each message is to wait."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.sent: list[tuple[float, str]] = []
+
+    async def send(self, bodies: Sequence[str], *, delay_s: float = 0) -> None:
+        self.sent += [(delay_s, body) for body in bodies]
+
+
+class Away:
+    """Postings while the database is down."""
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        raise Unavailable("database", "away")
+
+
+def issuing(reader: CardReader, retry_queue: MemoryQueue) -> Issuing:
+    return Issuing(
+        cards=reader,
+        tiers=MemoryTiers({}),
+        postings=Away(),
+        award_queue=MemoryQueue("award"),
+        retry_queue=retry_queue,
+        quarantine=MemoryQuarantine(CLOCK),
+        retry_policy=RetryPolicy(),
+        clock=CLOCK,
+        rng=random.Random(1),
+        health=WorkerHealth("retrier"),
+    )
+
+
+async def cards_read() -> CardReader:
+    cards = [published for scope in BOOK.countries() for published in BOOK.versions(scope)]
+
+    async def load() -> list[PublishedCard]:
+        return cards
+
+    reader = CardReader(load)
+    await reader.refresh()
+    return reader
+
+
+async def decided(*messages: Message) -> Decided:
+    return await issuing(await cards_read(), MemoryQueue("retry")).decide(messages)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "deferred", "set_aside"),
+    [
+        ([REFUNDED], [REFUNDED], []),
+        ([GOOD, REFUNDED], [GOOD, REFUNDED], []),
+        ([BAD, REFUNDED], [REFUNDED], [BAD]),
+    ],
+    ids=["one", "its neighbours too", "but none that was set aside"],
+)
+async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_aside: list[bytes]) -> None:
+    """All from one origin: what is set aside of it says nothing of the rest."""
+    came_to = await decided(*(Message(body, ASKED) for body in bodies))
+    assert [each.body for each in came_to.deferred] == deferred
+    assert [each.body for each in came_to.set_aside] == set_aside
+
+
+async def test_a_partner_finds_what_was_given_up_by_its_key() -> None:
+    long_ago = CLOCK.now() - timedelta(days=2)
+    came_to = await decided(Message(GOOD, ASKED, 40, long_ago), Message(REFUNDED, "kafka:t/0/1", 40, long_ago))
+    assert [(each.reason, each.key) for each in came_to.set_aside] == [
+        (Reason.RETRIES_EXHAUSTED, "api:acme:k-1"),
+        (Reason.RETRIES_EXHAUSTED, None),
+    ]
+    completed = read_transaction(GOOD)
+    assert isinstance(completed, Completed)
+    assert came_to.set_aside[0].fingerprint == completed.fingerprint_as_asked
+
+
+async def test_each_waits_as_long_as_it_has_failed() -> None:
+    """A refund that has failed for hours does not make its neighbours wait for as long."""
+    queue = Delays("retry")
+    worked = issuing(await cards_read(), queue)
+    came_to = await worked.decide(
+        [Message(REFUNDED, "kafka:t/0/1", attempt, CLOCK.now() if attempt else None) for attempt in (30, 0, 30)]
+    )
+    await worked.hand_over(came_to)
+    counts = [len(decode_retries(body)) for _, body in queue.sent]
+    soon, late = (delay for delay, _ in queue.sent)
+    assert counts == [1, 2]
+    assert soon < 10
+    assert late > soon

@@ -1,0 +1,272 @@
+"""The door: who is sent together, who is answered what, and what happens without the register or the queue."""
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import orjson
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.intake.earning.decide.source_message import Asked, Message, decode_retries
+from abacus.intake.partners import award_intake as door_module
+from abacus.intake.partners.award_intake import Accepted, Door, KeyInFlight, KeyReused
+from abacus.intake.partners.decide.entry import Entry
+from abacus.intake.partners.register import Found, Reception
+from abacus.ledger.types.award import Award
+from abacus.platform.sqs.port import Received, Unsent
+from tests.ledger.ledgers import award
+
+
+class Register:
+    """The register's part in the door, in memory; it can go away."""
+
+    def __init__(self) -> None:
+        self.entries: dict[UUID, tuple[Award, str]] = {}
+        self.away = False
+        self.asked = 0
+        self.provisional: dict[UUID, bool] = {}
+
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
+        self._ask()
+        found: dict[UUID, Found] = {}
+        for entry in entries:
+            first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
+            provisional = self.provisional.setdefault(entry.award_id, entry.provisional)
+            if first.fingerprint != entry.award.fingerprint:
+                found[entry.award_id] = Found(Reception.OTHER_FACTS, first)
+            else:
+                reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
+                found[entry.award_id] = Found(reception, first, provisional)
+                if reception is Reception.OURS:
+                    self.entries[entry.award_id] = (first, "taken")
+        return found
+
+    async def queued(self, ids: Sequence[UUID]) -> None:
+        self._ask()
+        for id_ in ids:
+            self.entries[id_] = (self.entries[id_][0], "queued")
+
+    async def enter_queued(self, entries: Sequence[Entry]) -> None:
+        self._ask()
+        for entry in entries:
+            self.entries[entry.award_id] = (entry.award, "queued")
+
+    async def release(self, ids: Sequence[UUID]) -> None:
+        self._ask()
+        for id_ in ids:
+            self.entries[id_] = (self.entries[id_][0], "new")
+
+    def _ask(self) -> None:
+        self.asked += 1
+        if self.away:
+            raise Unavailable("database", "gone")
+
+
+class Line:
+    """A queue that keeps each call, and refuses the bodies that hold a word."""
+
+    name = "award"
+
+    def __init__(self, refused: str | None = None) -> None:
+        self.calls: list[list[str]] = []
+        self.refused = refused
+        self.may_send = asyncio.Event()
+        self.may_send.set()
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
+        self.calls.append(list(bodies))
+        await self.may_send.wait()
+        left = [body for body in bodies if self.refused is not None and self.refused in body]
+        if left:
+            raise Unsent("award", "refused", left)
+
+    async def receive(self) -> list[Received]:
+        raise NotImplementedError
+
+    async def delete(self, messages: Sequence[Received]) -> None:
+        raise NotImplementedError
+
+    async def keep(self, messages: Sequence[Received], seconds: int) -> None:
+        raise NotImplementedError
+
+
+def entry(key: str, **changes: object) -> Entry:
+    return Entry.of("acme", award(key=f"api:acme:{key}", **changes))
+
+
+async def books_kept(door: Door) -> None:
+    """Until nothing is owed any more."""
+    keeping = asyncio.create_task(door.keep_books())
+    async with asyncio.timeout(10):
+        while door.owed:  # noqa: ASYNC110  # the books are kept on their own time
+            await asyncio.sleep(0.05)
+    keeping.cancel()
+
+
+async def test_a_hundred_callers_are_one_call() -> None:
+    line, register = Line(), Register()
+    door = Door(line, Line(), register)
+    accepted = await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    assert accepted == [Accepted(entry(str(number)).award, replayed=False) for number in range(100)]
+    (call,) = line.calls
+    assert sum(len(orjson.loads(body)["awards"]) for body in call) == 100
+    await door.close()
+    assert register.asked == 2
+
+
+async def test_more_than_fit_together_go_one_after_the_other() -> None:
+    line = Line()
+    door = Door(line, Line(), Register(), most_together=30)
+    await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    assert [sum(len(orjson.loads(body)["awards"]) for body in call) for call in line.calls] == [30, 30, 30, 10]
+
+
+async def test_a_failed_envelope_fails_just_those_in_it() -> None:
+    line, register = Line(refused='"key":"api:acme:0"'), Register()
+    door = Door(line, Line(), register)
+    answers = await asyncio.gather(*(door.enter(entry(str(n))) for n in range(250)), return_exceptions=True)
+    (bodies,) = line.calls
+    first = len(orjson.loads(bodies[0])["awards"])
+    assert 0 < first < 250
+    assert all(isinstance(answer, Unavailable) for answer in answers[:first])
+    assert all(isinstance(answer, Accepted) for answer in answers[first:])
+    # Whoever asks again may send at once, and it counts as the first time.
+    line.refused = None
+    assert await door.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
+
+
+async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
+    line, retries, register = Line(), Line(), Register()
+    door = Door(line, retries, register)
+    later = entry("later")._replace(to_compute=Message(b'{"type":"transaction.completed"}', "api:acme:later by SG@1"))
+    accepted = await asyncio.gather(door.enter(entry("now")), door.enter(later))
+    assert list(accepted) == [
+        Accepted(entry("now").award, replayed=False),
+        Accepted(later.award, replayed=False, provisional=True),
+    ]
+    ((awards,),), ((waiting,),) = line.calls, retries.calls
+    assert [each["key"] for each in orjson.loads(awards)["awards"]] == ["api:acme:now"]
+    (message,) = decode_retries(waiting)
+    assert message.asked == Asked("api:acme:later", "SG@1")
+
+
+async def test_without_the_retry_queue_only_what_needs_it_is_refused() -> None:
+    line, retries = Line(), Line(refused="api:acme:later")
+    door = Door(line, retries, Register())
+    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    now, refused = await asyncio.gather(door.enter(entry("now")), door.enter(later), return_exceptions=True)
+    assert isinstance(now, Accepted)
+    assert isinstance(refused, Unavailable)
+
+
+async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answer() -> None:
+    register = Register()
+    register.away = True
+    door = Door(Line(), Line(), register)
+    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    assert [await door.enter(later), await door.enter(later)] == [
+        Accepted(later.award, replayed=False, provisional=True),
+        Accepted(later.award, replayed=True, provisional=True),
+    ]
+
+
+async def test_points_that_were_provisional_and_never_left_are_those_of_the_asking_that_sends_them() -> None:
+    """What the register answers when an entry is taken over decides: the award, and whether it is to be computed."""
+    line, retries, register = Line(), Line(), Register()
+    door = Door(line, retries, register)
+    message = Message(b"{}", "api:acme:k by SG@1")
+    known, guessed = entry("k", points=180), entry("k", points=60)._replace(to_compute=message)
+    for asked, first in ((guessed, known), (known, guessed), (guessed, guessed)):
+        anew = asked if first.provisional else first  # as `Register.take` has it
+        register.entries[known.award_id] = (anew.award, "new")
+        register.provisional[known.award_id] = anew.provisional
+        accepted = await door.enter(asked)
+        assert accepted == Accepted(anew.award, replayed=False, provisional=anew.provisional)
+        await door.close()
+    assert [len(each.calls) for each in (line, retries)] == [2, 1]
+
+
+async def test_more_than_a_process_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "_MOST_WAITING", 2)
+    door = Door(Line(), Line(), Register())
+    held = [asyncio.create_task(door.enter(entry(str(number)))) for number in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Unavailable, match="too many awards wait"):
+        await door.enter(entry("2"))
+    assert not any(accepted.replayed for accepted in await asyncio.gather(*held))
+    assert not (await door.enter(entry("2"))).replayed
+
+
+async def test_what_the_register_does_not_know_yet_is_remembered() -> None:
+    register = Register()
+    register.away = True
+    door = Door(Line(), Line(), register)
+    one = entry("k")
+    await door.enter(one)
+    assert door.remembered(one.award_id) == one
+    register.away = False
+    await books_kept(door)
+    assert door.remembered(one.award_id) is None
+
+
+async def test_a_key_in_flight_is_told_so() -> None:
+    line = Line()
+    line.may_send.clear()
+    door = Door(line, Line(), Register())
+    first = asyncio.create_task(door.enter(entry("k")))
+    await asyncio.sleep(0)
+    with pytest.raises(KeyInFlight):
+        await door.enter(entry("k"))
+    line.may_send.set()
+    assert not (await first).replayed
+    assert (await door.enter(entry("k"))).replayed
+    with pytest.raises(KeyReused):
+        await door.enter(entry("k", fingerprint="f" * 16))
+
+
+async def test_a_key_that_another_process_sends_is_told_so() -> None:
+    register = Register()
+    await register.take([entry("k")])
+    with pytest.raises(KeyInFlight):
+        await Door(Line(), Line(), register).enter(entry("k"))
+
+
+async def test_the_first_answer_is_given_again_whatever_the_rates_are_now() -> None:
+    door = Door(Line(), Line(), Register())
+    await door.enter(entry("k", points=5))
+    assert (await door.enter(entry("k", points=7))).award.points == 5
+
+
+async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -> None:
+    line, register = Line(), Register()
+    door = Door(line, Line(), register)
+    register.away = True
+    assert not (await door.enter(entry("a"))).replayed
+    asked = register.asked
+    assert not (await door.enter(entry("b"))).replayed
+    assert register.asked == asked, "it is not asked again while it is known to be away"
+    assert (await door.enter(entry("a"))).replayed
+    with pytest.raises(KeyReused):
+        await door.enter(entry("a", fingerprint="f" * 16))
+    assert (len(line.calls), door.owed) == (2, 2)
+    register.away = False
+    assert (await door.enter(entry("b"))).replayed, "also before the entries are made up for"
+    with pytest.raises(KeyReused):
+        await door.enter(entry("b", fingerprint="f" * 16))
+    await books_kept(door)
+    assert {how for _, how in register.entries.values()} == {"queued"}
+    assert (await door.enter(entry("a"))).replayed
+
+
+async def test_a_caller_who_leaves_does_not_take_the_others_along() -> None:
+    line = Line()
+    door = Door(line, Line(), Register())
+    leaving = asyncio.create_task(door.enter(entry("a")))
+    staying = asyncio.create_task(door.enter(entry("b")))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert not (await staying).replayed
+    await door.close()
+    assert len(line.calls) == 1
+    assert (await door.enter(entry("a"))).replayed

@@ -1,0 +1,122 @@
+"""Keys, signatures and rates of requests: small rules, each by itself."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.core.errors import Refused
+from abacus.intake.partners.decide.keys import digest_of, is_key, looks_like_key, new_key, prefix_of
+from abacus.intake.partners.decide.limiter import RateLimiter
+from abacus.intake.partners.decide.partner import Partner, checked
+from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature, sign
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PARTNER = Partner(
+    partner_id="acme",
+    name="Acme",
+    fixed_points=True,
+    computed_points=False,
+    countries=("SG",),
+    card_scope=None,
+    requests_per_minute=60,
+    signing_secret=None,
+    created_at=NOW,
+    created_by="ann",
+    disabled_at=None,
+)
+
+
+def test_keys_are_new_each_time_and_proved_by_all_of_them() -> None:
+    keys = [new_key() for _ in range(50)]
+    assert len({key.text for key in keys}) == len({key.prefix for key in keys}) == 50
+    key = keys[0]
+    assert looks_like_key(key.text)
+    assert key.prefix == prefix_of(key.text) == key.text[:21]
+    assert len(key.text) - len(key.prefix) == 43  # 62 ** 43 > 2 ** 256
+    assert is_key(key.text, key.digest)
+    assert not is_key(key.text[:-1] + ("a" if key.text[-1] != "a" else "b"), key.digest)
+    assert len(digest_of(key.text)) == 32
+
+
+@pytest.mark.parametrize(
+    "text", ["", "abk_live_", "abk_test_" + "a" * 55, "abk_live_" + "a" * 54, "abk_live_" + "é" * 55]
+)
+def test_what_is_no_key(text: str) -> None:
+    assert not looks_like_key(text)
+
+
+def test_a_signature_as_others_compute_it() -> None:
+    """Fixed, because partners have written it in other languages."""
+    assert sign("abs_secret", "post", "/v1/awards?x=1", b"{}", 1780272000) == (
+        "v1=357db198a4d987186ca303d17bc6dc8d069431c4815c8cb1e11c92ca4a475cf1"
+    )
+
+
+SIGNED = SignedRequest(
+    "POST", "/v1/awards", b"{}", str(int(NOW.timestamp())), sign("s", "POST", "/v1/awards", b"{}", int(NOW.timestamp()))
+)
+
+
+def test_a_signature_that_holds() -> None:
+    for late in (timedelta(0), timedelta(minutes=5), timedelta(minutes=-5)):
+        check_signature("s", SIGNED, NOW + late)
+
+
+@pytest.mark.parametrize(
+    ("request_", "late"),
+    [
+        (SIGNED, timedelta(minutes=5, seconds=1)),
+        (SIGNED, timedelta(minutes=-5, seconds=-1)),
+        (SIGNED._replace(method="PUT"), timedelta(0)),
+        (SIGNED._replace(path="/v1/quotes"), timedelta(0)),
+        (SIGNED._replace(body=b"{ }"), timedelta(0)),
+        (SIGNED._replace(timestamp=str(int(NOW.timestamp()) + 1)), timedelta(0)),
+        (SIGNED._replace(timestamp=None), timedelta(0)),
+        (SIGNED._replace(timestamp="soon"), timedelta(0)),
+        (SIGNED._replace(timestamp="9" * 400), timedelta(0)),
+        (SIGNED._replace(signature=None), timedelta(0)),
+        (SIGNED._replace(signature="v1=é"), timedelta(0)),
+        (SIGNED._replace(signature=""), timedelta(0)),
+    ],
+)
+def test_a_signature_that_does_not_hold(request_: SignedRequest, late: timedelta) -> None:
+    with pytest.raises(BadSignature):
+        check_signature("s", request_, NOW + late)
+
+
+def test_a_minutes_requests_pass_at_once_and_then_one_a_second() -> None:
+    limiter = RateLimiter()
+    permits = [limiter.take("acme", 60, 0.0) for _ in range(61)]
+    assert [permit.remaining for permit in permits] == [*range(59, -1, -1), 0]
+    assert [permit.wait_s for permit in permits] == [0] * 60 + [1]
+    assert limiter.take("bits", 60, 0.0).remaining == 59
+    assert limiter.take("acme", 60, 1.0).wait_s == 0
+    assert limiter.take("acme", 60, 1.0).wait_s == 1
+    assert limiter.take("acme", 60, 200.0) == (60, 59, 1, 0)
+
+
+@given(st.lists(st.floats(0, 5), max_size=200), st.integers(1, 50))
+def test_never_more_than_a_burst_and_what_came_back(gaps: list[float], per_minute: int) -> None:
+    limiter, now, passed = RateLimiter(), 0.0, 0
+    for gap in gaps:
+        now += gap
+        passed += limiter.take("acme", per_minute, now).wait_s == 0
+    assert passed <= per_minute + now * per_minute / 60 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"partner_id": "Acme"}, "small letters"),
+        ({"partner_id": "a:b"}, "small letters"),
+        ({"name": " "}, "--name"),
+        ({"fixed_points": False}, "may award nothing"),
+        ({"countries": ("sg",)}, "'sg' is not a country"),
+        ({"requests_per_minute": 0}, "--requests-per-minute"),
+    ],
+)
+def test_a_partner_that_makes_no_sense(changes: dict[str, object], what: str) -> None:
+    with pytest.raises(Refused, match=what):
+        checked(PARTNER._replace(**changes))  # type: ignore[arg-type]  # a table of changes

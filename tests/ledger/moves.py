@@ -1,0 +1,91 @@
+"""What is asked of Bob's account in the tests of `MovesPort`, and what is told of each, in one word."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from abacus.core.ids import award_id
+from abacus.ledger.decide.lapsing import MonthEnd
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import (
+    Adjustment,
+    Because,
+    Capture,
+    Movement,
+    Refund,
+    Release,
+    Reserve,
+    Reversal,
+    Spend,
+)
+from abacus.pricing.decide.card import OnShortfall
+from tests.ledger.ledgers import NOW, award
+from tests.life.ledgers import Living
+
+BOB: Final = ("bob", "GRP")
+FACTS: Final = "0" * 16
+NOVEMBER: Final = MonthEnd("expiry:2026-11", date(2026, 11, 30), datetime.fromisoformat("2026-11-30T16:00:00Z"))
+
+Asked: TypeAlias = Sequence[Award | Movement]
+Batch: TypeAlias = Asked | MonthEnd
+
+
+def earn(points: int, key: str = "txn:rides:1", **changes: Any) -> Award:
+    """A transaction of as many dollars as points, good until the end of November."""
+    return award(key=key, points=points, explanation=b'{"amount":"%d.00","currency":"SGD"}' % points, **changes)
+
+
+def spend(points: int, key: str = "api:acme:1", member: str = "bob", facts: str = FACTS) -> Spend:
+    return Spend(key, member, "GRP", "SG", facts, points, "a coffee", "acme")
+
+
+def hold(points: int, name: str = "h", member: str = "bob", until: datetime | None = None) -> Reserve:
+    key = f"api:acme:{name}"
+    until = until or NOW + timedelta(days=1)
+    return Reserve(key, member, "GRP", "SG", FACTS, points, "a table", "acme", award_id(key), until)
+
+
+def capture(points: int | None = None, name: str = "h", **changes: Any) -> Capture:
+    hold_id = award_id(f"api:acme:{name}")
+    asked = Capture(f"capture:{hold_id}", *BOB, "SG", FACTS, points, "acme", hold_id)
+    return asked._replace(**changes)
+
+
+def release(name: str = "h", because: Because = Because.RELEASED, **changes: Any) -> Release:
+    hold_id = award_id(f"api:acme:{name}")
+    return Release(f"release:{hold_id}", *BOB, "SG", FACTS, "acme", hold_id, because)._replace(**changes)
+
+
+def adjust(points: int, key: str = "adjust:1", **changes: Any) -> Adjustment:
+    asked = Adjustment(key, *BOB, "SG", FACTS, points, "a mistake", "ann", None, NOVEMBER.last_day, lifetime=False)
+    return asked._replace(**changes)
+
+
+def reverse(of: str = "txn:rides:1", part: Refund | int | None = None, name: str = "r", **changes: Any) -> Reversal:
+    asked = Reversal(
+        *(f"api:acme:{name}", *BOB, "SG", FACTS, of, part, OnShortfall.NEGATIVE, "SG@1", None, None, NOW),
+        expires_on=NOVEMBER.last_day,
+        lifetime=False,
+    )
+    return asked._replace(**changes)
+
+
+def refund(amount: str, name: str = "r", of: str = "txn:rides:1", currency: str = "SGD", **changes: Any) -> Reversal:
+    return reverse(of, Refund(Decimal(amount), currency), name, **changes)
+
+
+async def fates(ledger: Living, batch: Batch) -> list[str]:
+    """Do it; what became of each, and of what was refused why."""
+    if isinstance(batch, MonthEnd):
+        await ledger.lapse(BOB, batch)
+        return []
+    awards, movements = parted(batch)
+    outcomes = [*(await ledger.post(awards) if awards else ()), *(await ledger.move(movements) if movements else ())]
+    return [each.status.value if each.fault is None else each.fault.reason.value for each in outcomes]
+
+
+def parted(asked: Asked) -> tuple[list[Award], list[Movement]]:
+    """Awards are posted, and all else is moved."""
+    awards = [each for each in asked if isinstance(each, Award)]
+    return awards, [each for each in asked if not isinstance(each, Award)]

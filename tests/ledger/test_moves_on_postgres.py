@@ -1,0 +1,257 @@
+"""What only shows when two come at once. Each interleaving is forced: nothing here is left to luck."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import asyncpg
+import pytest
+
+from abacus.core.clock import FixedClock
+from abacus.core.errors import Unavailable
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.rows import Overtaken, in_a_transaction
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.movement import Movement
+from abacus.ledger.types.posting import Status
+from abacus.platform.postgres import Connection, Pool
+from abacus.proof.verify import verify
+from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
+from tests.ledger.moves import Asked, capture, earn, hold, parted, release, reverse, spend
+from tests.ledger.test_ledger_on_postgres import ids_against_seq
+from tests.support.waiting import free, waiting
+
+POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.REFUSED, Status.REJECTED
+
+OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GRP', 'SG')"
+
+
+class House:
+    """Bob's account with 100 points, what is done to it at once, and what is left open meanwhile."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.ledger = OpenPostgresLedger(pool, FixedClock(NOW))
+        self.moves = PostgresMoves(pool, FixedClock(NOW))
+
+    async def do(self, asked: Asked) -> list[Status]:
+        awards, movements = parted(asked)
+        posted, moved = await self.ledger.post(awards), await self.moves.move(movements)
+        return [*(each.status for each in posted), *(each.status for each in moved)]
+
+    async def while_open(self, first: Asked, second: Asked) -> list[Status]:
+        """The second starts when all of the first is done but its commit, and has to wait for that."""
+        async with self.pool.acquire() as connection:
+            async with connection.transaction():
+                awards, movements = parted(first)
+                await self.ledger._post(connection, awards)
+                await self.moves._move(connection, movements)
+                going = asyncio.create_task(self.do(second))
+                await waiting(self.pool, going)
+            return await going
+
+
+@pytest.fixture
+async def house(pool: Pool) -> House:
+    house = House(pool)
+    await house.ledger.post([earn(100)])
+    return house
+
+
+@asynccontextmanager
+async def open_transaction(pool: Pool, statement: str, *values: object) -> AsyncIterator[None]:
+    """The statement is done and then undone."""
+    async with pool.acquire() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            await connection.execute(statement, *values, timeout=5)
+            yield
+        finally:
+            await transaction.rollback()
+
+
+SECOND: Final[dict[str, tuple[Asked, Movement, Status]]] = {
+    "a spend waits for an award": ([earn(5, "k")], spend(105), POSTED),
+    "a spend waits for another, and finds less": ([spend(60)], spend(60, "api:acme:2"), REFUSED),
+    "a spend that comes twice is done once": ([spend(100)], spend(100), DUPLICATE),
+    "a capture waits for a release": ([release()], capture(), REFUSED),
+    "a capture that comes twice is done once": ([capture()], capture(), DUPLICATE),
+    "a reversal waits for another": ([reverse()], reverse(name="s"), REFUSED),
+    "a spend waits for a reversal": ([reverse()], spend(1), REFUSED),
+    "a reversal waits for a spend": ([spend(100)], reverse(part=1), POSTED),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+async def test_who_comes_second_waits(house: House, name: str) -> None:
+    first, second, expected = SECOND[name]
+    if isinstance(second, type(capture())):
+        await house.moves.move([hold(60)])
+    assert await house.while_open(first, [second]) == [expected]
+    assert await ids_against_seq(house.pool) == []
+
+
+async def test_an_award_waits_for_a_spend(house: House) -> None:
+    assert await house.while_open([spend(100)], [earn(5, "k")]) == [POSTED]
+    assert await house.pool.fetchval("select balance from account") == 5
+
+
+async def test_who_claims_a_key_second_looks_again(house: House) -> None:
+    """The key goes to another account, so only the key itself is in the way."""
+    to_jane = award(key="k", member_id="jane")
+    assert await house.while_open([award(key="k")], [to_jane]) == [DUPLICATE]
+    assert (await verify(house.pool, lambda _: None)).clean
+
+
+async def test_who_opens_an_account_second_looks_again(house: House) -> None:
+    first, second = award(key="k", member_id="jane"), award(key="l", member_id="jane")
+    assert await house.while_open([first], [second]) == [POSTED]
+    assert (await verify(house.pool, lambda _: None)).clean
+
+
+@pytest.mark.parametrize("members", [["a", "b", "c"], ["c", "b", "a"]], ids=" ".join)
+async def test_accounts_are_locked_in_order(house: House, members: list[str]) -> None:
+    """Whatever the order in which they were opened or are posted to: b is held, so a is locked by then and c is not."""
+    for member in members:
+        await house.ledger.post([award(key=f"opens {member}", member_id=member)])
+    batch = [award(key=member, member_id=member) for member in members]
+    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
+        posting = asyncio.create_task(house.do(batch))
+        await waiting(house.pool, posting)
+        async with house.pool.acquire() as connection, connection.transaction():
+            assert await free(connection, "account", "member_id") == {"bob", "c"}
+    assert await posting == [POSTED] * 3
+
+
+async def test_accounts_are_locked_in_order_to_move_points(house: House) -> None:
+    for member in ("c", "b", "a"):
+        await house.ledger.post([award(key=f"opens {member}", member_id=member)])
+    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
+        moving = asyncio.create_task(house.do([spend(1, f"api:acme:{each}", each) for each in "cba"]))
+        await waiting(house.pool, moving)
+        async with house.pool.acquire() as connection, connection.transaction():
+            assert await free(connection, "account", "member_id") == {"bob", "c"}
+    assert await moving == [POSTED] * 3
+
+
+async def test_accounts_are_opened_in_order(house: House) -> None:
+    """Another is opening b, so c is not opened yet."""
+    async with open_transaction(house.pool, OPEN, "b"):
+        posting = asyncio.create_task(house.do([award(key=each, member_id=each) for each in "cba"]))
+        await waiting(house.pool, posting)
+        async with open_transaction(house.pool, OPEN, "c"):
+            pass
+    assert await posting == [POSTED] * 3
+
+
+async def test_partners_are_locked_in_order(house: House) -> None:
+    for partner in ("cats", "bits", "acme"):
+        await house.ledger.allow(partner, Limits())
+    batch = [award(key=f"api:{partner}:1", activity=False) for partner in ("cats", "bits", "acme")]
+    async with open_transaction(house.pool, "select from allowance where partner_id = 'bits' for update"):
+        posting = asyncio.create_task(house.do(batch))
+        await waiting(house.pool, posting)
+        async with house.pool.acquire() as connection, connection.transaction():
+            assert await free(connection, "allowance", "partner_id") == {"cats"}
+    assert await posting == [POSTED] * 3
+
+
+GIFT: Final = award(key="api:acme:1", points=10, activity=False)
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [(GIFT, DUPLICATE), (GIFT._replace(key="api:acme:2", member_id="jane"), REJECTED)],
+    ids=["the same again", "another, to another member"],
+)
+async def test_who_spends_a_budget_second_finds_it_spent(house: House, second: Award, expected: Status) -> None:
+    await house.ledger.allow("acme", Limits(in_total=10))
+    assert await house.while_open([GIFT], [second]) == [expected]
+    assert (await house.ledger.allowance("acme")).used == 10
+
+
+MEMBERS: Final = ("a", "b", "c")
+AWARDS: Final = [award(key=member, member_id=member) for member in MEMBERS]
+SPENDS: Final = [spend(1, f"api:acme:{member}", member) for member in MEMBERS]
+LATER: Final[dict[str, tuple[Asked, Asked]]] = {
+    "an award after an award": (AWARDS, [award(key="later", member_id="c")]),
+    "an award after a spend": (AWARDS, [spend(2, "api:acme:later", "c")]),
+    "a spend after an award": (SPENDS, [award(key="later", member_id="c")]),
+    "a spend after a spend": (SPENDS, [spend(2, "api:acme:later", "c")]),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+async def test_who_waited_past_a_later_id_starts_again(house: House, name: str) -> None:
+    """It has its id from locking a, and waits for b; meanwhile another changes c under a later id."""
+    early, later = LATER[name]
+    await house.ledger.post([award(key=f"opens {member}", member_id=member) for member in MEMBERS])
+    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
+        going = asyncio.create_task(house.do(early))
+        await waiting(house.pool, going)
+        assert await house.do(later) == [POSTED]
+    assert await going == [POSTED] * 3
+    assert await ids_against_seq(house.pool) == []
+    assert (await verify(house.pool, lambda _: None)).clean
+
+
+async def test_who_waited_while_an_account_was_opened_starts_again(house: House) -> None:
+    """It has its id from one partner's lock, and waits for another's; meanwhile c is opened under a later id."""
+    for partner in ("acme", "bits"):
+        await house.ledger.allow(partner, Limits())
+    gifts = [award(key=f"api:{partner}:1", member_id="c", activity=False) for partner in ("acme", "bits")]
+    async with open_transaction(house.pool, "select from allowance where partner_id = 'bits' for update"):
+        going = asyncio.create_task(house.do(gifts))
+        await waiting(house.pool, going)
+        assert await house.do([award(key="later", member_id="c")]) == [POSTED]
+    assert await going == [POSTED] * 2
+    assert await ids_against_seq(house.pool) == []
+
+
+async def test_accounts_are_opened_before_others_are_updated(house: House) -> None:
+    """One opens 1 and a; the other changes a, which was opened after the first had looked, and opens 0 and 1. Had it
+    changed a before opening, each would now wait for the other.
+    """
+    opens = [award(key="k1", member_id="1"), award(key="k2", member_id="a")]
+    changes = [award(key=f"k{place}", member_id=member) for place, member in ((3, "0"), (4, "1"), (5, "a"))]
+    claim = "insert into claim values ('k2', '', '', 0, '')"
+    async with open_transaction(house.pool, OPEN, "0"):
+        async with open_transaction(house.pool, claim):
+            opening = asyncio.create_task(house.do(opens))
+            await waiting(house.pool, opening)
+            await house.ledger.post([award(key="k0", member_id="a")])
+            changing = asyncio.create_task(house.do(changes))
+            await waiting(house.pool, opening, changing)
+        await waiting(house.pool, opening, changing)
+    assert await opening == [POSTED] * 2
+    assert await changing == [POSTED] * 3
+    assert (await verify(house.pool, lambda _: None)).clean
+
+
+async def test_who_is_overtaken_again_and_again_gives_up(pool: Pool) -> None:
+    tries: list[int] = []
+
+    async def always_overtaken(connection: Connection) -> None:
+        assert len(tries) < 30
+        tries.append(await connection.fetchval("select pg_current_xact_id()::text::bigint"))
+        raise Overtaken
+
+    with pytest.raises(Unavailable, match="overtaken by others 20 times running"):
+        await in_a_transaction(pool, always_overtaken)
+    assert tries == sorted(set(tries))
+    assert len(tries) == 20
+
+
+async def test_a_round_is_written_whole_or_not_at_all(house: House, database_url: str) -> None:
+    """The hold is written last; what was written before it goes with it."""
+    owner = await asyncpg.connect(database_url)
+    await owner.execute("revoke insert on hold from abacus_app")
+    await owner.close()
+    before = await house.ledger.contents()
+    with pytest.raises(Unavailable):
+        await house.moves.move([spend(1), hold(60)])
+    assert await house.ledger.contents() == before
+    assert await house.do([earn(5, "k")]) == [POSTED]

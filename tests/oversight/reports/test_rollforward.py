@@ -1,0 +1,145 @@
+"""The books of a month: what each kind of transfer does to them, and when they do not tie."""
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.decide.by import By
+from abacus.oversight.reports.decide.rollforward import Movement, Rollforward
+from abacus.oversight.reports.homes import homes
+from abacus.oversight.reports.movements import rollforward
+from abacus.platform.postgres import Pool, snapshot
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+from abacus.programs.expiry.decide.month import Month
+from tests.oversight.reports.fifo import histories
+from tests.oversight.reports.histories import History, Move, write
+from tests.support.cards import INDONESIA, SINGAPORE
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+BOOK = CardBook([PublishedCard(SINGAPORE, 1), PublishedCard(INDONESIA, 1)])
+JULY = Month(2026, 7)
+_programs = itertools.count()
+
+
+async def of(pool: Pool, month: Month, by: Sequence[By] = ()) -> Rollforward:
+    async with snapshot(pool) as connection:
+        return await rollforward(connection, await homes(connection, BOOK, NOW), month, frozenset(by))
+
+
+def at(text: str, kind: str, points: int, **more: str) -> Move:
+    return Move(kind, points, datetime.fromisoformat(text), **more)  # type: ignore[arg-type]  # a test's table
+
+
+@pytest.mark.parametrize(
+    ("move", "moved"),
+    [
+        (at("2026-07-10T00:00+08:00", "earn", 7), {"issued": 7}),
+        (at("2026-07-10T00:00+08:00", "spend", -7), {"spent": 7}),
+        (at("2026-07-10T00:00+08:00", "expire", -7), {"expired": 7}),
+        (at("2026-07-10T00:00+08:00", "reverse", -7), {"reversed": 7}),
+        (at("2026-07-10T00:00+08:00", "reverse", 7), {"reversed": -7}),
+        (at("2026-07-10T00:00+08:00", "adjust", -7), {"adjusted": -7}),
+        (at("2026-07-10T00:00+08:00", "hold", 0), {}),
+        (at("2026-07-01T00:00+08:00", "earn", 7), {"issued": 7}),  # the month's first moment in Singapore
+        (at("2026-06-30T23:59+08:00", "earn", 7), {"opening": 17}),
+        (at("2026-07-31T23:59+08:00", "earn", 7), {"issued": 7}),
+        (at("2026-08-01T00:00+08:00", "earn", 7), {"closing": 10}),  # the next month's
+    ],
+)
+async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: dict[str, Any]) -> None:
+    await write(pool, [History("bob", [at("2026-06-01T12:00+08:00", "earn", 10), move])])
+    found = await of(pool, JULY)
+    nothing = Movement("GRP", "-", "-", "-", 10, 0, 0, 0, 0, 0, 10 + move.points)
+    assert found.movements == [nothing._replace(**moved)]
+    assert found.tied
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.DataObject) -> None:
+    """And the last closes at what the accounts hold, by every way of parting the books."""
+    program = f"P{next(_programs)}"
+    members = [data.draw(histories(f"m{n}", program)) for n in range(data.draw(st.integers(1, 4)))]
+    await write(pool, members)
+    by = data.draw(st.sets(st.sampled_from(list(By))))
+    closed: dict[tuple[str, ...], int] = {}
+    for number in range(1, 13):
+        found = await of(pool, Month(2026, number), sorted(by))
+        assert found.tied
+        movements = [row for row in found.movements if row.program == program]
+        for row in movements:
+            assert row.opening == closed.pop(row[:4], 0)
+            moved = row.issued - row.spent - row.expired - row.reversed + row.adjusted
+            assert row.opening + moved == row.closing
+        assert not any(closed.values())
+        closed = {row[:4]: row.closing for row in movements}
+    assert sum(closed.values()) == sum(member.balance for member in members)
+
+
+async def test_by_country_tier_and_partner(pool: Pool) -> None:
+    july = "2026-07-10T00:00+08:00"
+    bob = [
+        at(july, "earn", 10, tier="gold"),
+        at(july, "earn", 5, partner="acme"),
+        at(july, "spend", -3, partner="acme"),
+    ]
+    await write(pool, [History("bob", bob), History("eve", [at(july, "earn", 1)], program="OVO", country="ID")])
+    found = await of(pool, JULY, [By.COUNTRY, By.TIER, By.PARTNER])
+    assert [(*row[:4], row.issued, row.spent, row.closing) for row in found.movements] == [
+        ("GRP", "SG", "-", "acme", 5, 3, 2),
+        ("GRP", "SG", "gold", "-", 10, 0, 10),
+        ("OVO", "ID", "-", "-", 1, 0, 1),
+    ]
+    assert [(tie.program, tie.country, tie.closing, tie.ties) for tie in found.ties] == [
+        ("GRP", "SG", 12, "yes"),
+        ("OVO", "ID", 1, "yes"),
+    ]
+
+
+async def test_months_end_by_the_clock_of_each_country(pool: Pool) -> None:
+    """Half past midnight in Singapore is still June in Jakarta."""
+    moment = "2026-07-01T00:30+08:00"
+    await write(pool, [History("bob", [at(moment, "earn", 1)]), History("eve", [at(moment, "earn", 2)], country="ID")])
+    found = await of(pool, JULY, [By.COUNTRY])
+    assert [(row.country, row.opening, row.issued) for row in found.movements] == [("ID", 2, 0), ("SG", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "update transfer set points = points + 1 where seq = 1",
+        "update transfer set balance_after = balance_after + 1 where seq = 2",
+        "update account set balance = balance + 1",
+        "delete from transfer where seq = 2",
+        # Two accounts that are wrong by as much in opposite directions come to the same sum.
+        "update account set balance = balance + case member_id when 'bob' then 1 else -1 end",
+    ],
+)
+async def test_books_that_do_not_tie(pool: Pool, database_url: str, tampering: str) -> None:
+    moves = [at("2026-06-10T00:00+08:00", "earn", 10), at("2026-07-10T00:00+08:00", "spend", -3)]
+    await write(pool, [History("bob", moves), History("eve", moves)])
+    assert (await of(pool, JULY)).tied
+    owner = await asyncpg.connect(database_url)
+    await owner.execute(f"set session_replication_role = replica; {tampering}")
+    await owner.close()
+    assert not (await of(pool, JULY)).tied
+
+
+async def test_what_members_hold_and_what_they_owe(pool: Pool) -> None:
+    june, july = "2026-06-10T00:00+08:00", "2026-07-10T00:00+08:00"
+    eve = [at(june, "earn", 10), at(july, "reverse", -15)]
+    await write(pool, [History("bob", [at(june, "earn", 10), at(july, "spend", -3)]), History("eve", eve)])
+    async with snapshot(pool) as connection:
+        where = await homes(connection, BOOK, NOW)
+        (in_june,) = await standing(connection, where, where.end(Month(2026, 6).last_day))
+        (now,) = await standing(connection, where, where.whenever())
+    assert (in_june.members, in_june.outstanding, in_june.owed, in_june.ties) == (2, 20, 0, True)
+    assert (now.members, now.outstanding, now.owed, now.ties) == (1, 7, -5, True)

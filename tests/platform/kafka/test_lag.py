@@ -1,0 +1,23 @@
+"""Whoever has a partition tells how far behind it is, and nobody else: the number of calculators follows from it."""
+
+import asyncio
+
+from aiokafka import TopicPartition
+
+from abacus.platform.kafka.reader import _WaitForBatch
+from abacus.platform.metrics import CONSUMER_LAG
+
+
+async def test_a_partition_that_left_us_has_no_lag_here() -> None:
+    CONSUMER_LAG.labels("test-of-lag", "3").set(5)
+    CONSUMER_LAG.labels("test-of-lag", "4").set(6)
+    never_committed = TopicPartition("test-of-lag", 5)
+    await _WaitForBatch(asyncio.Lock()).on_partitions_revoked([TopicPartition("test-of-lag", 3), never_committed])
+    told = {
+        sample.labels["partition"]: sample.value
+        for metric in CONSUMER_LAG.collect()
+        for sample in metric.samples
+        if sample.labels["topic"] == "test-of-lag"
+    }
+    CONSUMER_LAG.remove("test-of-lag", "4")
+    assert told == {"4": 6}

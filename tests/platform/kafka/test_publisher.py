@@ -1,0 +1,50 @@
+"""The publisher against a broker that takes connections and never answers: bounded in every direction."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.platform.kafka import publisher as module
+from abacus.platform.kafka.publisher import Message, StreamPublisher
+from tests.support.closing import close_to_new
+
+
+@pytest.fixture
+async def silent_broker(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    monkeypatch.setattr(module, "_CONNECT_WITHIN_S", 0.3)
+    monkeypatch.setattr(module, "_PUBLISH_WITHIN_S", 0.3)
+    writers: list[asyncio.StreamWriter] = []
+
+    async def taken(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+
+    server = await asyncio.start_server(taken, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    yield f"{host}:{port}"
+    await close_to_new(server)
+    for writer in writers:
+        writer.transport.abort()
+
+
+async def test_connecting_and_publishing_say_that_nobody_answers(silent_broker: str) -> None:
+    publisher, began = StreamPublisher(silent_broker), time.monotonic()
+    with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):
+        await publisher.connect()
+    with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):
+        await publisher.publish("points", [Message(b"bob", b"{}")])
+    await publisher.close()
+    assert time.monotonic() - began < 15
+
+
+async def test_where_nobody_listens_is_said_at_once() -> None:
+    publisher = StreamPublisher("127.0.0.1:1")
+    with pytest.raises(Unavailable, match="Unable to bootstrap"):
+        await publisher.connect()
+    await publisher.close()
+
+
+async def test_closing_what_was_never_opened_is_no_mistake() -> None:
+    await StreamPublisher("127.0.0.1:1").close()

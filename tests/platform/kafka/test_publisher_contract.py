@@ -1,0 +1,131 @@
+"""What `Publisher` promises, on Kafka and in memory."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final, Protocol
+
+import pytest
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from abacus.ledger.relay.publish import Publisher
+from abacus.platform.kafka.publisher import CLOUD_EVENT, Message, StreamPublisher
+from tests.support.memory_log import MemoryLog, MemoryPublisher, Stored
+from tests.support.services import Services
+
+TOPIC: Final = "contract.publisher"
+KEYS: Final = [b"bob", b"jane", "jäne".encode(), b"", b"\x00\xff", *(b"member %d" % number for number in range(20))]
+
+Kept = Stored | ConsumerRecord[Any, Any]
+
+
+class OpenPublisher(Publisher, Protocol):
+    """A publisher, and what its topic holds: each partition in its order."""
+
+    async def kept(self, topic: str) -> Sequence[Kept]: ...
+
+
+class OpenMemoryPublisher(MemoryPublisher):
+    """Into a log."""
+
+    async def kept(self, topic: str) -> Sequence[Kept]:
+        return self._log.messages(topic)
+
+
+class OpenStreamPublisher(StreamPublisher):
+    """To a broker; a reader of no group looks into it."""
+
+    async def kept(self, topic: str) -> Sequence[Kept]:
+        found: list[Kept] = []
+        async with (
+            asyncio.timeout(30),
+            AIOKafkaConsumer(topic, bootstrap_servers=self._bootstrap, auto_offset_reset="earliest") as consumer,
+        ):
+            ends = await consumer.end_offsets(consumer.assignment())
+            while len(found) < sum(ends.values()):
+                polled = await consumer.getmany(timeout_ms=200)
+                found += [each for records in polled.values() for each in records]
+        return found
+
+
+@pytest.fixture
+async def stream_publisher(services: Services) -> AsyncIterator[OpenPublisher]:
+    publisher = OpenStreamPublisher(services.kafka_bootstrap)
+    yield publisher
+    await publisher.close()
+
+
+@pytest.fixture(params=["memory", "stream_publisher"])
+def publisher(request: pytest.FixtureRequest) -> OpenPublisher:
+    if request.param == "memory":
+        return OpenMemoryPublisher(MemoryLog())
+    found: OpenPublisher = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"{TOPIC}.{uuid.uuid4().hex[:8]}"
+
+
+def of_each_key(count: int, *, size: int = 0) -> list[Message]:
+    """So many messages of each key, numbered, the keys taking turns."""
+    return [Message(key, b"%d".ljust(size) % number) for number in range(count) for key in KEYS]
+
+
+async def test_connecting_again_is_no_mistake(publisher: OpenPublisher) -> None:
+    await publisher.connect()
+    await publisher.connect()
+
+
+async def test_everything_that_was_published_is_there_unchanged(publisher: OpenPublisher, topic: str) -> None:
+    messages = [
+        Message(b"bob", '{"text":"ünï"}'.encode(), CLOUD_EVENT),
+        Message(b"", b"of no key"),
+        Message(b"\x00\xff", b"\xff\x00", (("a", b"\x00"), ("a", b""))),
+        Message(b"nothing", b""),
+        Message(b"", b""),
+        Message(b"more than a batch holds", b"x" * 300 * 1024),
+    ]
+    await publisher.publish(topic, messages)
+    kept = await publisher.kept(topic)
+    assert sorted((each.key, each.value, tuple(each.headers)) for each in kept) == sorted(messages)
+
+
+async def test_the_messages_of_a_key_stay_in_order(publisher: OpenPublisher, topic: str) -> None:
+    """Also where they take several batches, and several calls."""
+    messages = of_each_key(10, size=16 * 1024)
+    await publisher.publish(topic, messages[:200])
+    await publisher.publish(topic, messages[200:])
+    kept = await publisher.kept(topic)
+    for key in KEYS:
+        assert [int(each.value or b"") for each in kept if each.key == key] == list(range(10))
+
+
+async def test_a_key_stays_in_one_partition(publisher: OpenPublisher, topic: str) -> None:
+    for message in of_each_key(2):
+        await publisher.publish(topic, [message])
+    kept = await publisher.kept(topic)
+    assert len({(each.key, each.partition) for each in kept}) == len(KEYS)
+
+
+async def test_a_partition_counts_its_messages_from_nought(publisher: OpenPublisher, topic: str) -> None:
+    await publisher.publish(topic, of_each_key(3))
+    kept = await publisher.kept(topic)
+    for partition in {each.partition for each in kept}:
+        offsets = [each.offset for each in kept if each.partition == partition]
+        assert offsets == list(range(len(offsets)))
+
+
+async def test_the_same_published_again_is_there_again(publisher: OpenPublisher, topic: str) -> None:
+    messages = of_each_key(1)
+    await publisher.publish(topic, messages)
+    await publisher.publish(topic, [*messages, messages[0]])
+    kept = await publisher.kept(topic)
+    expected = [*messages, *messages, messages[0]]
+    assert sorted((each.key, each.value) for each in kept) == sorted((each.key, each.value) for each in expected)
+
+
+async def test_publishing_nothing_publishes_nothing(publisher: OpenPublisher, topic: str) -> None:
+    await publisher.publish(topic, [])
+    assert await publisher.kept(topic) == []

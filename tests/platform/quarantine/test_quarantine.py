@@ -1,0 +1,97 @@
+"""What the quarantine promises, wherever its items are kept."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from abacus.core.clock import FixedClock
+from abacus.core.errors import Reason
+from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
+from abacus.platform.quarantine.types import Item, Stage
+from tests.support.memory_quarantine import MemoryQuarantine
+
+NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)
+LATER: Final = NOW + timedelta(hours=1)
+
+Quarantine = MemoryQuarantine | QuarantineStore
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOW)
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def quarantine(request: pytest.FixtureRequest, clock: FixedClock) -> Quarantine:
+    if request.param == "memory":
+        return MemoryQuarantine(clock)
+    pool: Pool = request.getfixturevalue("pool")
+    return QuarantineStore(pool, clock)
+
+
+def item(number: int, reason: Reason = Reason.INVALID, detail: str = "because") -> Item:
+    return Item(Stage.TRANSACTION, f"kafka:t/0/{number}", reason, detail, b"\xff\x00body")
+
+
+async def held(quarantine: Quarantine) -> dict[str, str]:
+    return {each.item.origin: each.item.detail for each in await quarantine.list()}
+
+
+async def test_items_are_kept_whole_and_listed_newest_first(quarantine: Quarantine, clock: FixedClock) -> None:
+    await quarantine.add([item(1)])
+    clock.set(LATER)
+    await quarantine.add([item(2, Reason.UNKNOWN_VERTICAL)])
+    listed = await quarantine.list()
+    assert [(each.item, each.status, each.set_aside_at, each.replays) for each in listed] == [
+        (item(2, Reason.UNKNOWN_VERTICAL), HELD, LATER, 0),
+        (item(1), HELD, NOW, 0),
+    ]
+    assert [each.item for each in await quarantine.list(reason=Reason.INVALID)] == [item(1)]
+    assert len(await quarantine.list(limit=1)) == 1
+    assert (await quarantine.get(item(1).id) or listed[0]).item == item(1)
+    assert await quarantine.get("nothing") is None
+
+
+async def test_the_same_item_again_is_kept_once(quarantine: Quarantine, clock: FixedClock) -> None:
+    await quarantine.add([item(1), item(1)])
+    clock.set(LATER)
+    await quarantine.add([item(1, detail="again")])
+    assert [(each.item.detail, each.set_aside_at) for each in await quarantine.list()] == [("because", NOW)]
+
+
+async def test_what_was_replayed_is_no_longer_held_until_it_fails_again(
+    quarantine: Quarantine, clock: FixedClock
+) -> None:
+    await quarantine.add([item(1), item(2, Reason.UNKNOWN_VERTICAL)])
+    async with quarantine.replaying(reason=Reason.INVALID) as chosen:
+        assert [each.item for each in chosen] == [item(1)]
+    assert await held(quarantine) == {"kafka:t/0/2": "because"}
+    replayed = await quarantine.list(status=REPLAYED)
+    assert [(each.item, each.replays, each.replayed_at) for each in replayed] == [(item(1), 1, NOW)]
+
+    clock.set(LATER)
+    await quarantine.add([item(1, detail="still wrong")])
+    assert await held(quarantine) == {"kafka:t/0/1": "still wrong", "kafka:t/0/2": "because"}
+
+
+async def test_a_replay_that_fails_leaves_everything_held(quarantine: Quarantine) -> None:
+    await quarantine.add([item(1)])
+    with pytest.raises(ZeroDivisionError):
+        async with quarantine.replaying():
+            raise ZeroDivisionError
+    assert await held(quarantine) == {"kafka:t/0/1": "because"}
+
+
+async def test_a_replay_takes_what_it_is_told(quarantine: Quarantine, clock: FixedClock) -> None:
+    await quarantine.add([item(1), item(2)])
+    clock.set(LATER)
+    await quarantine.add([item(3)])
+    async with quarantine.replaying(ids=[item(2).id, "nothing"]) as chosen:
+        assert [each.item for each in chosen] == [item(2)]
+    async with quarantine.replaying(set_aside_before=LATER) as chosen:
+        assert [each.item for each in chosen] == [item(1)]
+    async with quarantine.replaying(limit=0) as chosen:
+        assert list(chosen) == []
+    assert await held(quarantine) == {"kafka:t/0/3": "because"}

@@ -1,0 +1,96 @@
+"""The client's settings: what AWS' chain lacks is said in one line. And what a queue says of itself."""
+
+import asyncio
+import uuid
+from pathlib import Path
+
+import pytest
+from aiobotocore.utils import AioInstanceMetadataFetcher
+
+from abacus.core.errors import Refused
+from abacus.platform.metrics import QUEUE_AGE
+from abacus.platform.sqs import queue as sqs
+from abacus.platform.sqs.definition import AWARD, ensure_queues
+from abacus.platform.sqs.queue import SqsQueue, sqs_client
+from tests.support.services import Services
+
+
+@pytest.fixture(autouse=True)
+def _no_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+async def test_aws_without_a_region_is_refused() -> None:
+    with pytest.raises(Refused, match="AWS_DEFAULT_REGION"):
+        async with sqs_client(None):
+            pass
+
+
+async def test_a_host_that_no_url_may_name_is_refused() -> None:
+    with pytest.raises(Refused, match=r"local_stack.*ABACUS_SQS_ENDPOINT_URL"):
+        async with sqs_client("http://local_stack:4566"):
+            pass
+
+
+async def test_an_endpoint_of_ones_own_needs_neither_region_nor_credentials() -> None:
+    async with sqs_client("http://127.0.0.1:1") as client:
+        assert client.meta.endpoint_url == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(("endpoint", "times"), [("http://127.0.0.1:1", 0), ("https://127.0.0.1:1", 1)])
+async def test_the_machines_role_is_asked_for_where_it_may_be_aws(
+    endpoint: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    async def nobody_answers(fetcher: object) -> dict[str, str]:
+        asked.append(fetcher)
+        return {}
+
+    monkeypatch.setattr(AioInstanceMetadataFetcher, "retrieve_iam_role_credentials", nobody_answers)
+    monkeypatch.setattr(sqs, "_session", sqs._session.__wrapped__)  # not the one that others have used
+    async with sqs_client(endpoint) as client:
+        assert client.meta.endpoint_url == endpoint
+    assert len(asked) == times
+
+
+async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Services) -> None:
+    prefix = f"holds-{uuid.uuid4().hex[:8]}-"
+    async with sqs_client(services.sqs_endpoint_url) as client:
+        await ensure_queues(client, prefix)
+        queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        assert (await queue.holds(), await queue.waiting()) == (0, 0)
+        await queue.send(["taken"])
+        (taken,) = await queue.receive()
+        await queue.send(["delayed"], delay_s=600)
+        await queue.send(["waiting"])
+        assert (await queue.holds(), await queue.waiting()) == (3, 1)
+        await queue.delete([taken])
+        assert (await queue.holds(), await queue.waiting()) == (2, 1)
+        (waiting,) = await queue.receive()
+        assert (waiting.body, waiting.receives) == ("waiting", 1)  # counting it was no receive
+
+
+async def test_the_oldest_message_grows_older_while_nobody_receives(services: Services) -> None:
+    prefix = f"age-{uuid.uuid4().hex[:8]}-"
+
+    def age() -> float:
+        return float(QUEUE_AGE.labels(f"{prefix}{AWARD}")._value.get())
+
+    async with sqs_client(services.sqs_endpoint_url) as client:
+        await ensure_queues(client, prefix)
+        queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        await queue.send(["in hand"])
+        await queue.receive()
+        await queue.waiting()
+        received = age()
+        await asyncio.sleep(0.3)
+        await queue.waiting()
+        assert age() == received, "nothing waits"
+        await queue.send(["waiting"])
+        await queue.waiting()
+        assert age() > received + 0.25

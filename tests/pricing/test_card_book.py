@@ -1,0 +1,77 @@
+"""Which card is in force when."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.core.errors import Reason, Refused, SetAside
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+
+CARDS = {card.scope: card for card in example_cards()}
+HERE = timezone(timedelta(hours=8))
+
+
+def published(scope: str, version: int, month: int) -> PublishedCard:
+    return PublishedCard(replace(CARDS[scope], effective_from=datetime(2026, month, 1, tzinfo=HERE)), version)
+
+
+# SG@3 corrects SG@1 from the same day on; SG@4 was published late, for a month that SG@2 does not cover.
+PUBLISHED = [
+    published("SG", 1, 1),
+    published("SG", 2, 4),
+    published("SG", 3, 1),
+    published("SG", 4, 3),
+    published("TH", 1, 6),
+]
+BOOK = CardBook(PUBLISHED)
+
+
+@pytest.mark.parametrize(
+    ("scope", "at", "outcome"),
+    [
+        ("SG", datetime(2026, 1, 1, tzinfo=HERE), "SG@3"),
+        ("SG", datetime(2025, 12, 31, 16, tzinfo=UTC), "SG@3"),
+        ("SG", datetime(2026, 2, 28, 23, 59, 59, 999_999, tzinfo=HERE), "SG@3"),
+        ("SG", datetime(2026, 3, 1, tzinfo=HERE), "SG@4"),
+        ("SG", datetime(2026, 3, 31, 15, 59, 59, tzinfo=UTC), "SG@4"),
+        ("SG", datetime(2026, 3, 31, 16, tzinfo=UTC), "SG@2"),
+        ("SG", datetime(2036, 1, 1, tzinfo=HERE), "SG@2"),
+        ("TH", datetime(2026, 6, 1, tzinfo=HERE), "TH@1"),
+        ("SG", datetime(2025, 12, 31, 23, 59, 59, tzinfo=HERE), Reason.NO_CARD_IN_FORCE),
+        ("TH", datetime(2026, 5, 31, tzinfo=HERE), Reason.NO_CARD_IN_FORCE),
+        ("ID", datetime(2026, 6, 1, tzinfo=HERE), Reason.UNKNOWN_COUNTRY),
+        ("sg", datetime(2026, 6, 1, tzinfo=HERE), Reason.UNKNOWN_COUNTRY),
+    ],
+)
+@pytest.mark.parametrize("order", [PUBLISHED, PUBLISHED[::-1]], ids=["in order", "out of order"])
+def test_the_card_in_force(order: list[PublishedCard], scope: str, at: datetime, outcome: str | Reason) -> None:
+    book = CardBook(order)
+    if isinstance(outcome, Reason):
+        with pytest.raises(SetAside) as aside:
+            book.in_force(scope, at)
+        assert aside.value.reason is outcome
+    else:
+        assert book.in_force(scope, at).name == outcome
+
+
+def test_the_same_object_every_time() -> None:
+    at = datetime(2026, 2, 1, tzinfo=UTC)
+    assert BOOK.in_force("SG", at) is PUBLISHED[2]
+    assert BOOK.in_force("SG", at) is BOOK.by_name("SG@3")
+
+
+def test_what_the_book_holds() -> None:
+    assert len(BOOK) == len(PUBLISHED)
+    assert BOOK.scopes() == ["SG", "TH"]
+    assert [each.name for each in BOOK.versions("SG")] == ["SG@1", "SG@2", "SG@3", "SG@4"]
+    assert BOOK.versions("ID") == []
+    assert len(CardBook([])) == 0
+
+
+@pytest.mark.parametrize("name", ["SG@5", "SG", "SG@01", "ID@1", ""])
+def test_a_name_that_no_card_has(name: str) -> None:
+    with pytest.raises(Refused, match="no rate card is named"):
+        BOOK.by_name(name)

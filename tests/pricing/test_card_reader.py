@@ -1,0 +1,192 @@
+"""The reader serves the last known cards, whatever becomes of the store."""
+
+import asyncio
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+from structlog.testing import capture_logs
+
+from abacus.cli.examples import example_cards
+from abacus.core.errors import Unavailable
+from abacus.pricing.decide.card import PublishedCard, parse_card, to_document
+from abacus.pricing.store.reader import CardReader
+
+CARDS = example_cards()
+DOWN = Unavailable("database", "connection refused")
+
+
+def freshly_read(count: int) -> list[PublishedCard]:
+    """Equal cards in new objects, as a database gives them."""
+    return [PublishedCard(parse_card(to_document(card)), 1) for card in CARDS[:count]]
+
+
+class Shelf:
+    """A store in memory that can be down, empty or stuck, and counts how often it is read."""
+
+    def __init__(self, cards: int = 0) -> None:
+        self.cards = cards
+        self.down = False
+        self.stuck = False
+        self.reads = 0
+
+    async def all(self) -> list[PublishedCard]:
+        self.reads += 1
+        if self.stuck:
+            await asyncio.Event().wait()
+        if self.down:
+            raise DOWN
+        return freshly_read(self.cards)
+
+
+class Hands:
+    """A monotonic clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+async def test_nothing_is_served_before_anything_was_read() -> None:
+    reader = CardReader(Shelf(1).all)
+    assert reader.age_s == math.inf
+    with pytest.raises(Unavailable, match="rate cards unavailable: not read yet"):
+        reader.book()
+
+
+async def test_no_card_at_all_counts_as_not_readable_yet() -> None:
+    shelf = Shelf(0)
+    reader = CardReader(shelf.all)
+    for attempt in (reader.refresh, reader.look_again):
+        with pytest.raises(Unavailable, match="rate cards unavailable: no rate card is published yet"):
+            await attempt()
+    with pytest.raises(Unavailable, match="no rate card is published yet"):
+        reader.book()
+    shelf.cards = 1
+    await reader.refresh()
+    assert len(reader.book()) == 1
+
+
+async def test_the_last_known_cards_outlive_the_store() -> None:
+    shelf, clock = Shelf(2), Hands()
+    reader = CardReader(shelf.all, monotonic=clock)
+    await reader.refresh()
+    book = reader.book()
+    shelf.down = True
+    clock.at += 3600
+    with pytest.raises(Unavailable, match="database unavailable: connection refused"):
+        await reader.refresh()
+    assert reader.book() is book
+    assert reader.age_s == 3600
+    shelf.down, shelf.cards = False, 0
+    with pytest.raises(Unavailable, match="no rate card is published yet"):
+        await reader.refresh()
+    assert reader.book() is book
+    shelf.cards = 3
+    await reader.refresh()
+    assert (len(reader.book()), reader.age_s) == (3, 0)
+
+
+async def test_known_cards_stay_the_same_objects() -> None:
+    shelf = Shelf(1)
+    reader = CardReader(shelf.all)
+    await reader.refresh()
+    before = reader.book()
+    await reader.refresh()
+    assert reader.book() is before
+    shelf.cards = 2
+    await reader.refresh()
+    assert reader.book() is not before
+    name = f"{CARDS[0].scope}@1"
+    assert reader.book().by_name(name) is before.by_name(name)
+
+
+async def test_looking_again_finds_what_was_published_just_now_once_a_second() -> None:
+    shelf, clock = Shelf(1), Hands()
+    reader = CardReader(shelf.all, monotonic=clock)
+    await reader.refresh()
+    shelf.cards = 2
+    clock.at += 0.9
+    await reader.look_again()
+    assert (shelf.reads, len(reader.book())) == (1, 1)
+    clock.at += 0.1
+    await asyncio.gather(*(reader.look_again() for _ in range(50)))
+    assert (shelf.reads, len(reader.book())) == (2, 2)
+
+
+async def test_looking_again_while_the_store_is_down() -> None:
+    shelf, clock = Shelf(1), Hands()
+    shelf.down = True
+    reader = CardReader(shelf.all, monotonic=clock)
+    for _ in range(2):  # the second within the same second, so without asking the store
+        with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
+            await reader.look_again()
+    assert shelf.reads == 1
+    shelf.down = False
+    clock.at += 1
+    await reader.look_again()
+    shelf.down = True
+    clock.at += 1
+    await reader.look_again()
+    assert (shelf.reads, len(reader.book())) == (3, 1)
+
+
+async def test_a_stuck_store_does_not_hold_the_caller() -> None:
+    shelf = Shelf(1)
+    reader = CardReader(shelf.all, load_within_s=0.01)
+    shelf.stuck = True
+    with pytest.raises(Unavailable, match=r"rate cards unavailable: not read within 0\.01 s"):
+        await reader.refresh()
+    shelf.stuck = False
+    await reader.refresh()
+    assert len(reader.book()) == 1
+
+
+async def test_keeping_fresh_says_once_that_it_fails_and_once_that_it_recovered() -> None:
+    shelf = Shelf(1)
+    reader = CardReader(shelf.all, refresh_every_s=0.001, rng=random.Random(1))
+    with capture_logs() as logs:
+        task = asyncio.create_task(reader.keep_fresh())
+        await until(lambda: shelf.reads >= 3)
+        shelf.down, seen = True, shelf.reads
+        await until(lambda: shelf.reads >= seen + 5)
+        assert len(reader.book()) == 1
+        shelf.down, shelf.cards, seen = False, 2, shelf.reads
+        await until(lambda: shelf.reads >= seen + 5)
+        assert len(reader.book()) == 2
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    assert [(line["log_level"], line["event"], line["serving_cards"]) for line in logs] == [
+        ("warning", "rate cards cannot be read", 1),
+        ("info", "rate cards can be read again", 2),
+    ]
+
+
+async def test_keeping_fresh_starts_before_the_first_card_is_published() -> None:
+    shelf = Shelf(0)
+    reader = CardReader(shelf.all, refresh_every_s=0.001)
+    task = asyncio.create_task(reader.keep_fresh())
+    await until(lambda: shelf.reads >= 3)
+    shelf.cards = 1
+    await until(lambda: reader.age_s < math.inf)
+    assert len(reader.book()) == 1
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_mistake_of_ours_is_not_taken_for_an_outage() -> None:
+    async def broken() -> list[PublishedCard]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await CardReader(broken).keep_fresh()
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not reached():  # noqa: ASYNC110  # what is waited for happens inside the reader, which has no event
+            await asyncio.sleep(0.001)

@@ -1,0 +1,122 @@
+"""Following an account: what posting leaves is sound, and each thing that is not is told once."""
+
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.core.errors import SetAside
+from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.transfer import Transfer
+from abacus.proof.decide.account_chain import Follower
+from tests.support.awards import NOW, award, awards_to_bob
+
+BOB = ("bob", "GRP")
+
+
+class History(NamedTuple):
+    """An account, and the transfers that took it there."""
+
+    account: Account
+    transfers: list[Transfer]
+
+
+def history(*steps: Award | MonthEnd) -> History:
+    account, transfers = Account.opened(BOB, "SG"), list[Transfer]()
+    for step in steps:
+        if isinstance(step, Award):
+            account, transfer = apply(account, step, NOW)
+            transfers.append(transfer)
+        elif (change := lapse(Purse(account), step, NOW)) is not None:
+            account = change.purse.account
+            transfers.append(change.transfer)
+    return History(account, transfers)
+
+
+def faults(account: Account | None, transfers: list[Transfer]) -> list[str]:
+    follower = Follower(BOB, account, lambda _: None)
+    found = [f"#{each.seq} {fault}" for each in transfers for fault in follower.follow(each)]
+    return found + list(follower.finish())
+
+
+def with_hash(previous: bytes, transfer: Transfer) -> Transfer:
+    return transfer._replace(hash=chain(previous, transfer[:-1]))
+
+
+@given(st.lists(awards_to_bob, max_size=8), st.integers(1, 12))
+def test_what_posting_leaves_is_sound(each: list[Award], month: int) -> None:
+    end = MonthEnd("expiry:2026-13", date(2026, month, 28), NOW)
+    try:
+        left = history(*each, end)
+    except SetAside:  # too many points for one account
+        return
+    assert faults(*left) == []
+
+
+SOUND = history(award(points=100), award(points=20), award(points=3))
+FIRST, SECOND, THIRD = SOUND.transfers
+
+
+@pytest.mark.parametrize(
+    ("transfers", "found"),
+    [
+        (
+            [FIRST, SECOND._replace(points=21), THIRD],
+            ["#2 balance_after is 120, not 100 + 21", "#2 the hash", "earned"],
+        ),
+        ([FIRST, THIRD], ["#3 follows #1: 1 missing", "#3 balance_after is 123, not 100 + 3", "#3 the hash", "earned"]),
+        ([FIRST, SECOND], ["last_seq is 3", "balance is 123", "earned_total is 123", "head_hash"]),
+        ([FIRST, SECOND._replace(explanation=b"{}"), THIRD], ["#2 the hash"]),
+        ([FIRST, SECOND._replace(occurred_at=NOW + timedelta(days=1)), THIRD], ["#2 the hash"]),
+        ([FIRST, SECOND, THIRD._replace(expires_on=None)], ["#3 the hash", "expires_on is 2026-07-31"]),
+        ([], ["last_seq is 3", "balance is 123", "expires_on", "earned_total is 123", "head_hash"]),
+    ],
+    ids=["points", "one missing", "the last missing", "explanation", "time", "expiry date", "all missing"],
+)
+def test_what_is_changed_is_told_once(transfers: list[Transfer], found: list[str]) -> None:
+    told = faults(SOUND.account, transfers)
+    assert len(told) == len(found), told
+    assert all(part in line for part, line in zip(found, told, strict=True)), told
+
+
+@pytest.mark.parametrize("field", ["balance", "held", "earned_total", "last_seq", "expires_on", "head_hash"])
+def test_what_the_account_says_is_compared(field: str) -> None:
+    other: Any = {"expires_on": date(2000, 1, 1), "head_hash": b"x" * 32}.get(field, 7)
+    (fault,) = faults(SOUND.account._replace(**{field: other}), SOUND.transfers)
+    assert fault.startswith(f"the account's {field} is ")
+
+
+def test_transfers_without_an_account() -> None:
+    assert faults(None, SOUND.transfers) == ["#1 has no account", "#2 has no account", "#3 has no account"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "held"),
+    [
+        ([("hold", 40)], 40),
+        ([("hold", 40), ("release", -40)], 0),
+        ([("hold", 40), ("hold", 5), ("spend", -40)], 5),
+        ([("hold", 40), ("spend", None)], 40),
+        ([("hold", "forty")], 0),
+    ],
+    ids=str,
+)
+def test_what_is_held_is_what_the_explanations_come_to(steps: list[tuple[str, Any]], held: int) -> None:
+    transfers, account = list(SOUND.transfers), SOUND.account
+    for kind, change in steps:
+        explanation = {"points": 0} if change is None else {"points": 0, "held": change}
+        last = transfers[-1]
+        changed: Any = {"kind": kind, "seq": last.seq + 1, "points": 0, "explanation": orjson.dumps(explanation)}
+        transfers.append(with_hash(last.hash, last._replace(**changed)))
+    account = account._replace(last_seq=transfers[-1].seq, head_hash=transfers[-1].hash)
+    assert faults(account._replace(held=held), transfers) == []
+    assert faults(account._replace(held=held + 1), transfers) == [
+        f"the account's held is {held + 1}, its transfers come to {held}"
+    ]

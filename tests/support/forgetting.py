@@ -1,0 +1,187 @@
+"""What the tests of erasure share: a member who stands everywhere, and a search through every column there is."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from abacus.core.clock import FixedClock
+from abacus.core.errors import Reason, SetAside
+from abacus.core.ids import award_id
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.ledger.decide.opening import Opening, Origin
+from abacus.ledger.store.adjustments import Adjustments
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
+from abacus.ledger.types.posting import Status
+from abacus.oversight.erasure.erase import Eraser
+from abacus.platform.postgres import Connection, Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.pricing.decide.card import OnShortfall
+from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
+from abacus.programs.expiry.decide.month import Month
+from abacus.programs.opening.decide.batch import Staged, open_all, sort_out
+from abacus.programs.tiers.store import MembershipStore
+from tests.ledger.ledgers import OpenPostgresLedger, award
+
+NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
+CLOCK: Final = FixedClock(NOW)
+GRANT: Final = b'{"card":"SG@1","granted_by":"acme","reason":"sorry, %b","points":%d}'
+OLD: Final = Origin("oldsystem", "alice")
+
+
+def granted(key: str, points: int = 10, **changes: object) -> Award:
+    granted_to = award(key=key, points=points, activity=False, **changes)
+    return granted_to._replace(explanation=GRANT % (granted_to.member_id.encode(), points))
+
+
+async def bring(pool: Pool, opening: Opening) -> None:
+    """As an import does."""
+
+    async def work(connection: Connection) -> None:
+        rows, accounts = await lock_accounts(connection, [opening[:2]])
+        new = sort_out([Staged(1, OLD.key(opening), opening)], {}, OLD).new
+        found = open_all(new, accounts, OLD, NOW)
+        await write(connection, rows, found.accounts, found.claims, found.transfers)
+
+    await in_a_transaction(pool, work)
+
+
+async def live(pool: Pool, member: str) -> None:
+    """A life: points in two programs from everywhere, a limit that was met, a tier, wishes, messages, and trouble."""
+    ledger = OpenPostgresLedger(pool, CLOCK)
+    if not await pool.fetchval("select exists(select from allowance)"):
+        await ledger.allow("acme", Limits(per_award=100))
+    await bring(pool, Opening(member, "GRP", "SG", 500, date(2027, 6, 30)))
+    await ledger.post([granted(f"txn:rides:{member[:1]}{number}", member_id=member) for number in range(3)])
+    await ledger.post(
+        [
+            granted(f"api:acme:{member[:1]}1", member_id=member, program="OVO"),
+            granted(f"api:acme:{member[:1]}2", 101, member_id=member),
+        ]
+    )
+    await _moves(pool, member)
+    await MembershipStore(pool, CLOCK).set((member, "GRP"), "gold", reason=f"{member} asked", actor="alice")
+    await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.LOG], by="acme")
+    await pool.execute(
+        "insert into tier_tally values ($1, 'GRP', '2026-01-01', '2026-06-30', '2026-12-31', 30, 'member', 0)", member
+    )
+    await pool.execute(
+        "insert into notice (member_id, event_id, happened_at, seq, part, due_at) values ($1, $2, $3, 1, '{}', $3)",
+        member,
+        f"{member}:GRP:1",
+        NOW,
+    )
+    await pool.execute(
+        "insert into notification (member_id, message_id, channel, locale, parts, created_at, due_at)"
+        " values ($1, $2, 'log', 'en', '[]', $3, $3)",
+        member,
+        f"m-{member}",
+        NOW,
+    )
+    for number, delivered in enumerate((NOW, None)):
+        await pool.execute(
+            "insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until,"
+            " delivered_at) values ($1, 'acme', 'award.posted', $2, $3, $3, $3, $4)",
+            f"msg_{member[:1]}{number}",
+            json.dumps({"type": "award.posted", "data": {"member_id": member}}),
+            NOW,
+            delivered,
+        )
+    await _trouble(pool, member)
+    await _month_end(pool, member)
+
+
+async def _moves(pool: Pool, member: str) -> None:
+    """Some of it was spent, some is held, some was taken back, and somebody wants to add to it."""
+    mark, until, day = member[:1], NOW + timedelta(days=1), date(2027, 5, 31)
+    account, facts = (member, "GRP", "SG"), "0" * 16
+    taken_back = OLD.key(Opening(member, "GRP", "SG", 500, None))
+    policy, why = OnShortfall.NEGATIVE, f"{member} left"
+    moved = await PostgresMoves(pool, CLOCK).move(
+        [
+            Spend(f"api:acme:{mark}-s", *account, facts, 20, f"{member} bought", "acme"),
+            Reserve(f"api:acme:{mark}-h", *account, facts, 5, "a table", "acme", award_id(mark), until),
+            Reversal(
+                f"ops:{mark}", *account, facts, taken_back, 7, policy, "SG@1", why, "alice", NOW, day, lifetime=False
+            ),
+        ]
+    )
+    assert {each.status for each in moved} == {Status.POSTED}
+    asked = Adjustment(f"adjust:{mark}", *account, facts, 9000, f"{member} rang", "alice", None, day, lifetime=False)
+    await Adjustments(pool, _refusing, CLOCK, limit=100).ask(asked, None)
+
+
+async def _refusing(_: Movement) -> Moved:
+    raise AssertionError("what is pending is not posted")
+
+
+async def _trouble(pool: Pool, member: str) -> None:
+    fault = SetAside(Reason.INVALID, f"member_id: not {member!r}")
+    facts = {"member_id": member, "amount": "5"}
+    both = {"v": 1, "awards": [facts, {"member_id": "somebody"}]}
+    await QuarantineStore(pool, CLOCK).add(
+        [
+            Item.of(Stage.TRANSACTION, "t:0:1", json.dumps(facts).encode(), fault),
+            Item.of(Stage.TRANSACTION, "t:0:2", b'{"member_id":"' + member.encode(), fault),
+            Item.of(Stage.ENVELOPE, AWARD_QUEUE, json.dumps(both).encode(), fault),
+            Item.of(Stage.TRANSACTION, "t:0:3", b'{"member_id":"somebody","amount":"?"}', fault),
+        ]
+    )
+
+
+async def _month_end(pool: Pool, member: str) -> None:
+    envelope = Envelope("SG", Month(2026, 10), 1, NOW, ((member, "GRP"), ("somebody", "GRP")))
+    await pool.execute(
+        "insert into expiry_run (country, month, last_day, lapsed_at, started_at, swept_at, found_day, found_member,"
+        " found_program) values ('SG', $1, '2026-10-31', $2, $2, $2, '2026-10-31', $3, 'GRP')",
+        f"2026-10{member[:1]}",
+        NOW,
+        member,
+    )
+    await pool.execute(
+        "insert into expiry_batch (country, month, number, accounts, body) values ('SG', $1, 1, 2, $2)",
+        f"2026-10{member[:1]}",
+        encode_envelope(envelope),
+    )
+
+
+async def naming(owner: Pool, member: str) -> list[str]:
+    """Every column of every table that holds the id anywhere, whatever its type."""
+    columns = await owner.fetch(
+        "select c.table_name, c.column_name, c.data_type from information_schema.columns c"
+        " join information_schema.tables t using (table_schema, table_name)"
+        " where t.table_type = 'BASE TABLE' and c.table_schema = 'public'"
+    )
+    found = []
+    for table, column, type_ in columns:
+        text = f"encode({column}, 'escape')" if type_ == "bytea" else f"{column}::text"
+        if await owner.fetchval(f"select exists(select from {table} where position($1 in {text}) > 0)", member):
+            found.append(f"{table}.{column}")
+    return sorted(found)
+
+
+async def rest(owner: Pool, *without: str) -> dict[str, list[str]]:
+    """All rows of all tables but what is about these members, as text."""
+    tables = await owner.fetch("select tablename from pg_tables where schemaname = 'public' order by 1")
+    found = {}
+    for (table,) in tables:
+        rows = await owner.fetch(f"select r::text from {table} r order by 1")
+        found[table] = [row[0] for row in rows if not any(name in row[0] for name in without)]
+    return found
+
+
+def eraser(owner: Pool) -> Eraser:
+    return Eraser(owner, CLOCK, lambda _: None)
+
+
+async def accounts(pool: Pool, member: str) -> list[Account]:
+    rows = await pool.fetch(
+        f"select {', '.join(Account._fields)} from account where member_id = $1 order by program", member
+    )
+    return [Account(*row) for row in rows]

@@ -1,0 +1,121 @@
+"""What the tests of webhooks share: partners with a webhook, awards of theirs, and a sender at work."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, timedelta
+
+from abacus.core.backoff import Backoff
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.webhooks.decide.signature import new_secret
+from abacus.intake.partners.webhooks.outbox import LEASE, Outbox
+from abacus.intake.partners.webhooks.post import WITHIN_S, Poster
+from abacus.intake.partners.webhooks.sender import AT_ONCE, PER_PARTNER, Sender
+from abacus.intake.partners.webhooks.sources import Postings, Rejections
+from abacus.intake.partners.webhooks.store import WebhookStore
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.point_event import encode_event
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record
+from abacus.platform.postgres import Pool
+from tests.support.house import until
+from tests.support.neighbours import neighbours_are_through
+from tests.support.receiver import Receiver
+
+CLOCK = SystemClock()
+AT_ONCE_AGAIN = Backoff(first_s=0.02, longest_s=0.05)
+
+
+async def partner(pool: Pool, name: str, url: str, limits: Limits = Limits()) -> str:  # noqa: B008  # a frozen value
+    """A partner with a webhook; the secret."""
+    made = Partner(name, name, True, True, (), None, 1000, None, CLOCK.now(), "tests", None)  # noqa: FBT003  # as stored
+    await PartnerStore(pool, CLOCK).create(made, limits, new_key())
+    secret = new_secret()
+    assert await WebhookStore(pool, CLOCK).set(name, url, secret)
+    return secret
+
+
+def award(key: str, points: int = 5, member: str = "bob") -> Award:
+    activity = False
+    return Award(
+        key,
+        member,
+        "GRP",
+        "SG",
+        Kind.EARN,
+        points,
+        datetime(2026, 5, 1, tzinfo=UTC),
+        date(2026, 11, 30),
+        activity,
+        "ab" * 16,
+        b'{"granted_by":"acme","points":5}',
+    )
+
+
+async def post(pool: Pool, *awards: Award) -> None:
+    await PostgresLedger(pool, CLOCK).post(awards)
+
+
+async def events(pool: Pool, member: str = "bob") -> list[Record]:
+    """What the points stream tells of the member."""
+    transfers = await LedgerReader(pool).history(member, {"GRP": 10**9}, 1000)
+    return [Record(encode_event(transfer), "points", 0, offset) for offset, transfer in enumerate(transfers)]
+
+
+async def enter(pool: Pool, records: Sequence[Record]) -> None:
+    await Postings(Outbox(pool, CLOCK), WorkerHealth("webhooks")).handle(records)
+
+
+async def post_and_enter(pool: Pool, *awards: Award) -> None:
+    await post(pool, *awards)
+    await enter(pool, await events(pool))
+
+
+async def enter_rejections(pool: Pool) -> int:
+    rejections = Rejections(pool, CLOCK, WorkerHealth("webhooks"))
+    await rejections._begin()
+    await neighbours_are_through(pool)
+    return await rejections.enter_next()
+
+
+@asynccontextmanager
+async def sending(
+    pool: Pool,
+    *,
+    to_private: bool = True,
+    lease: timedelta = LEASE,
+    within_s: float = WITHIN_S,
+    backoff: Backoff = AT_ONCE_AGAIN,
+    per_partner: int = PER_PARTNER,
+) -> AsyncIterator["asyncio.Task[None]"]:
+    stop = asyncio.Event()
+    poster = Poster(to_private=to_private, at_once=AT_ONCE, within_s=within_s)
+    outbox, health = Outbox(pool, CLOCK, lease=lease), WorkerHealth("webhooks")
+    sender = Sender(outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, per_partner=per_partner)
+    running = asyncio.create_task(sender.run(stop))
+    try:
+        yield running
+    finally:
+        stop.set()
+        await asyncio.gather(running, return_exceptions=True)
+        await poster.close()
+
+
+async def settled(pool: Pool, column: str, count: int) -> None:
+    async def reached() -> bool:
+        return bool(
+            await pool.fetchval(f"select count(*) >= $1 from webhook_delivery where {column} is not null", count)
+        )
+
+    await until(reached)
+
+
+async def seen(receiver: Receiver, count: int) -> bool:
+    return len(receiver.requests) >= count

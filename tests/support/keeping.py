@@ -1,0 +1,75 @@
+"""What the tests of tiers share: points of the stream, a keeper over a database, and what it left there."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from abacus.core.clock import FixedClock
+from abacus.ledger.types.account import NO_HASH
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.programs.tiers.keeper import Keeper
+from tests.programs.tiers.cards import book
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+MARCH = datetime(2026, 3, 10, 4, tzinfo=UTC)
+AUGUST = datetime(2026, 8, 1, 4, tzinfo=UTC)
+
+
+class FixedCards:
+    """Cards that are there, and those that are found when one looks again."""
+
+    def __init__(self, cards: CardBook | None = None, later: CardBook | None = None) -> None:
+        self._book = cards or book()
+        self._later = later
+
+    def book(self) -> CardBook:
+        return self._book
+
+    async def look_again(self) -> None:
+        self._book = self._later or self._book
+
+
+def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: Any) -> Record:
+    transfer = Transfer(
+        member, "GRP", seq, Kind.EARN, points, points, f"k:{seq}", "SG", at, at, None, b"{}", None, None, NO_HASH
+    )
+    return Record(encode_event(transfer._replace(**changed)), "points", 0, seq)
+
+
+def reversed_(member: str, seq: int, points: int, at: datetime = MARCH) -> Record:
+    """As a later version will tell of it."""
+    record = earned(member, seq, -points, at)
+    value = record.value.replace(b"points.earned", b"points.reversed").replace(b'"earn"', b'"reverse"')
+    return record._replace(value=value)
+
+
+def keeper(pool: Pool, cards: FixedCards | None = None) -> Keeper:
+    return Keeper(pool, cards or FixedCards(), FixedClock(NOW), WorkerHealth("tierkeeper"))
+
+
+async def tiers(pool: Pool) -> dict[str, tuple[str, date | None]]:
+    rows = await pool.fetch("select member_id, tier, until from account_tier order by member_id")
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+async def told(pool: Pool) -> list[tuple[str, int, str, str, str]]:
+    """Every change, in the order of each account."""
+    rows = await pool.fetch(
+        "select member_id, n, from_tier, to_tier, reason from tier_change order by member_id, program, n"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def everything(pool: Pool) -> list[Sequence[Any]]:
+    """All that counting leaves behind, but how often tiers changed on the way."""
+    accounts = await pool.fetch(
+        "select member_id, program, country, tier, until, last_seq from account_tier order by 1, 2"
+    )
+    tallies = await pool.fetch("select * from tier_tally order by member_id, program, starts_on, ends_on")
+    return [tuple(row) for row in (*accounts, *tallies)]

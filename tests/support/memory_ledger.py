@@ -1,0 +1,135 @@
+"""A ledger in memory, with the same decisions as Postgres: for simulations and what-if runs."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.ledger.decide.account_with_lots import Change, Purse
+from abacus.ledger.decide.allowance import Allowance, Standing
+from abacus.ledger.decide.batch import accounts_touched, plan
+from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_lots, with_used_closed
+from abacus.ledger.decide.movement import Books, account_of, plan_moves, rounds
+from abacus.ledger.decide.reversal import Earlier, Original
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.limits import MemberDay, Rejection
+from abacus.ledger.types.movement import Hold, Moved, Movement, Reversal
+from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.transfer import Transfer
+
+
+class MemoryLedger:
+    """`LedgerPort` and `MovesPort` over dictionaries. What it does is atomic because it has no await inside."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.claims: dict[str, Claim] = {}
+        self.accounts: dict[AccountId, Account] = {}
+        self.transfers: list[Transfer] = []
+        self.draws: list[Draw] = []
+        self.holds: dict[UUID, Hold] = {}
+        self.allowances: dict[str, Allowance] = {}
+        self.member_days: dict[MemberDay, int] = {}
+        self.rejections: dict[str, Rejection] = {}
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+        touched = accounts_touched(awards, self.claims)
+        held = {id_: self.accounts.get(id_) or Account.opened(id_, country) for id_, country in touched.items()}
+        for id_, lifetime in changed_modes([each for each in awards if each.key not in self.claims], held).items():
+            lots = open_lots(held[id_], self.lots(held[id_])) if lifetime else []
+            held[id_] = held[id_]._replace(lifetime=lifetime, expires_on=first_day(lots))
+        standing = Standing(self.allowances, self.member_days, self.rejections)
+        decided = plan(awards, self.claims, held, self._clock.now(), standing)
+        self.claims.update({claim.key: claim for claim in decided.claims})
+        self.accounts.update(decided.accounts)
+        self.transfers.extend(decided.transfers)
+        self.rejections.update({rejection.key: rejection for rejection in decided.rejections})
+        self.allowances.update(decided.spending.allowances)
+        self.member_days.update(decided.spending.member_days)
+        return decided.outcomes
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        found: dict[int, Moved] = {}
+        for places in rounds(movements):
+            found.update(zip(places, self._move([movements[place] for place in places]), strict=True))
+        return [found[place] for place in range(len(movements))]
+
+    def _move(self, movements: Sequence[Movement]) -> list[Moved]:
+        new = [each for each in movements if each.key not in self.claims]
+        accounts = {
+            account_of(each): self.accounts.get(account_of(each)) or Account.opened(account_of(each), each.country)
+            for each in new
+        }
+        for each in new:
+            if isinstance(each, Reversal):
+                account = accounts[account_of(each)]
+                accounts[account.id] = with_used_closed(account, self.lots(account))
+        originals = {
+            each.reverses: original
+            for each in new
+            if isinstance(each, Reversal) and (original := self._original(accounts[account_of(each)], each))
+        }
+        purses = {id_: self.purse(account) for id_, account in accounts.items()}
+        decided = plan_moves(movements, self.claims, Books(purses, dict(self.holds), originals), self._clock.now())
+        self.claims.update({claim.key: claim for claim in decided.claims})
+        self.accounts.update(decided.accounts)
+        self.transfers.extend(decided.transfers)
+        self.draws.extend(decided.draws)
+        self.holds.update({hold.hold_id: hold for hold in decided.holds})
+        return decided.outcomes
+
+    def keep(self, claim: Claim, change: Change) -> None:
+        """Write a change that was decided elsewhere: a lapse."""
+        self.claims[claim.key] = claim
+        self.accounts[change.purse.account.id] = change.purse.account
+        self.transfers.append(change.transfer)
+        self.draws.extend(change.draws)
+
+    def purse(self, account: Account) -> Purse:
+        lots = open_lots(account, self.lots(account)) if account.lifetime else []
+        return Purse(account, tuple(lots))
+
+    def lots(self, account: Account) -> list[Lot]:
+        """Those after the account's cursor."""
+        return [
+            self._lot(transfer)
+            for transfer in self.transfers
+            if transfer[:2] == account.id and transfer.points > 0 and transfer.seq > account.lots_closed
+        ]
+
+    def _lot(self, transfer: Transfer) -> Lot:
+        drawn = sum(draw.points for draw in self.draws if draw[:3] == transfer[:3])
+        return Lot(transfer.seq, transfer.key, transfer.points, drawn, transfer.occurred_at, transfer.expires_on)
+
+    def _original(self, account: Account, asked: Reversal) -> Original | None:
+        claim = self.claims.get(asked.reverses)
+        if claim is None or (claim.member_id, claim.program) != account.id:
+            return None
+        history = [transfer for transfer in self.transfers if transfer[:2] == account.id]
+        transfer = history[claim.seq - 1]
+        left, lapsed = followed(history, self.draws, transfer.seq)
+        earlier = [Earlier.of(each) for each in history if each.reverses == asked.reverses]
+        return Original(transfer, left, lapsed, earlier)
+
+
+def followed(history: Sequence[Transfer], draws: Sequence[Draw], lot_seq: int) -> tuple[int, int]:
+    """What is left of a lot, and how much of it lapsed, by following every point from the first transfer on."""
+    left: dict[int, int] = {}
+    lapsed = owed = 0
+    for transfer in history:
+        if transfer.points > 0:
+            paid = min(owed, transfer.points)
+            owed -= paid
+            left[transfer.seq] = transfer.points - paid
+            continue
+        taken = {draw.lot_seq: draw.points for draw in draws if (draw[:2], draw.seq) == (transfer[:2], transfer.seq)}
+        points = -transfer.points - sum(taken.values())
+        for seq, there in left.items():
+            oldest_first = min(points, there - taken.get(seq, 0))
+            points -= oldest_first
+            taken[seq] = taken.get(seq, 0) + oldest_first
+        owed += points
+        for seq, gone in taken.items():
+            left[seq] -= gone
+            lapsed += gone if seq == lot_seq and transfer.kind == Kind.EXPIRE else 0
+    return left.get(lot_seq, 0), lapsed

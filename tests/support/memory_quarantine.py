@@ -1,0 +1,72 @@
+"""A quarantine in memory."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Reason
+from abacus.platform.quarantine.store import HELD, REPLAYED
+from abacus.platform.quarantine.types import HeldItem, Item
+
+
+class MemoryQuarantine:
+    """`QuarantinePort` in memory, and as much of what a person does with the items as a replay needs."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: dict[str, HeldItem] = {}
+
+    async def add(self, items: Sequence[Item]) -> None:
+        for item in items:
+            before = self._kept.get(item.id)
+            if before is None:
+                self._kept[item.id] = HeldItem(item, HELD, self._clock.now(), None, 0)
+            elif before.status != HELD:
+                self._kept[item.id] = replace(before, item=item, status=HELD, set_aside_at=self._clock.now())
+
+    def kept(self) -> tuple[HeldItem, ...]:
+        """Every item, held or replayed."""
+        return tuple(self._kept.values())
+
+    async def list(
+        self, *, status: str | None = HELD, reason: Reason | None = None, limit: int = 100
+    ) -> Sequence[HeldItem]:
+        newest_first = sorted(self._kept.values(), key=lambda held: held.item.id)
+        newest_first.sort(key=lambda held: held.set_aside_at, reverse=True)
+        return [held for held in newest_first if _matches(held, status, reason)][:limit]
+
+    async def get(self, id_: str) -> HeldItem | None:
+        return self._kept.get(id_)
+
+    @asynccontextmanager
+    async def replaying(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        reason: Reason | None = None,
+        set_aside_before: datetime | None = None,
+        limit: int = 100,
+    ) -> AsyncIterator[Sequence[HeldItem]]:
+        chosen = [
+            held
+            for held in sorted(self._kept.values(), key=lambda held: (held.set_aside_at, held.item.id))
+            if _matches(held, HELD, reason)
+            and (not ids or held.item.id in ids)
+            and (set_aside_before is None or held.set_aside_at < set_aside_before)
+        ][:limit]
+        # Marked before they are sent: one that is refused again at once ends as held.
+        for held in chosen:
+            self._kept[held.item.id] = replace(
+                held, status=REPLAYED, replayed_at=self._clock.now(), replays=held.replays + 1
+            )
+        try:
+            yield chosen
+        except BaseException:
+            self._kept.update({held.item.id: held for held in chosen})
+            raise
+
+
+def _matches(held: HeldItem, status: str | None, reason: Reason | None) -> bool:
+    return status in (None, held.status) and reason in (None, held.item.reason)

@@ -1,0 +1,8 @@
+"""Where tests find what lies beside the code."""
+
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+DOCS: Final = ROOT / "docs"
+GOLDEN: Final = ROOT / "tests" / "golden"

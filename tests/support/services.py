@@ -1,0 +1,26 @@
+"""The services that tests run on, and databases made on them."""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+
+class Services(NamedTuple):
+    """Addresses of the services under test."""
+
+    database_url: str
+    sqs_endpoint_url: str
+    kafka_bootstrap: str
+
+
+def database_address(services: Services, name: str) -> str:
+    return urlunsplit(urlsplit(services.database_url)._replace(path=f"/{name}"))
+
+
+async def administer(services: Services, statement: str) -> None:
+    connection = await asyncpg.connect(services.database_url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()

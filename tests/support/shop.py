@@ -1,0 +1,94 @@
+"""The API of a test's house, partners with keys, and callers."""
+
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.platform.health import Health
+from abacus.platform.settings import Settings
+from tests.support.house import House, until
+
+GRANT: dict[str, Any] = {"member_id": "bob", "country": "SG", "points": 100, "reason": "Welcome"}
+MEAL: dict[str, Any] = {
+    "transaction_id": "A-1",
+    "country": "SG",
+    "vertical": "food",
+    "payment_type": "wallet",
+    "amount": "15.00",
+    "currency": "SGD",
+    "occurred_at": "2026-05-10T12:30:00+08:00",
+}
+# All of it is plain HTTP; reading the machine's certificates for each caller would take longer than the calls.
+_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+async def register(house: House, partner_id: str = "acme", limits: Limits | None = None, **changes: Any) -> str:
+    """A partner's key."""
+    key = new_key()
+    clock = SystemClock()
+    partner = Partner(
+        partner_id,
+        partner_id.title(),
+        fixed_points=True,
+        computed_points=True,
+        countries=(),
+        card_scope=None,
+        requests_per_minute=100_000,
+        signing_secret=None,
+        created_at=clock.now(),
+        created_by="tests",
+        disabled_at=None,
+    )._replace(**changes)
+    await PartnerStore(house.pool, clock).create(partner, limits or Limits(), key)
+    return key.text
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A running API."""
+
+    url: str
+    health: Health
+    _stack: AsyncExitStack
+
+    async def caller(self, key: str) -> httpx.AsyncClient:
+        return await self._stack.enter_async_context(
+            httpx.AsyncClient(
+                base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=30, verify=_NO_CERTIFICATES
+            )
+        )
+
+
+@asynccontextmanager
+async def shop(house: House, *beside: str, settings: Settings | None = None) -> AsyncIterator[Shop]:
+    """The API, and other workers beside it, in this process."""
+    given = (settings or house.settings).model_copy(update={"api_port": free_port()})
+    async with AsyncExitStack() as stack:
+        health = await stack.enter_async_context(house.running("api", *beside, settings=given))
+
+        async def ready() -> bool:
+            return health.ready
+
+        await until(ready)
+        yield Shop(f"http://127.0.0.1:{given.api_port}", health, stack)
+
+
+async def award(
+    caller: httpx.AsyncClient, key: str, body: dict[str, Any] | None = None, **headers: str
+) -> httpx.Response:
+    return await caller.post("/v1/awards", json=body or GRANT, headers={"Idempotency-Key": key, **headers})
