@@ -33,7 +33,7 @@ STAGES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "calculate and explain": ("Calculator.award (",),
         "encode and pack": ("encode_award (", "pack_counting ("),
         "send to the queue": ("abacus/platform/sqs/queue.py", "botocore/", "aiohttp/"),
-        "read the stream, commit": ("abacus/streams/", "aiokafka/"),
+        "read the stream, commit": ("abacus/platform/kafka/", "aiokafka/"),
     },
     "awarder": {
         "read and check the envelope": ("decode_envelope (",),
@@ -47,10 +47,10 @@ STAGES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "talk to Postgres": ("asyncpg/",),
         "encode the event": ("encode_event (",),
         "choose the partition": ("aiokafka/partitioner.py",),
-        "publish": ("abacus/streams/", "aiokafka/"),
+        "publish": ("abacus/platform/kafka/", "aiokafka/"),
     },
 }
-_ROOMS: Final = ("abacus/earning/", "abacus/ledger/")  # what is ours and names no stage
+_ROOMS: Final = ("abacus/intake/", "abacus/pricing/", "abacus/ledger/")  # what is ours and names no stage
 
 
 class Sample(NamedTuple):

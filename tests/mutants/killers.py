@@ -2,28 +2,28 @@
 
 from typing import Final
 
-_CONTRACTS: Final = "tests/contracts"
+
 _LEDGER: Final = "tests/ledger"
 
 
 def fate(row: str, ledger: str = "memory") -> str:
-    return f"{_CONTRACTS}/test_moves.py::test_what_becomes_of_each[{ledger}-{row}]"
+    return f"{_LEDGER}/test_moves.py::test_what_becomes_of_each[{ledger}-{row}]"
 
 
 def taken(row: str, ledger: str = "memory", mode: str = "by activity") -> str:
-    return f"{_CONTRACTS}/test_moves.py::test_what_is_taken_back[{ledger}-{row}-{mode}]"
+    return f"{_LEDGER}/test_moves.py::test_what_is_taken_back[{ledger}-{row}-{mode}]"
 
 
 def day(row: str) -> str:
-    return f"{_CONTRACTS}/test_moves.py::test_the_day_of_an_account_by_lots[memory-{row}]"
+    return f"{_LEDGER}/test_moves.py::test_the_day_of_an_account_by_lots[memory-{row}]"
 
 
 def limits(row: str, ledger: str = "memory") -> str:
-    return f"{_CONTRACTS}/test_limits.py::test_limits[{ledger}-{row}]"
+    return f"{_LEDGER}/test_limits.py::test_limits[{ledger}-{row}]"
 
 
 def at_once(test: str) -> str:
-    return f"{_CONTRACTS}/test_moves_on_postgres.py::{test}"
+    return f"{_LEDGER}/test_moves_on_postgres.py::{test}"
 
 
 def second(row: str) -> str:
@@ -31,7 +31,7 @@ def second(row: str) -> str:
 
 
 def contract(test: str) -> str:
-    return f"{_CONTRACTS}/test_ledger.py::{test}"
+    return f"{_LEDGER}/test_ledger.py::{test}"
 
 
 def batch(row: str) -> str:

@@ -214,7 +214,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "what is held, in what is available",
-        _TRANSFER,
+        "abacus/ledger/types/account.py",
         "return self.balance - self.held",
         "return self.balance",
         (fate("what is held cannot be spent"),),
