@@ -2,7 +2,6 @@
 
 from typing import Final
 
-
 _LEDGER: Final = "tests/ledger"
 
 
