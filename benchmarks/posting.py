@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +47,7 @@ MOST_COST: Final = 0.25
 LARGE_BATCH: Final = 500  # about what ten messages hold
 
 _NO_CHAIN: Final = bytes(32)
-_LOTS: Final = ",\n    a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime"
+_LOTS: Final = ", a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime"
 _POSTED: Final = f"select {', '.join(Transfer._fields)} from transfer where seq < $1 order by xid desc limit $2"
 
 
@@ -144,7 +145,9 @@ def _leaving_out(what: str) -> Iterator[None]:
         if what == CHAIN:
             transfer.chain = lambda previous, body: _NO_CHAIN  # noqa: ARG005  # by the names that it has
         if what == LOTS:
-            rows._LOCK = lock.replace(_LOTS, "")  # type: ignore[misc]  # noqa: SLF001  # for once
+            shorter = copy(lock)
+            shorter.text = lock.text.replace(_LOTS, "")
+            rows._LOCK = shorter  # type: ignore[misc]  # noqa: SLF001  # for once
         yield
     finally:
         transfer.chain, rows._LOCK = chain, lock  # type: ignore[misc]  # noqa: SLF001  # as it was

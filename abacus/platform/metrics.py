@@ -41,6 +41,9 @@ POSTING_AWARDS: Final = Histogram(
     "abacus_posting_awards", "Awards in a posting transaction", buckets=(1, 10, 50, 100, 200, 400, 800, 1000)
 )
 
+# Posting transactions that started again, because another claimed one of their keys or opened one of their accounts.
+POSTING_RESTARTS: Final = Counter("abacus_posting_restarts", "Posting transactions that started again")
+
 # Events published on the points stream.
 PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
 

@@ -19,6 +19,10 @@ _LAST: Final = f"select {_COLUMNS} from seal order by number desc limit 1"
 _ONE: Final = f"select {_COLUMNS} from seal where number = $1"
 _INSERT: Final = f"insert into seal ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)"
 
+# A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees what is stamped before the oldest
+# transaction that is still open, and nothing else: all writers of that have ended.
+_SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
+
 _ONLY_ONE: Final = "hashtext('abacus ledger seal')"
 
 
@@ -48,7 +52,7 @@ class Seals:
             # Nothing is written before the end: the relay waits for whoever has begun to write.
             async with connection.transaction(isolation="repeatable_read"):
                 sealed_at = self._clock.now()
-                snapshot = await connection.fetchval("select pg_current_snapshot()::text")
+                snapshot = await connection.fetchval(_SNAPSHOT)
                 grown = await grow(connection, snapshot, last.number + 1 if last else 1, progress=progress)
                 seal = next_seal(last, grown.sealed, snapshot, sealed_at)
                 await connection.execute(_INSERT, *seal)

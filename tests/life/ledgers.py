@@ -111,14 +111,14 @@ class LivingOnPostgres:
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
         async def work(connection: Connection) -> None:
-            rows, accounts = await lock_accounts(connection, [id_])
-            purses = await purses_of(connection, accounts)
+            locked = await lock_accounts(connection, [id_])
+            purses = await purses_of(connection, locked.accounts)
             change = lapse(purses[id_], end, self._clock.now()) if purses else None
             claim = _claim(id_, end, change)
             if change is None or await connection.fetchval("select true from claim where key = $1", claim.key):
                 return
             after = {id_: change.purse.account}
-            await write(connection, rows, after, [claim], [change.transfer], draws=change.draws, whole=True)
+            await write(connection, locked, after, [claim], [change.transfer], draws=change.draws, whole=True)
 
         await in_a_transaction(self._pool, work)
 

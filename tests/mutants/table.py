@@ -17,7 +17,7 @@ HANDFUL: Final = frozenset(
     {
         "the lock on accounts",
         "the order in which accounts are locked",
-        "the guard against a later id, when an award is posted",
+        "the stamp of an account that is ahead of its writer",
         "looking again when a key was claimed by another",
         "the accounts' lock before the look at the keys",
         "the lock on partners' allowances",

@@ -44,10 +44,10 @@ async def bring(pool: Pool, opening: Opening) -> None:
     """As an import does."""
 
     async def work(connection: Connection) -> None:
-        rows, accounts = await lock_accounts(connection, [opening[:2]])
+        locked = await lock_accounts(connection, [opening[:2]])
         new = sort_out([Staged(1, OLD.key(opening), opening)], {}, OLD).new
-        found = open_all(new, accounts, OLD, NOW)
-        await write(connection, rows, found.accounts, found.claims, found.transfers)
+        found = open_all(new, locked.accounts, OLD, NOW)
+        await write(connection, locked, found.accounts, found.claims, found.transfers)
 
     await in_a_transaction(pool, work)
 

@@ -49,12 +49,12 @@ class PostgresMoves:
         return [found[place] for place in range(len(movements))]
 
     async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
-        rows, accounts = await lock_accounts(connection, sorted(set(map(account_of, movements))))
+        locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
         earlier = await claimed(connection, {movement.key for movement in movements})
         new = [movement for movement in movements if movement.key not in earlier]
-        decided = plan_moves(movements, earlier, await _books(connection, new, accounts), self._clock.now())
+        decided = plan_moves(movements, earlier, await _books(connection, new, locked.accounts), self._clock.now())
         await write(
-            connection, rows, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
+            connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
         )
         if decided.holds:
             await connection.executemany(_KEEP_HOLD, decided.holds)

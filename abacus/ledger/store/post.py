@@ -33,7 +33,8 @@ class PostgresLedger:
         standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         earlier = await claimed(connection, {award.key for award in awards})
         touched = accounts_touched(awards, earlier)
-        rows, accounts = await lock_accounts(connection, list(touched))
+        locked = await lock_accounts(connection, list(touched))
+        accounts = locked.accounts
         for id_, country in touched.items():
             if id_ not in accounts:
                 accounts[id_] = Account.opened(id_, country)
@@ -42,7 +43,7 @@ class PostgresLedger:
             await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
         now = self._clock.now()
         decided = plan(awards, earlier, accounts, now, standing)
-        await write(connection, rows, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
+        await write(connection, locked, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
         if partners:
             await write_spending(connection, partners, decided.spending, decided.rejections, now)
         return decided.outcomes

@@ -87,12 +87,14 @@ class Expirer:
         if is_done:
             return None
         keys = _keys(envelope)
-        rows, accounts = await lock_accounts(connection, envelope.accounts)
+        locked = await lock_accounts(connection, envelope.accounts)
         earlier = await claimed(connection, keys.values())
-        lapsing = {id_: account for id_, account in accounts.items() if keys[id_] not in earlier}
+        lapsing = {id_: account for id_, account in locked.accounts.items() if keys[id_] not in earlier}
         now = self._clock.now()
         lapsed = lapse_all((await purses_of(connection, lapsing)).values(), envelope, now)
-        await write(connection, rows, lapsed.accounts, lapsed.claims, lapsed.transfers, draws=lapsed.draws, whole=True)
+        await write(
+            connection, locked, lapsed.accounts, lapsed.claims, lapsed.transfers, draws=lapsed.draws, whole=True
+        )
         skipped = len(envelope.accounts) - len(lapsed.transfers)
         await connection.execute(_DONE, *batch, now, len(lapsed.transfers), skipped, lapsed.points)
         return lapsed

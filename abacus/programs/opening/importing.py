@@ -113,9 +113,9 @@ class Import:
 
     async def _write(self, page: Page, connection: Connection) -> Sorted:
         found = await self._look(page, connection)
-        rows, accounts = await lock_accounts(connection, sorted(staged.account for staged, _ in found.new))
-        openings = open_all(found.new, accounts, self._origin, self._clock.now())
-        await write(connection, rows, openings.accounts, openings.claims, openings.transfers)
+        locked = await lock_accounts(connection, sorted(staged.account for staged, _ in found.new))
+        openings = open_all(found.new, locked.accounts, self._origin, self._clock.now())
+        await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
         lines = {fault.line for fault in openings.faults}
         posted = [each for each in found.new if each[0].line not in lines] if lines else found.new
         return Sorted(posted, found.already, found.faults + openings.faults)
