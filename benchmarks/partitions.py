@@ -204,6 +204,8 @@ def _transfer(number: int, at: datetime) -> Transfer:
         explanation=_EXPLANATION.encode(),
         reverses=None,
         actor=None,
+        source=None,
+        format=1,
         hash=number.to_bytes(32),
     )
 

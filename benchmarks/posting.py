@@ -15,6 +15,7 @@ import uvloop
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.decide import transfer
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.store import rows
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.transfer import Transfer
@@ -140,17 +141,17 @@ def post(part: Part) -> tuple[float, float]:
 @contextmanager
 def _leaving_out(what: str) -> Iterator[None]:
     """No ledger can do without; this is to tell what it costs."""
-    chain, lock = transfer.chain, rows._LOCK  # noqa: SLF001  # the statement is nobody else's business
+    posting, lock = vars(transfer), rows._LOCK  # noqa: SLF001  # the statement is nobody else's business
     try:
         if what == CHAIN:
-            transfer.chain = lambda previous, body: _NO_CHAIN  # noqa: ARG005  # by the names that it has
+            posting["chain"] = lambda previous, body: _NO_CHAIN  # noqa: ARG005  # by the names that it has
         if what == LOTS:
             shorter = copy(lock)
             shorter.text = lock.text.replace(_LOTS, "")
             rows._LOCK = shorter  # type: ignore[misc]  # noqa: SLF001  # for once
         yield
     finally:
-        transfer.chain, rows._LOCK = chain, lock  # type: ignore[misc]  # noqa: SLF001  # as it was
+        posting["chain"], rows._LOCK = chain, lock  # type: ignore[misc]  # noqa: SLF001  # as it was
 
 
 def _copy(part: Part) -> tuple[float, float]:

@@ -12,7 +12,9 @@ import psutil
 
 from abacus.cli.examples.stream import BOB
 from abacus.cli.stack import make_ready
+from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
+from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import encode_event
@@ -139,6 +141,8 @@ def _posted(transaction: Completed) -> tuple[Claim, Transfer]:
         _EXPLANATION,
         None,
         None,
+        STREAM,
+        CURRENT,
         NO_HASH,
     )
     return Claim(transaction.key, *account, transaction.fingerprint), transfer

@@ -9,6 +9,8 @@ from typing import Final
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.core.sources import STREAM
+from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import encode_event
@@ -131,6 +133,8 @@ def _event(member: str, seq: int, number: int) -> bytes:
             _EXPLANATION,
             None,
             None,
+            STREAM,
+            CURRENT,
             NO_HASH,
         )
     )

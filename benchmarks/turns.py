@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from multiprocessing.synchronize import Barrier
 from typing import Final, NamedTuple, TypeVar
 
+from abacus.core.sources import STREAM
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
@@ -110,6 +111,7 @@ def award(number: int, member: int) -> Award:
         activity,
         f"{number:032x}",
         EXPLANATION,
+        STREAM,
     )
 
 

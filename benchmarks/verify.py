@@ -17,6 +17,7 @@ import psutil
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.core.sources import STREAM
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award, Kind
@@ -168,4 +169,5 @@ def _awards(book: CardBook, chance: random.Random) -> Iterator[Award]:
             activity,
             f"{number:032x}",
             explanation,
+            STREAM,
         )

@@ -68,7 +68,7 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _ORDER)
     target = await target_for(call, member_id, order, may_open=True)
-    asked = adjustment_of(order, target, key, call.parts.clock.now())
+    asked = adjustment_of(order, target, key, call.partner.source, call.parts.clock.now())
     try:
         outcome = await call.parts.adjustments.ask(asked, call.partner.partner_id)
     except CannotDecide as error:

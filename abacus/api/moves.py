@@ -14,7 +14,7 @@ from abacus.api.awards import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
-from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, PARTNERS, partner_key
+from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, partner_key
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -87,7 +87,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _SPEND)
     target = await target_for(call, member_id, order)
-    return await moved_answer(call, spend_of(order, target, key, call.partner.partner_id))
+    return await moved_answer(call, spend_of(order, target, key, call.partner.agent))
 
 
 @router.post(
@@ -107,7 +107,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _HOLD)
     target = await target_for(call, member_id, order)
-    return await moved_answer(call, hold_of(order, target, key, call.partner.partner_id, call.parts.clock.now()))
+    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.parts.clock.now()))
 
 
 @router.get(
@@ -142,7 +142,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     call = _spender(request)
     order = await read_body(request, _CAPTURE) or CaptureOrder()
     found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, capture_of(order, found, call.partner.partner_id))
+    return await moved_answer(call, capture_of(order, found, call.partner.agent))
 
 
 @router.post(
@@ -156,7 +156,7 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     """The points are available again."""
     call = _spender(request)
     found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, release_of(found, call.partner.partner_id, Because.RELEASED))
+    return await moved_answer(call, release_of(found, call.partner.agent, Because.RELEASED))
 
 
 @router.post(
@@ -180,7 +180,10 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     original = await _original(call, transfer_id)
     now = call.parts.clock.now()
     card = card_now(call.parts.calculator().book, original.country, now)
-    return await moved_answer(call, reversal_of(order, original, card, key=key, actor=call.partner.partner_id, now=now))
+    return await moved_answer(
+        call,
+        reversal_of(order, original, card, key=key, agent=call.partner.agent, now=now),
+    )
 
 
 async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
@@ -241,7 +244,7 @@ async def _original(call: Call, transfer_id: str) -> Transfer:
     found = await call.parts.ledger.at(*place) if place is not None else None
     if found is None or not call.partner.may_award_in(found.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
-    own = found.key.startswith(f"{PARTNERS}{call.partner.partner_id}:") or found.actor == call.partner.partner_id
+    own = found.known_source == call.partner.source or (found.source is None and found.actor == call.partner.partner_id)
     if not own and not call.partner.may_adjust:
         raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
     return found

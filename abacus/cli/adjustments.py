@@ -8,6 +8,7 @@ import typer
 from abacus.cli.points import By, Country, Desk, Key, Member, Program, desk, ordered, show
 from abacus.cli.shell import AsJson, console, print_json, run, settings, table, who
 from abacus.core.errors import Refused, SetAside
+from abacus.core.sources import person_source
 from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of
 from abacus.ledger.store.adjustments import Adjustments, CannotDecide, Requested, Step
 from abacus.ledger.types.movement import Declined, Moved, Movement
@@ -35,7 +36,7 @@ def add(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order, may_open=True)
-            asked = adjustment_of(order, target, f"adjust:{key or uuid4()}", at.clock.now())
+            asked = adjustment_of(order, target, f"adjust:{key or uuid4()}", person_source(order.actor), at.clock.now())
             try:
                 outcome = await _adjustments(at).ask(asked, None)
             except CannotDecide as error:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
+from abacus.core.sources import person_source
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
     CaptureOrder,
@@ -30,7 +31,7 @@ from abacus.ledger.decide.spend import release_of
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
-from abacus.ledger.types.movement import Because, Hold, Moved, Movement
+from abacus.ledger.types.movement import Agent, Because, Hold, Moved, Movement
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
@@ -112,7 +113,7 @@ def spend(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order)
-            show(*await at.move(spend_of(order, target, _key(key), by or who())), as_json=as_json)
+            show(*await at.move(spend_of(order, target, _key(key), _acting(by))), as_json=as_json)
 
     run(main())
 
@@ -135,7 +136,7 @@ def hold(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order)
-            show(*await at.move(hold_of(order, target, _key(key), by or who(), at.clock.now())), as_json=as_json)
+            show(*await at.move(hold_of(order, target, _key(key), _acting(by), at.clock.now())), as_json=as_json)
 
     run(main())
 
@@ -157,7 +158,7 @@ def capture(
     async def main() -> None:
         async with desk() as at:
             found = await _hold(at, member, hold_id)
-            show(*await at.move(capture_of(order, found, by or who())), as_json=as_json)
+            show(*await at.move(capture_of(order, found, _acting(by))), as_json=as_json)
 
     run(main())
 
@@ -169,7 +170,7 @@ def release(member: Member, hold_id: HoldId, by: By = "", as_json: AsJson = Fals
     async def main() -> None:
         async with desk() as at:
             found = await _hold(at, member, hold_id)
-            show(*await at.move(release_of(found, by or who(), Because.RELEASED)), as_json=as_json)
+            show(*await at.move(release_of(found, _acting(by), Because.RELEASED)), as_json=as_json)
 
     run(main())
 
@@ -195,7 +196,7 @@ def reverse(
                 raise Refused(f"no transfer has the key or the id {transfer!r}")
             now = at.clock.now()
             card = at.book.in_force(original.country, now)
-            movement = reversal_of(order, original, card, key=_key(key), actor=by or who(), now=now)
+            movement = reversal_of(order, original, card, key=_key(key), agent=_acting(by), now=now)
             show(*await at.move(movement), as_json=as_json)
 
     run(main())
@@ -318,3 +319,8 @@ def _lot_document(each: Remaining) -> dict[str, Any]:
         "occurred_at": each.occurred_at.isoformat(),
         "expires_on": each.expires_on.isoformat() if each.expires_on else None,
     }
+
+
+def _acting(by: str | None) -> Agent:
+    actor = by or who()
+    return Agent(actor, person_source(actor))

@@ -5,8 +5,9 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
+from abacus.core.sources import STREAM, source_of_key
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.decide.transfer import chain
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
@@ -33,11 +34,14 @@ _AWARD: Final = Award(
     True,  # noqa: FBT003  # a named tuple's fields have names
     "0123456789abcdef",
     b'{"amount": "15.00", "points":180}',
+    STREAM,
 )
 
 
 def award(**changes: Any) -> Award:
-    return _AWARD._replace(**changes)
+    """Its source is the one that its key implies."""
+    implied = source_of_key(changes.get("key", _AWARD.key))
+    return _AWARD._replace(**{"source": implied or STREAM, **changes})
 
 
 def envelope(*awards: Award) -> str:

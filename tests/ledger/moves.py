@@ -10,6 +10,7 @@ from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import (
     Adjustment,
+    Agent,
     Because,
     Capture,
     Movement,
@@ -31,40 +32,45 @@ Asked: TypeAlias = Sequence[Award | Movement]
 Batch: TypeAlias = Asked | MonthEnd
 
 
+ACME = Agent("acme", "partner:acme")
+
+
 def earn(points: int, key: str = "txn:rides:1", **changes: Any) -> Award:
     """A transaction of as many dollars as points, good until the end of November."""
     return award(key=key, points=points, explanation=b'{"amount":"%d.00","currency":"SGD"}' % points, **changes)
 
 
 def spend(points: int, key: str = "api:acme:1", member: str = "bob", facts: str = FACTS) -> Spend:
-    return Spend(key, member, "GRP", "SG", facts, points, "a coffee", "acme")
+    return Spend(key, member, "GRP", "SG", facts, points, "a coffee", *ACME)
 
 
 def hold(points: int, name: str = "h", member: str = "bob", until: datetime | None = None) -> Reserve:
     key = f"api:acme:{name}"
     until = until or NOW + timedelta(days=1)
-    return Reserve(key, member, "GRP", "SG", FACTS, points, "a table", "acme", award_id(key), until)
+    return Reserve(key, member, "GRP", "SG", FACTS, points, "a table", *ACME, award_id(key), until)
 
 
 def capture(points: int | None = None, name: str = "h", **changes: Any) -> Capture:
     hold_id = award_id(f"api:acme:{name}")
-    asked = Capture(f"capture:{hold_id}", *BOB, "SG", FACTS, points, "acme", hold_id)
+    asked = Capture(f"capture:{hold_id}", *BOB, "SG", FACTS, points, *ACME, hold_id)
     return asked._replace(**changes)
 
 
 def release(name: str = "h", because: Because = Because.RELEASED, **changes: Any) -> Release:
     hold_id = award_id(f"api:acme:{name}")
-    return Release(f"release:{hold_id}", *BOB, "SG", FACTS, "acme", hold_id, because)._replace(**changes)
+    return Release(f"release:{hold_id}", *BOB, "SG", FACTS, *ACME, hold_id, because)._replace(**changes)
 
 
 def adjust(points: int, key: str = "adjust:1", **changes: Any) -> Adjustment:
-    asked = Adjustment(key, *BOB, "SG", FACTS, points, "a mistake", "ann", None, NOVEMBER.last_day, lifetime=False)
+    asked = Adjustment(
+        key, *BOB, "SG", FACTS, points, "a mistake", "ann", "person:ann", None, NOVEMBER.last_day, lifetime=False
+    )
     return asked._replace(**changes)
 
 
 def reverse(of: str = "txn:rides:1", part: Refund | int | None = None, name: str = "r", **changes: Any) -> Reversal:
     asked = Reversal(
-        *(f"api:acme:{name}", *BOB, "SG", FACTS, of, part, OnShortfall.NEGATIVE, "SG@1", None, None, NOW),
+        *(f"api:acme:{name}", *BOB, "SG", FACTS, of, part, OnShortfall.NEGATIVE, "SG@1", None, None, "stream", NOW),
         expires_on=NOVEMBER.last_day,
         lifetime=False,
     )

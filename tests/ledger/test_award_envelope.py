@@ -29,16 +29,26 @@ def raw(**values: str) -> bytes:
     return ("{" + ",".join(f'"{name}":{value}' for name, value in fields.items()) + "}").encode()
 
 
-def without(name: str) -> bytes:
-    return json.dumps({key: value for key, value in MESSAGE.items() if key != name}).encode()
+def without(name: str, **changed: str) -> bytes:
+    return json.dumps({key: value for key, value in (MESSAGE | changed).items() if key != name}).encode()
 
 
 def test_an_award_as_other_programs_see_it() -> None:
     assert next(pack("awards", [encode_award(AWARD)])) == (
         '{"v":1,"awards":[{"key":"txn:rides:T-1001","member_id":"bob","program":"GRP","country":"SG","kind":"earn",'
         '"points":180,"occurred_at":"2026-01-10T12:30:00+08:00","expires_on":"2026-07-31","activity":true,'
-        '"fingerprint":"0123456789abcdef","explanation":{"amount":"15.00","points":180}}]}'
+        '"fingerprint":"0123456789abcdef","explanation":{"amount":"15.00","points":180},'
+        '"source":"stream"}]}'
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "source"),
+    [("txn:rides:T-1", "stream"), ("event:rides:booking.cancelled:T-1", "stream"), ("api:acme:o:1", "partner:acme")],
+)
+def test_an_award_that_was_packed_before_awards_had_a_source(key: str, source: str) -> None:
+    (read,), _, _ = decode_envelope(envelope(without("source", key=key)))
+    assert read == award(key=key, source=source)
 
 
 @given(st.lists(awards, max_size=12), st.integers(1, 5), st.integers(200, 2000))
@@ -53,7 +63,7 @@ def test_there_and_back_in_order(sent: list[Award], max_items: int, max_bytes: i
 @given(st.lists(awards, min_size=1, max_size=3), st.integers(1, 400))
 @settings(max_examples=30, deadline=None)
 def test_messages_stay_within_the_limits(some: list[Award], count: int) -> None:
-    sent = [some[number % len(some)]._replace(key=f"txn:rides:{number}") for number in range(count)]
+    sent = [some[number % len(some)]._replace(key=f"txn:rides:{number}", source="stream") for number in range(count)]
     bodies = list(pack("awards", map(encode_award, sent)))
     read = [decode_envelope(body)[0] for body in bodies]
     assert [each for good in read for each in good] == sent
@@ -67,7 +77,11 @@ BAD: list[tuple[str, bytes, str]] = [
     ("null", b"null", "Input should be an object"),
     ("a list", b"[]", "Input should be an object"),
     ("an empty object", b"{}", "key: Field required (and 10 more)"),
-    *[(f"no {name}", without(name), f"{name}: Field required") for name in MESSAGE],
+    *[(f"no {name}", without(name), f"{name}: Field required") for name in MESSAGE if name != "source"],
+    ("a source that is none", raw(source='"nowhere"'), "source: String should match pattern"),
+    ("a source that contradicts the key", raw(source='"partner:acme"'), "source: 'partner:acme', but the key"),
+    ("a partner's key from the stream", raw(key='"api:acme:1"'), "source: 'stream', but the key 'api:acme:1' is one"),
+    ("no source, and a key that implies none", without("source", key="gift"), "source: missing, and the key 'gift'"),
     ("an empty key", raw(key='""'), "key: String should match pattern"),
     ("a key of 401 characters", raw(key=json.dumps("k" * 401)), "key: String should match pattern"),
     ("a key with a control character", raw(key=r'"a\u0000b"'), "key: String should match pattern"),

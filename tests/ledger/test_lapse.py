@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.decide.lapsing import lapse as lapse_purse
-from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.transfer import Transfer

@@ -15,11 +15,11 @@ from abacus.pricing.decide.card import OnShortfall
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)
 BOB: Final = Account.opened(("bob", "GRP"), "SG")
-GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", {}, NOW, NOW)
+GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", {}, NOW, NOW, "person:ann")
 
 
 def spend(key: str, member: str = "bob", program: str = "GRP") -> Spend:
-    return Spend(key, member, program, "SG", "0" * 16, 0, "a coffee", "acme")
+    return Spend(key, member, program, "SG", "0" * 16, 0, "a coffee", "acme", "partner:acme")
 
 
 def reverse(member: str = "bob", program: str = "GRP") -> Reversal:
@@ -35,6 +35,7 @@ def reverse(member: str = "bob", program: str = "GRP") -> Reversal:
         card="SG@1",
         reason=None,
         actor=None,
+        source="stream",
         occurred_at=NOW,
         expires_on=JULY,
         lifetime=False,

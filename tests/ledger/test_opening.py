@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import SetAside
 from abacus.core.points import MAX_POINTS
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
-from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Kind
 from abacus.pricing.decide.book import CardBook

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason
 from abacus.ledger.decide.batch import accounts_touched, plan
-from abacus.ledger.decide.transfer import chain
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome, Status

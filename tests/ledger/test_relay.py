@@ -9,6 +9,7 @@ import pytest
 
 from abacus.core.clock import FixedClock, SystemClock
 from abacus.core.errors import Refused, Unavailable
+from abacus.core.sources import STREAM
 from abacus.ledger.relay import publish as module
 from abacus.ledger.relay.publish import START, Relay, RelayCursor
 from abacus.ledger.store.post import PostgresLedger
@@ -59,6 +60,7 @@ def award(number: int, member: str = "bob") -> Award:
         activity,
         "ab" * 16,
         b'{"points":5}',
+        STREAM,
     )
 
 

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
-from abacus.ledger.decide.transfer import apply, chain, expiry_after, moved
+from abacus.core.sources import STREAM
+from abacus.ledger.decide.chain import UnknownFormat, chain
+from abacus.ledger.decide.transfer import apply, expiry_after, moved
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.transfer import Transfer
@@ -38,6 +40,19 @@ def broken_at(transfers: Sequence[Transfer]) -> list[int]:
     ]
 
 
+def test_a_hash_of_the_first_format_stays_what_it_was() -> None:
+    """Recorded when there was no other; it covers neither the source nor the format."""
+    _, transfer = apply(BOB, AWARD, NOW)
+    recorded = "993f0ae1296e4bfc443247ae87d00458151a6daba844de49a0160ec74da3997b"
+    assert chain(NO_HASH, transfer._replace(source=None, format=1)[:-1]).hex() == recorded
+
+
+def test_a_hash_of_an_unknown_format_is_not_guessed() -> None:
+    _, transfer = apply(BOB, AWARD, NOW)
+    with pytest.raises(UnknownFormat, match="format 99; this version knows 1, 2"):
+        chain(NO_HASH, transfer._replace(format=99)[:-1])
+
+
 def test_the_first_award_of_an_account() -> None:
     account, transfer = apply(BOB, AWARD, NOW)
     assert transfer == Transfer(
@@ -55,7 +70,9 @@ def test_the_first_award_of_an_account() -> None:
         explanation=AWARD.explanation,
         reverses=None,
         actor=None,
-        hash=bytes.fromhex("993f0ae1296e4bfc443247ae87d00458151a6daba844de49a0160ec74da3997b"),
+        source=STREAM,
+        format=2,
+        hash=bytes.fromhex("e07edbff5decd72d1e58908b025c9acbb905c7439a4a04c2316ea8af2d03b91f"),
     )
     assert account == Account("bob", "GRP", "SG", 180, 0, 180, JULY, 1, transfer.hash)
 
@@ -169,6 +186,7 @@ def test_how_far_a_balance_goes(balance: int, points: int, fits: bool) -> None: 
             posted_at=NOW,
             expires_on=JULY,
             explanation={},
+            source="person:ann",
         )
         assert after.balance == transfer.balance_after == balance + points
 
@@ -188,6 +206,8 @@ OTHER: dict[str, Any] = {
     "explanation": AWARD.explanation + b" ",
     "reverses": "txn:rides:T-1",
     "actor": "ops",
+    "source": "import",
+    "format": 1,
     "hash": b"\0" * 32,
 }
 

@@ -24,12 +24,13 @@ from hypothesis.stateful import (
 
 from abacus.core.clock import FixedClock
 from abacus.core.ids import award_id, expiry_key
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
-from abacus.ledger.decide.transfer import chain
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.movement import (
     Adjustment,
+    Agent,
     Because,
     Capture,
     Movement,
@@ -52,6 +53,8 @@ from tests.life.model import Model
 LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
 START: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)
 FACTS: Final = "0" * 16
+ACME = Agent("acme", "partner:acme")
+ANN = Agent("ann", "person:ann")
 
 Answer = TypeVar("Answer")
 points = st.integers(1, 40)
@@ -92,6 +95,7 @@ class Life(RuleBasedStateMachine):
         award = Award(
             *(key, *self.id, "SG", Kind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
             orjson.dumps({"amount": f"{amount}.00", "currency": "SGD", "card": "SG@1", "points": amount * 3}),
+            "stream",
             self.model.lifetime,
         )
         (outcome,) = self.run(self.ledger.post([award]))
@@ -104,7 +108,7 @@ class Life(RuleBasedStateMachine):
     @rule(amount=points)
     def spend(self, amount: int) -> None:
         key = self._key("api:acme")
-        asked = Spend(key, *self.id, "SG", FACTS, amount, "a coffee", "acme")
+        asked = Spend(key, *self.id, "SG", FACTS, amount, "a coffee", *ACME)
         self._move(asked, expected=self.model.spend(key, amount))
 
     @rule(amount=points)
@@ -112,7 +116,7 @@ class Life(RuleBasedStateMachine):
         key = self._key("api:acme")
         until = self.clock.now() + timedelta(days=10_000)
         hold_id = award_id(key)
-        asked = Reserve(key, *self.id, "SG", FACTS, amount, "a table", "acme", hold_id, until)
+        asked = Reserve(key, *self.id, "SG", FACTS, amount, "a table", *ACME, hold_id, until)
         self._move(asked, expected=self.model.hold(str(hold_id), amount))
 
     @precondition(lambda self: self.model.holds)
@@ -120,20 +124,20 @@ class Life(RuleBasedStateMachine):
     def capture(self, data: st.DataObject, amount: int | None) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
         key = f"capture:{hold}"
-        asked = Capture(key, *self.id, "SG", FACTS, amount, "acme", UUID(hold))
+        asked = Capture(key, *self.id, "SG", FACTS, amount, *ACME, UUID(hold))
         self._move(asked, expected=self.model.capture(key, hold, amount))
 
     @precondition(lambda self: self.model.holds)
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
-        asked = Release(f"release:{hold}", *self.id, "SG", FACTS, "acme", UUID(hold), Because.RELEASED)
+        asked = Release(f"release:{hold}", *self.id, "SG", FACTS, *ACME, UUID(hold), Because.RELEASED)
         self._move(asked, expected=self.model.release(hold))
 
     @rule(amount=st.integers(-40, 40))
     def adjust(self, amount: int) -> None:
         key, day = self._key("adjust"), self._month_end(2)
-        asked = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", "ann", None, day, self.model.lifetime)
+        asked = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", *ANN, None, day, self.model.lifetime)
         self._move(asked, expected=self.model.adjust(key, amount, day))
 
     @precondition(lambda self: self.model.posted)
@@ -229,6 +233,7 @@ class Life(RuleBasedStateMachine):
                 "SG@1",
                 None,
                 None,
+                "stream",
                 self.clock.now(),
                 self._month_end(2),
                 self.model.lifetime,

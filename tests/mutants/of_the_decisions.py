@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 
 _BATCH: Final = "abacus/ledger/decide/batch.py"
 _TRANSFER: Final = "abacus/ledger/decide/transfer.py"
+_HASHING: Final = "abacus/ledger/decide/chain.py"
 _MOVING: Final = "abacus/ledger/decide/movement.py"
 _SPEND: Final = "abacus/ledger/decide/spend.py"
 _ADJUST: Final = "abacus/ledger/decide/adjust.py"
@@ -221,37 +222,44 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the hash before, in a hash",
-        _TRANSFER,
-        "hashlib.sha256(previous + orjson.dumps(facts) + explanation)",
-        "hashlib.sha256(orjson.dumps(facts) + explanation)",
+        _HASHING,
+        "hashlib.sha256(previous + text_of(body))",
+        "hashlib.sha256(text_of(body))",
         (transfer(_CHAIN),),
     ),
     Mutant(
         "the facts, in a hash",
-        _TRANSFER,
-        "hashlib.sha256(previous + orjson.dumps(facts) + explanation)",
-        "hashlib.sha256(previous + explanation)",
+        _HASHING,
+        "        source,\n        format_,\n    ]\n    return orjson.dumps(facts) + explanation",
+        "    ]\n    return explanation",
         (transfer(_CHANGED),),
     ),
     Mutant(
         "the explanation, in a hash",
-        _TRANSFER,
-        "hashlib.sha256(previous + orjson.dumps(facts) + explanation)",
-        "hashlib.sha256(previous + orjson.dumps(facts))",
+        _HASHING,
+        "        source,\n        format_,\n    ]\n    return orjson.dumps(facts) + explanation",
+        "        source,\n        format_,\n    ]\n    return orjson.dumps(facts)",
         (transfer(_CHANGED),),
     ),
     Mutant(
         "what is taken back, in a hash",
-        _TRANSFER,
-        "        expires_on,\n        reverses,\n        actor,\n    ]",
-        "        expires_on,\n        actor,\n    ]",
+        _HASHING,
+        "        reverses,\n        actor,\n        source,\n        format_,\n    ]",
+        "        actor,\n        source,\n        format_,\n    ]",
         (transfer(_CHANGED),),
     ),
     Mutant(
         "who did it, in a hash",
-        _TRANSFER,
-        "        expires_on,\n        reverses,\n        actor,\n    ]",
-        "        expires_on,\n        reverses,\n    ]",
+        _HASHING,
+        "        reverses,\n        actor,\n        source,\n        format_,\n    ]",
+        "        reverses,\n        source,\n        format_,\n    ]",
+        (transfer(_CHANGED),),
+    ),
+    Mutant(
+        "where the points came from, in a hash",
+        _HASHING,
+        "        actor,\n        source,\n        format_,\n    ]",
+        "        actor,\n        format_,\n    ]",
         (transfer(_CHANGED),),
     ),
     # What can be spent, held, captured, released, adjusted.

@@ -10,6 +10,7 @@ import pytest
 from abacus.cli.examples.stream import Sent, stream
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
+from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.health import Health, State
@@ -30,6 +31,7 @@ AWARD = Award(
     activity=True,
     fingerprint="ab" * 16,
     explanation=b'{"fixed":"x","card":"SG@1","points":5}',
+    source=STREAM,
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.decide.transfer import chain
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.store.cards import CardStore

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from abacus.intake.earning.decide.transaction import Completed, Event, read_transaction
-from abacus.ledger.decide.transfer import chain
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.point_event import PointEvent
 from abacus.ledger.types.transfer import Transfer

@@ -7,6 +7,7 @@ import orjson
 from hypothesis import strategies as st
 
 from abacus.core.points import MAX_POINTS
+from abacus.core.sources import STREAM, source_of_key
 from abacus.ledger.types.award import Award, Kind
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -22,11 +23,14 @@ AWARD = Award(
     activity=True,
     fingerprint="0123456789abcdef",
     explanation=b'{"amount":"15.00","points":180}',
+    source=STREAM,
 )
 
 
 def award(**changed: Any) -> Award:
-    return AWARD._replace(**changed)
+    """Its source is the one that its key implies."""
+    implied = source_of_key(changed.get("key", AWARD.key))
+    return AWARD._replace(**{"source": implied or STREAM, **changed})
 
 
 def printable(length: int) -> st.SearchStrategy[str]:
@@ -59,7 +63,8 @@ awards = st.builds(
     activity=st.booleans(),
     fingerprint=st.text("09af", min_size=16, max_size=64),
     explanation=explanations,
-)
+    source=st.sampled_from(["stream", "partner:acme", "campaign:34", "person:ann"]),
+).map(lambda award: award._replace(source=source_of_key(award.key) or award.source))
 
 # One member's in one program, as the queue may bring them: activity and gifts, in any order.
 awards_to_bob = st.builds(

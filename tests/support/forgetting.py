@@ -16,7 +16,7 @@ from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
-from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Agent, Moved, Movement, Reserve, Reversal, Spend
 from abacus.ledger.types.posting import Status
 from abacus.oversight.erasure.erase import Eraser
 from abacus.platform.postgres import Connection, Pool
@@ -97,6 +97,10 @@ async def live(pool: Pool, member: str) -> None:
     await _month_end(pool, member)
 
 
+ACME = Agent("acme", "partner:acme")
+ALICE = Agent("alice", "person:alice")
+
+
 async def _moves(pool: Pool, member: str) -> None:
     """Some of it was spent, some is held, some was taken back, and somebody wants to add to it."""
     mark, until, day = member[:1], NOW + timedelta(days=1), date(2027, 5, 31)
@@ -105,15 +109,15 @@ async def _moves(pool: Pool, member: str) -> None:
     policy, why = OnShortfall.NEGATIVE, f"{member} left"
     moved = await PostgresMoves(pool, CLOCK).move(
         [
-            Spend(f"api:acme:{mark}-s", *account, facts, 20, f"{member} bought", "acme"),
-            Reserve(f"api:acme:{mark}-h", *account, facts, 5, "a table", "acme", award_id(mark), until),
+            Spend(f"api:acme:{mark}-s", *account, facts, 20, f"{member} bought", *ACME),
+            Reserve(f"api:acme:{mark}-h", *account, facts, 5, "a table", *ACME, award_id(mark), until),
             Reversal(
-                f"ops:{mark}", *account, facts, taken_back, 7, policy, "SG@1", why, "alice", NOW, day, lifetime=False
+                f"ops:{mark}", *account, facts, taken_back, 7, policy, "SG@1", why, *ALICE, NOW, day, lifetime=False
             ),
         ]
     )
     assert {each.status for each in moved} == {Status.POSTED}
-    asked = Adjustment(f"adjust:{mark}", *account, facts, 9000, f"{member} rang", "alice", None, day, lifetime=False)
+    asked = Adjustment(f"adjust:{mark}", *account, facts, 9000, f"{member} rang", *ALICE, None, day, lifetime=False)
     await Adjustments(pool, _refusing, CLOCK, limit=100).ask(asked, None)
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import SystemClock
+from abacus.core.sources import STREAM, source_of_key
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
@@ -56,6 +57,7 @@ def award(key: str, points: int = 5, member: str = "bob") -> Award:
         activity,
         "ab" * 16,
         b'{"granted_by":"acme","points":5}',
+        source_of_key(key) or STREAM,
     )
 
 

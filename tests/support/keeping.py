@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from abacus.core.clock import FixedClock
+from abacus.core.sources import STREAM
+from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import encode_event
@@ -37,7 +39,23 @@ class FixedCards:
 
 def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: Any) -> Record:
     transfer = Transfer(
-        member, "GRP", seq, Kind.EARN, points, points, f"k:{seq}", "SG", at, at, None, b"{}", None, None, NO_HASH
+        member_id=member,
+        program="GRP",
+        seq=seq,
+        kind=Kind.EARN,
+        points=points,
+        balance_after=points,
+        key=f"k:{seq}",
+        country="SG",
+        occurred_at=at,
+        posted_at=at,
+        expires_on=None,
+        explanation=b"{}",
+        reverses=None,
+        actor=None,
+        source=STREAM,
+        format=CURRENT,
+        hash=NO_HASH,
     )
     return Record(encode_event(transfer._replace(**changed)), "points", 0, seq)
 

@@ -9,6 +9,7 @@ import asyncpg
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import FixedClock
+from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.postgres import Connection, Pool
@@ -38,6 +39,7 @@ def earned(member: str, number: int, amount: str = "15.00", program: str = "GRP"
         activity,
         "0123456789abcdef",
         explanation,
+        STREAM,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, Refused, SetAside, Unavailable
+from abacus.core.sources import source_of_key
 from abacus.intake.earning.decide.calculate import Calculator, reversal_of
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import Message, encode_retry
@@ -269,7 +270,8 @@ def _as_asked(award: Award, message: Message, transaction: Transaction) -> Award
     asked = message.asked
     if asked is None or not isinstance(transaction, Completed):
         return award
-    return award._replace(key=asked.key, fingerprint=transaction.fingerprint_as_asked)
+    source = source_of_key(asked.key) or award.source
+    return award._replace(key=asked.key, fingerprint=transaction.fingerprint_as_asked, source=source)
 
 
 def _item(message: Message, fault: SetAside, transaction: Transaction | None = None) -> Item:

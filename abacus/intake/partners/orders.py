@@ -15,7 +15,7 @@ from abacus.core.points import MAX_POINTS
 from abacus.intake.earning.decide.transaction import Country
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Adjustment, Capture, Hold, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Agent, Capture, Hold, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -124,27 +124,27 @@ def target_of(
     return Target(member_id, card.card.program, country, card)
 
 
-def spend_of(order: SpendOrder, target: Target, key: str, actor: str) -> Spend:
+def spend_of(order: SpendOrder, target: Target, key: str, agent: Agent) -> Spend:
     facts = fingerprint(("spend", target.member_id, target.program, str(order.points), order.reason))
-    return Spend(key, *target[:3], facts, order.points, order.reason, actor)
+    return Spend(key, *target[:3], facts, order.points, order.reason, *agent)
 
 
-def hold_of(order: HoldOrder, target: Target, key: str, actor: str, now: datetime) -> Reserve:
+def hold_of(order: HoldOrder, target: Target, key: str, agent: Agent, now: datetime) -> Reserve:
     facts = fingerprint(
         ("hold", target.member_id, target.program, str(order.points), order.reason, str(order.expires_in))
     )
     until = now + timedelta(seconds=order.expires_in)
-    return Reserve(key, *target[:3], facts, order.points, order.reason, actor, award_id(key), until)
+    return Reserve(key, *target[:3], facts, order.points, order.reason, *agent, award_id(key), until)
 
 
-def capture_of(order: CaptureOrder, hold: Hold, actor: str) -> Capture:
+def capture_of(order: CaptureOrder, hold: Hold, agent: Agent) -> Capture:
     facts = fingerprint(("capture", str(hold.hold_id), "" if order.points is None else str(order.points)))
     key = f"capture:{hold.hold_id}"
-    return Capture(key, hold.member_id, hold.program, hold.country, facts, order.points, actor, hold.hold_id)
+    return Capture(key, hold.member_id, hold.program, hold.country, facts, order.points, *agent, hold.hold_id)
 
 
 def reversal_of(
-    order: ReverseOrder, original: Transfer, card: PublishedCard, *, key: str, actor: str, now: datetime
+    order: ReverseOrder, original: Transfer, card: PublishedCard, *, key: str, agent: Agent, now: datetime
 ) -> Reversal:
     part = "" if order.points is None else str(order.points)
     return Reversal(
@@ -158,14 +158,14 @@ def reversal_of(
         card.card.on_shortfall,
         card.name,
         order.reason,
-        actor,
+        *agent,
         now,
         last_good_day(now, card.card.zone, card.card.expiry_months),
         card.card.expiry is Expiry.LIFETIME,
     )
 
 
-def adjustment_of(order: AdjustmentOrder, target: Target, key: str, now: datetime) -> Adjustment:
+def adjustment_of(order: AdjustmentOrder, target: Target, key: str, source: str, now: datetime) -> Adjustment:
     card = target.card.card
     facts = fingerprint(("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor))
     return Adjustment(
@@ -175,6 +175,7 @@ def adjustment_of(order: AdjustmentOrder, target: Target, key: str, now: datetim
         order.points,
         order.reason,
         order.actor,
+        source,
         None,
         last_good_day(now, card.zone, card.expiry_months),
         card.expiry is Expiry.LIFETIME,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.ids import award_id
+from abacus.core.sources import partner_source
 from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.partner_limits import asked_columns
 from abacus.ledger.types.award import Award, Kind
@@ -193,6 +194,7 @@ def _award(row: Any) -> Award:
         row["activity"],
         row["fingerprint"],
         row["explanation"],
+        partner_source(row["partner_id"]),
         row["lifetime"],
     )
 

@@ -36,6 +36,7 @@ class Entry(NamedTuple):
     explanation: dict[str, Any]
     occurred_at: datetime
     posted_at: datetime
+    source: str
     held: int = 0
     reverses: str | None = None
     actor: str | None = None
@@ -106,5 +107,6 @@ def _moved(
         explanation=entry.explanation,
         held=entry.held,
         reverses=entry.reverses,
+        source=entry.source,
         actor=entry.actor,
     )

@@ -14,7 +14,7 @@ def adjust(purse: Purse, asked: Adjustment, now: datetime) -> Change:
     explanation: dict[str, Any] = {"points": asked.points, "reason": asked.reason, "by": asked.actor}
     if asked.approved_by is not None:
         explanation["approved_by"] = asked.approved_by
-    entry = Entry(Kind.ADJUST, asked.key, explanation, now, now, actor=asked.actor)
+    entry = Entry(Kind.ADJUST, asked.key, explanation, now, now, asked.source, actor=asked.actor)
     if asked.points >= 0:
         return put(purse, asked.points, asked.expires_on, entry, lifetime=asked.lifetime)
     check_available(purse.account, -asked.points)

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.errors import AbacusError
-from abacus.core.ids import PARTNERS
+from abacus.core.sources import partner_of
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionReason
 
@@ -114,15 +114,11 @@ class Spending:
         return self.member_days.get(member_day, self._member_days.get(member_day, 0))
 
 
-def partner_of(key: str) -> str | None:
-    """The partner who asked for the award of that key, or nobody."""
-    return key.split(":", 2)[1] if key.startswith(PARTNERS) else None
-
-
 def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:
     """The awards that partners asked for, by partner, in the order in which their allowances are locked."""
-    found: dict[str, list[Award]] = {}
+    asked: dict[str, list[Award]] = {}
     for award in awards:
-        if award.key.startswith(PARTNERS):
-            found.setdefault(award.key.split(":", 2)[1], []).append(award)
-    return dict(sorted(found.items()))
+        partner_id = partner_of(award.source)
+        if partner_id is not None:
+            asked.setdefault(partner_id, []).append(award)
+    return dict(sorted(asked.items()))

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.errors import SetAside
-from abacus.ledger.decide.allowance import NOBODY, Spending, Standing, partner_of
+from abacus.core.sources import partner_of
+from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
@@ -61,7 +62,7 @@ def plan(
             status = Status.DUPLICATE if earlier.fingerprint == award.fingerprint else Status.CONFLICT
             outcomes.append(Outcome(award, status, claim=earlier))
             continue
-        partner_id = partner_of(key) if any_partners else None
+        partner_id = partner_of(award.source) if any_partners else None
         if partner_id is not None:
             earlier_rejection = standing.rejections.get(key) or rejected.get(key)
             rejection = earlier_rejection or spending.check(partner_id, award)

@@ -3,6 +3,7 @@
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from abacus.core.sources import CLOCK
 from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, take
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
@@ -61,4 +62,4 @@ def _lapse_lots(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | No
 
 def _entry(account: Account, end: MonthEnd, posted_at: datetime, gone: dict[str, Any]) -> Entry:
     explanation = {"balance": account.balance, "held": account.held, **gone}
-    return Entry(Kind.EXPIRE, end.key, explanation, end.lapsed_at, posted_at)
+    return Entry(Kind.EXPIRE, end.key, explanation, end.lapsed_at, posted_at, CLOCK)

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import fingerprint, opening_key
+from abacus.core.sources import IMPORT
 from abacus.ledger.decide.account_with_lots import Entry, Purse, put
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Kind
@@ -46,6 +47,6 @@ def open_with(account: Account, opening: Opening, origin: Origin, now: datetime)
     if account.balance + opening.points > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{opening.points} points would take the balance past {MAX_BALANCE}")
     explanation = {"points": opening.points, "reason": REASON, "by": origin.by, "import": origin.source}
-    entry = Entry(Kind.ADJUST, origin.key(opening), explanation, now, now, actor=f"import:{origin.source}")
+    entry = Entry(Kind.ADJUST, origin.key(opening), explanation, now, now, IMPORT, actor=f"import:{origin.source}")
     change = put(Purse(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
     return change.purse.account, change.transfer

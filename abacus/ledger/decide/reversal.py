@@ -141,5 +141,12 @@ def _explained(original: Original, asked: Reversal, points: int, due: int) -> di
 
 def _entry(asked: Reversal, explanation: dict[str, Any], now: datetime) -> Entry:
     return Entry(
-        Kind.REVERSE, asked.key, explanation, asked.occurred_at, now, reverses=asked.reverses, actor=asked.actor
+        Kind.REVERSE,
+        asked.key,
+        explanation,
+        asked.occurred_at,
+        now,
+        asked.source,
+        reverses=asked.reverses,
+        actor=asked.actor,
     )

@@ -7,7 +7,18 @@ from abacus.core.ids import fingerprint
 from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, leave, take
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
-from abacus.ledger.types.movement import Because, Capture, Decline, Declined, Hold, HoldStatus, Release, Reserve, Spend
+from abacus.ledger.types.movement import (
+    Agent,
+    Because,
+    Capture,
+    Decline,
+    Declined,
+    Hold,
+    HoldStatus,
+    Release,
+    Reserve,
+    Spend,
+)
 
 
 def spend(purse: Purse, asked: Spend, now: datetime) -> Change:
@@ -86,11 +97,11 @@ def release(purse: Purse, held: Hold | None, asked: Release, now: datetime) -> C
     return change._replace(hold=found._replace(status=HoldStatus(asked.because), settled_seq=change.transfer.seq))
 
 
-def release_of(held: Hold, actor: str, because: Because) -> Release:
+def release_of(held: Hold, agent: Agent, because: Because) -> Release:
     """One key, whatever the cause: a hold is let go once."""
     facts = fingerprint(("release", str(held.hold_id), because))
     key = f"release:{held.hold_id}"
-    return Release(key, held.member_id, held.program, held.country, facts, actor, held.hold_id, because)
+    return Release(key, held.member_id, held.program, held.country, facts, *agent, held.hold_id, because)
 
 
 def check_available(account: Account, points: int) -> None:
@@ -117,4 +128,4 @@ def _entry(
     *,
     held: int = 0,
 ) -> Entry:
-    return Entry(kind, asked.key, explanation, now, now, held=held, actor=asked.actor)
+    return Entry(kind, asked.key, explanation, now, now, asked.source, held=held, actor=asked.actor)

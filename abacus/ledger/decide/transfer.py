@@ -1,19 +1,17 @@
 """How an account changes: plain functions over frozen values. Postgres and the in-memory ledger both run these."""
 
-import hashlib
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, Final
 
 import orjson
 
 from abacus.core.errors import Reason, SetAside
+from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Award, Kind
-from abacus.ledger.types.transfer import Transfer, TransferBody
+from abacus.ledger.types.transfer import Transfer
 
 _EARN: Final = Kind.EARN  # looking up a member of an enumeration takes longer than the comparison
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
@@ -45,6 +43,8 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         award.explanation,
         None,
         None,
+        award.source,
+        CURRENT,
     )
     head = chain(account.head_hash, body)
     after = Account(
@@ -76,6 +76,7 @@ def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple
         expires_on=day_with_lot(account, award.points, award.expires_on),
         good_until=award.expires_on,
         explanation=award.explanation,
+        source=award.source,
     )
     return after._replace(earned_total=account.earned_total + award.points), transfer
 
@@ -101,6 +102,7 @@ def moved(
     posted_at: datetime,
     expires_on: date | None,
     explanation: bytes | dict[str, Any],
+    source: str,
     held: int = 0,
     good_until: date | None = None,
     reverses: str | None = None,
@@ -130,6 +132,8 @@ def moved(
         explanation if isinstance(explanation, bytes) else orjson.dumps(explanation),
         reverses,
         actor,
+        source,
+        CURRENT,
     )
     head = chain(account.head_hash, body)
     after = account._replace(
@@ -143,39 +147,3 @@ def expiry_after(current: date | None, proposed: date, *, activity: bool) -> dat
     if current is None:
         return proposed
     return max(current, proposed) if activity else current
-
-
-def chain(previous: bytes, body: TransferBody) -> bytes:
-    """The hash of a transfer, over the hash before it and every other field: change one, and all after it differ."""
-    (
-        member_id,
-        program,
-        seq,
-        kind,
-        points,
-        balance_after,
-        key,
-        country,
-        occurred_at,
-        posted_at,
-        expires_on,
-        explanation,
-        reverses,
-        actor,
-    ) = body
-    facts = [
-        member_id,
-        program,
-        seq,
-        kind,
-        points,
-        balance_after,
-        key,
-        country,
-        (occurred_at - _EPOCH) // _MICROSECOND,
-        (posted_at - _EPOCH) // _MICROSECOND,
-        expires_on,
-        reverses,
-        actor,
-    ]
-    return hashlib.sha256(previous + orjson.dumps(facts) + explanation).digest()

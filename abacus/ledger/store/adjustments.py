@@ -14,6 +14,7 @@ import asyncpg
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.core.ids import award_id
+from abacus.core.sources import partner_source, person_source
 from abacus.ledger.types.movement import Adjustment, Moved, Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
@@ -60,6 +61,7 @@ class Requested(NamedTuple):
             self.points,
             self.reason,
             self.actor,
+            partner_source(self.asked_by) if self.asked_by is not None else person_source(self.actor),
             self.decided_by,
             self.expires_on,
             self.lifetime,

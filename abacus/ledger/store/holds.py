@@ -10,15 +10,16 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.core.sources import CLOCK
 from abacus.ledger.decide.spend import release_of
-from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
+from abacus.ledger.types.movement import Agent, Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
 
 HOLD_COLUMNS: Final = ", ".join(Hold._fields)
+_CLOCK: Final = Agent(CLOCK, CLOCK)
 _MOST: Final = 200
 _LOOK_EVERY_S: Final = 1.0
-CLOCK: Final = "clock"  # who lets go of a hold that nobody captured
 
 
 log = structlog.get_logger(__name__)
@@ -71,7 +72,7 @@ class HoldKeeper:
                 f"select {HOLD_COLUMNS} from hold where status = 'open' and until <= $1 order by until limit {_MOST}",
                 self._clock.now(),
             )
-        releases = [release_of(read_hold(row), CLOCK, Because.EXPIRED) for row in rows]
+        releases = [release_of(read_hold(row), _CLOCK, Because.EXPIRED) for row in rows]
         moved = await self._moves.move(releases) if releases else []
         return sum(each.status is Status.POSTED for each in moved)
 

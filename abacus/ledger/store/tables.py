@@ -2,7 +2,20 @@
 
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Date, DateTime, Index, LargeBinary, Table, Text, Uuid, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Index,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.types import UserDefinedType
@@ -79,6 +92,9 @@ TRANSFER: Final = Table(
     Column("actor", Text),
     Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
     Column("hash", LargeBinary, nullable=False),
+    # What the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source.
+    Column("format", SmallInteger, nullable=False, server_default="1"),
+    Column("source", Text),
     Index(None, "xid"),  # the relay reads in commit order
     Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
     # What was taken back of a transfer before.
@@ -223,6 +239,8 @@ SEAL: Final = Table(
     Column("snapshot", Text, nullable=False),
     Column("previous", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
+    # What its leaves and its own hash cover (`proof/decide/seal.py`).
+    Column("format", SmallInteger, nullable=False, server_default="1"),
     Column("published_at", DateTime(timezone=True)),
     Index(None, "published_at", postgresql_where=text("published_at is null")),
 )

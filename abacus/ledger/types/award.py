@@ -21,7 +21,8 @@ class Award(NamedTuple):
     """Points for a member, under a key that can be posted once.
 
     A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
-    carried as it was first written. With `lifetime` the points lapse after `expires_on`, whatever the member does.
+    carried as it was first written; `source` says where the points come from (`abacus.core.sources`). With `lifetime`
+    the points lapse after `expires_on`, whatever the member does.
     """
 
     key: str
@@ -35,4 +36,5 @@ class Award(NamedTuple):
     activity: bool
     fingerprint: str
     explanation: bytes
+    source: str
     lifetime: bool = False

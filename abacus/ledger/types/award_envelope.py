@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import MAX_POINTS
+from abacus.core.sources import SOURCE_PATTERN, source_of_key
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.validation import Day, Moment, first_fault
 
@@ -30,6 +31,7 @@ class AwardMessage(TypedDict):
     activity: Annotated[bool, Field(strict=True)]
     fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
     explanation: dict[str, Any]
+    source: NotRequired[Annotated[str, StringConstraints(pattern=SOURCE_PATTERN)]]
     lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
 
 
@@ -67,6 +69,7 @@ def encode_award(award: Award) -> bytes:
         "activity": award.activity,
         "fingerprint": award.fingerprint,
         "explanation": orjson.Fragment(award.explanation),
+        "source": award.source,
     }
     if award.lifetime:
         message["lifetime"] = True
@@ -127,4 +130,11 @@ def _award(message: AwardMessage) -> Award:
             json.dumps(message["explanation"], allow_nan=False)
     except (ValueError, orjson.JSONEncodeError) as error:
         raise SetAside(Reason.INVALID, f"explanation: {error}") from error
-    return Award(**{**message, "explanation": explanation})  # type: ignore[arg-type]  # the two share their fields
+    # An envelope that was packed before awards carried their source says it by its keys.
+    implied = source_of_key(message["key"])
+    source = message.get("source", implied)
+    if source is None:
+        raise SetAside(Reason.INVALID, f"source: missing, and the key {message['key']!r} implies none")
+    if implied is not None and source != implied:
+        raise SetAside(Reason.INVALID, f"source: {source!r}, but the key {message['key']!r} is one of {implied!r}")
+    return Award(**{**message, "explanation": explanation, "source": source})  # type: ignore[arg-type]  # the same fields

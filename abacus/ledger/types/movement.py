@@ -1,4 +1,7 @@
-"""What is asked of an account besides an award: spend, hold, capture, release, adjust, take back. Pure values."""
+"""Movements: every change of an account but an award. Spend, hold, capture, release, adjust, take back. Pure values.
+
+Each carries its actor, who answers for it, and its source, the way by which it came (`abacus.core.sources`).
+"""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -34,6 +37,13 @@ class Declined(AbacusError):
         self.detail = detail
 
 
+class Agent(NamedTuple):
+    """Who answers for a movement, and the way by which it came."""
+
+    actor: str
+    source: str
+
+
 class Spend(NamedTuple):
     """Points that the member pays with."""
 
@@ -45,6 +55,7 @@ class Spend(NamedTuple):
     points: int
     reason: str
     actor: str
+    source: str
 
 
 class Reserve(NamedTuple):
@@ -58,6 +69,7 @@ class Reserve(NamedTuple):
     points: int
     reason: str
     actor: str
+    source: str
     hold_id: UUID
     until: datetime
 
@@ -72,6 +84,7 @@ class Capture(NamedTuple):
     fingerprint: str
     points: int | None
     actor: str
+    source: str
     hold_id: UUID
 
 
@@ -91,6 +104,7 @@ class Release(NamedTuple):
     country: str
     fingerprint: str
     actor: str
+    source: str
     hold_id: UUID
     because: Because
 
@@ -108,6 +122,7 @@ class Adjustment(NamedTuple):
     points: int
     reason: str
     actor: str
+    source: str
     approved_by: str | None
     expires_on: date
     lifetime: bool
@@ -137,6 +152,7 @@ class Reversal(NamedTuple):
     card: str
     reason: str | None
     actor: str | None
+    source: str
     occurred_at: datetime
     expires_on: date
     lifetime: bool

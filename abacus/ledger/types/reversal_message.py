@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import plain
+from abacus.core.sources import STREAM
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.platform.validation import Day, Moment, first_fault
@@ -78,6 +79,7 @@ def decode_reversal(text: bytes) -> Reversal:
         message["card"],
         None,
         None,
+        STREAM,
         message["occurred_at"],
         message["expires_on"],
         message["lifetime"],

@@ -3,6 +3,7 @@
 from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
 
+from abacus.core.sources import source_of_key
 from abacus.ledger.types.award import Kind
 
 HASH_BYTES: Final = 32
@@ -24,11 +25,13 @@ TransferBody: TypeAlias = tuple[
     bytes,
     str | None,
     str | None,
+    str | None,
+    int,
 ]
 
 
 class Transfer(NamedTuple):
-    """One change of one account, never altered afterwards. The fields stand in the order of the table's columns."""
+    """One change of one account, never altered afterwards. The hash comes last and covers all other fields."""
 
     member_id: str
     program: str
@@ -44,4 +47,11 @@ class Transfer(NamedTuple):
     explanation: bytes
     reverses: str | None
     actor: str | None
+    source: str | None  # where the points came from; rows of format 1 were written without it
+    format: int  # what the hash covers
     hash: bytes
+
+    @property
+    def known_source(self) -> str | None:
+        """The source, also of a row that was written without one; None where its key implies none."""
+        return self.source or source_of_key(self.key, self.actor)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
+from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Transaction
 from abacus.ledger.types.award import Award, Kind
@@ -35,6 +36,7 @@ def test_the_award_of_a_lunch() -> None:
         explanation=b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],'
         b'["eppf","SG","1"],["cashless","wallet","2"],["tier","platinum","3"]],"product":"180.00",'
         b'"rounding":"floor","points":180}',
+        source=STREAM,
     )
 
 
@@ -51,6 +53,7 @@ def test_the_fixed_award_of_an_event() -> None:
         activity=True,
         fingerprint=cancelled().fingerprint,
         explanation=b'{"fixed":"booking.cancelled_by_driver","card":"SG@7","points":100}',
+        source=STREAM,
     )
 
 

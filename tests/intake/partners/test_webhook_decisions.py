@@ -20,6 +20,7 @@ from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardReject
 from abacus.intake.partners.webhooks.decide.message import MessageType, Unreadable, posted, rejected
 from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, RETRIED_FOR, Answer, Outcome, asked_until, verdict
 from abacus.intake.partners.webhooks.decide.signature import new_secret, sign, signed_headers
+from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.point_event import encode_event
@@ -177,6 +178,8 @@ def transfer(key: str = "api:acme:w:1") -> Transfer:
         explanation=b'{"granted_by":"acme","points":100}',
         reverses=None,
         actor=None,
+        source="partner:acme",
+        format=CURRENT,
         hash=b"",
     )
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
-from abacus.ledger.decide.transfer import apply, chain
+from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import NO_HASH, Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.transfer import Transfer

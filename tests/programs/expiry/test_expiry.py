@@ -371,7 +371,7 @@ async def test_by_lots_each_award_lapses_on_a_day_of_its_own(office: Office) -> 
     until_august: dict[str, Any] = {"until_day": date(2026, 8, 31), "lifetime": True}
     await office.ledger.post([earned("bob", lifetime=True), earned("bob", points=50, **until_august)])
     await office.ledger.post([earned("bob", points=10, key="api:acme:1", activity=False, **until_august)])
-    spent = Spend("api:acme:2", "bob", "GRP", "SG", "0" * 16, 30, "a coffee", "acme")
+    spent = Spend("api:acme:2", "bob", "GRP", "SG", "0" * 16, 30, "a coffee", "acme", "partner:acme")
     await PostgresMoves(office.pool, office.clock).move([spent])
     expected = [each.points for each in await preview(office.pool, "SG", Month(2026, 7), with_earlier=False)]
     assert expected == [70]

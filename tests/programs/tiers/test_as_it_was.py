@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.core.clock import FixedClock
+from abacus.core.sources import STREAM
 from abacus.intake.partners.members import MemberReader, Then
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
@@ -37,6 +38,7 @@ async def post(pool: Pool, hour: int, points: int, *, expires_on: date, program:
         activity,
         "ab" * 16,
         b"{}",
+        STREAM,
     )
     await PostgresLedger(pool, FixedClock(at(hour))).post([award])
 

@@ -2,6 +2,7 @@
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money
+from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.movement import Refund, Reversal
@@ -67,6 +68,7 @@ class Calculator:
             activity,
             transaction.fingerprint,
             explanation,
+            STREAM,
             card.expiry is Expiry.LIFETIME,
         )
 
@@ -90,6 +92,7 @@ def reversal_of(refund: Refunded, original: Claim, published: PublishedCard) -> 
         published.name,
         None,
         None,
+        STREAM,
         refund.occurred_at,
         last_good_day(refund.occurred_at, card.zone, card.expiry_months),
         card.expiry is Expiry.LIFETIME,

@@ -203,7 +203,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         except SetAside as fault:
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
-        return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked)
+        return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked, source=partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
     activity = False  # a gift is not a transaction: it does not keep other points alive
     explanation = {"granted_by": partner.partner_id, "reason": ask.reason, "card": card.name, "points": ask.points}
@@ -219,5 +219,6 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         activity,
         fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
         orjson.dumps(explanation),
+        partner.source,
         card.card.expiry is Expiry.LIFETIME,
     )

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
+from abacus.core.sources import partner_source
+from abacus.ledger.types.movement import Agent
 
 _PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_REQUESTS_PER_MINUTE: Final = 1_000_000
@@ -26,6 +28,16 @@ class Partner(NamedTuple):
     disabled_at: datetime | None
     may_spend: bool = True  # spend, hold and capture members' points
     may_adjust: bool = True  # add and take points in a person's name, and take back what others awarded
+
+    @property
+    def source(self) -> str:
+        """What its awards carry."""
+        return partner_source(self.partner_id)
+
+    @property
+    def agent(self) -> Agent:
+        """What its movements carry."""
+        return Agent(self.partner_id, self.source)
 
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from abacus.ledger.decide.transfer import chain
+from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.transfer import Transfer
 
 PSEUDONYM: Final = "erased-"

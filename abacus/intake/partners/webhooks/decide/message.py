@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from abacus.core.errors import AbacusError
 from abacus.core.ids import award_id, fingerprint, partner_key
+from abacus.core.sources import partner_of, source_of_key
 from abacus.intake.partners.decide.partner import is_partner_id
-from abacus.ledger.decide.allowance import partner_of
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.limits import Rejection
 from abacus.ledger.types.point_event import TYPES, PointEvent
@@ -101,7 +101,7 @@ def message_id(partner_id: str, type_: MessageType, key: str) -> str:
 
 
 def _asked(key: str) -> _Asked | None:
-    partner_id = partner_of(key)
+    partner_id = partner_of(source_of_key(key))
     if partner_id is None or not is_partner_id(partner_id):
         return None
     return _Asked(partner_id, key, key.removeprefix(partner_key(partner_id, "")))

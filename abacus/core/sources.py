@@ -1,0 +1,47 @@
+"""Where points come from: what every award, movement and transfer says of its origin."""
+
+from typing import Final
+
+STREAM: Final = "stream"  # the transactions topic, and refunds on it
+IMPORT: Final = "import"  # opening balances of another system
+CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
+
+# What a source may look like. A campaign and a person follow a partner's pattern.
+SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person):[^\x00-\x1f\x7f]{1,128})$"
+
+_PARTNER: Final = "partner:"
+_BY_HAND: Final = ("adjust", "ops")  # how keys begin that the command line makes
+_BY_PREFIX: Final = {"txn": STREAM, "event": STREAM, "refund": STREAM, "import": IMPORT, "expiry": CLOCK}
+
+
+def partner_source(partner_id: str) -> str:
+    return _PARTNER + partner_id
+
+
+def person_source(name: str) -> str:
+    return f"person:{name}"
+
+
+def partner_of(source: str | None) -> str | None:
+    """The partner whose points these are, or nobody."""
+    return source.removeprefix(_PARTNER) if source is not None and source.startswith(_PARTNER) else None
+
+
+def source_of_key(key: str, actor: str | None = None) -> str | None:
+    """The source that a key implies; None where it implies none. Awards and transfers written before they carried a
+    source are read by this, and by `source_sql`, and by nothing else.
+    """
+    prefix, _, rest = key.partition(":")
+    if prefix == "api":
+        return partner_source(rest.partition(":")[0])
+    if prefix in _BY_HAND and actor is not None:
+        return person_source(actor)
+    return _BY_PREFIX.get(prefix)
+
+
+def source_sql(table: str) -> str:
+    """SQL for the source of a row of `transfer`, also where it was written without one."""
+    return f"""coalesce({table}.source, case split_part({table}.key, ':', 1)
+    when 'api' then '{_PARTNER}' || split_part({table}.key, ':', 2)
+    {" ".join(f"when '{prefix}' then 'person:' || {table}.actor" for prefix in _BY_HAND)}
+    {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
