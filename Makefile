@@ -62,6 +62,7 @@ check: env ## every gate that is not a test
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 	$(PY) -m abacus.cli.schemas --check
+	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 
 format: env ## format the code and mend what can be mended
@@ -71,11 +72,12 @@ format: env ## format the code and mend what can be mended
 bench: env ## the benchmarks, as a table
 	@$(PY) -m benchmarks $(ARGS)
 
-wheel: env ## build the wheel into dist/
+wheel: env ## build the wheels into dist/: the house's, and its client's
 	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist
+	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist client
 
 clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help env lock demo up services services-stop test mutants chaos crashes check format bench wheel clean
