@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from abacus import __version__
-from abacus.core.clock import FixedClock
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus_client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
 from tests.client.asking import ask, listed
 from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
+from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

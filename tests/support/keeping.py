@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from abacus.core.clock import FixedClock
 from abacus.ledger.types.account import NO_HASH
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import encode_event
@@ -15,6 +14,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.keeper import Keeper
 from tests.programs.tiers.cards import book
+from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 MARCH = datetime(2026, 3, 10, 4, tzinfo=UTC)
