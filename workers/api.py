@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from abacus.api.app import api_app, starting_app
 from abacus.api.parts import Parts
 from abacus.api.server import bound, serve
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import Door
@@ -32,6 +32,7 @@ from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
 _DATABASE_WITHIN_S: Final = 5.0
