@@ -56,6 +56,13 @@ chaos: env ## real workers on the services, faults of every kind, and everything
 crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
 	@$(PY) -m tests.chaos.crashes $(ARGS)
 
+nightly: env ## all crash points, then the whole chaos suite, also after a failure; for a machine with hours to spare
+	@crashes=0; chaos=0; \
+	$(PY) -m tests.chaos.crashes || crashes=$$?; \
+	$(PY) -m tests.chaos || chaos=$$?; \
+	echo "nightly: crash points ended with $$crashes, chaos with $$chaos"; \
+	exit $$((crashes > chaos ? crashes : chaos))
+
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
@@ -80,4 +87,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants chaos crashes check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants chaos crashes nightly check format bench wheel clean
