@@ -1,6 +1,5 @@
 """How each answer is read. Every function raises `ValueError` for an answer that it cannot read."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -73,7 +72,7 @@ def adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pendin
 
 
 def _read(kind: type[Value], answer: httpx.Response) -> Value:
-    return read(kind, json.loads(answer.content))
+    return read(kind, answer.content)
 
 
 def _replayed(answer: httpx.Response) -> bool:

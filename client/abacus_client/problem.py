@@ -1,6 +1,5 @@
 """Why a try failed: the API's own word, or what its absence says. Pure."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -78,7 +77,7 @@ def _told(outcome: httpx.Response) -> Problem | None:
     if outcome.headers.get("Content-Type", "").partition(";")[0].strip() != _MEDIA_TYPE:
         return None
     try:
-        return read(Problem, json.loads(outcome.content))
+        return read(Problem, outcome.content)
     except ValueError:
         return None
 

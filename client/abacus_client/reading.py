@@ -1,5 +1,6 @@
 """Reads JSON as frozen values, by the types of a dataclass. A member of an object that no field names is ignored."""
 
+import json
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -17,8 +18,12 @@ _FROM_TEXT: Final[Mapping[Any, Callable[[str], object]]] = {
 }
 
 
-def read(kind: type[Value], document: object) -> Value:
-    """The document as a value of this dataclass. Raises `ValueError` that names the field."""
+def read(kind: type[Value], content: bytes) -> Value:
+    """The JSON as a value of this dataclass. Raises `ValueError`, which names the field that is wrong."""
+    try:
+        document = json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     return cast("Value", _read(kind, document, ""))
 
 

@@ -1,5 +1,6 @@
 """JSON read by the types of a dataclass."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -71,10 +72,26 @@ REFUSED: list[tuple[object, str]] = [
 
 @pytest.mark.parametrize(("document", "value"), READ)
 def test_a_document_as_a_value(document: object, value: Whole) -> None:
-    assert read(Whole, document) == value
+    assert read(Whole, json.dumps(document).encode()) == value
 
 
 @pytest.mark.parametrize(("document", "words"), REFUSED)
 def test_a_document_that_is_not_as_it_must_be(document: object, words: str) -> None:
     with pytest.raises(ValueError, match=f"^{words}"):
-        read(Whole, document)
+        read(Whole, json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "Expecting value"),
+        (b"<html>", "Expecting value"),
+        (b'{"text"', "Expecting ':'"),
+        (b"\xff", "invalid start byte"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"text": ' + b"9" * 5000 + b"}", "digits"),
+    ],
+)
+def test_content_that_is_no_json(content: bytes, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read(Whole, content)
