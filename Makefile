@@ -56,12 +56,20 @@ chaos: env ## real workers on the services, faults of every kind, and everything
 crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
 	@$(PY) -m tests.chaos.crashes $(ARGS)
 
+nightly: env ## all crash points, then the whole chaos suite, also after a failure; for a machine with hours to spare
+	@crashes=0; chaos=0; \
+	$(PY) -m tests.chaos.crashes || crashes=$$?; \
+	$(PY) -m tests.chaos || chaos=$$?; \
+	echo "nightly: crash points ended with $$crashes, chaos with $$chaos"; \
+	exit $$((crashes > chaos ? crashes : chaos))
+
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 	$(PY) -m abacus.cli.schemas --check
+	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 
 format: env ## format the code and mend what can be mended
@@ -71,11 +79,12 @@ format: env ## format the code and mend what can be mended
 bench: env ## the benchmarks, as a table
 	@$(PY) -m benchmarks $(ARGS)
 
-wheel: env ## build the wheel into dist/
+wheel: env ## build the wheels into dist/: the house's, and its client's
 	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist
+	@$(UV) build --quiet --wheel --no-build-isolation --python $(PY) --out-dir dist client
 
 clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find abacus workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants chaos crashes check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants chaos crashes nightly check format bench wheel clean

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final, TypeVar
 
 from abacus.core.clock import SystemClock
@@ -32,6 +33,22 @@ Entered = TypeVar("Entered")
 
 Run = Callable[[asyncio.Event], Awaitable[None]]
 Wire = Callable[["Wiring"], Awaitable[Run]]
+
+
+class Service(StrEnum):
+    """A service that a worker needs; the value is the field of the settings with its address."""
+
+    DATABASE = "database_url"
+    KAFKA = "kafka_bootstrap"
+    SQS = "sqs_endpoint_url"
+
+
+def require_addresses(services: Collection[Service], settings: Settings) -> None:
+    """Raises `Refused` with the name of the first setting that is missing. For SQS no address means AWS."""
+    if Service.DATABASE in services:
+        settings.required("database_url")
+    if Service.KAFKA in services:
+        settings.required("kafka_bootstrap")
 
 
 class Wiring:

@@ -21,7 +21,6 @@ from benchmarks import (
     growth,
     importing,
     notify,
-    partitions,
     pipeline,
     posting,
     profile,
@@ -65,10 +64,9 @@ _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]
     "profile": lambda directory, chosen: uvloop.run(profile.measure(directory, chosen.accounts)),
     "growth": lambda _, chosen: uvloop.run(growth.measure(chosen.grown_accounts, chosen.grown_transfers)),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
-    "partitions": lambda directory, _: uvloop.run(partitions.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"growth", "hour", "partitions", "profile", "reports"}
+_ONLY_ASKED_FOR: Final = {"growth", "hour", "profile", "reports"}
 # Minutes instead of half an hour. Sizes so small say that everything works, and not how fast it is.
 _IN_SHORT: Final = ("calculation", "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}

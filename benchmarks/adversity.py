@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from benchmarks import load
+from benchmarks.cpu_cost import Run, together
 from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
-from benchmarks.spent import Run, together
 
 MESSAGES: Final = 20_000  # a burst
 ROUNDS: Final = 2

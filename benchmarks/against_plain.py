@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings
 from benchmarks import load, plainly
+from benchmarks.cpu_cost import Run, cpu_figures, together
 from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
-from benchmarks.spent import Run, cpu_figures, together
 
 ROUNDS: Final = 2
 SECONDS: Final = 20.0  # a round of each

@@ -71,7 +71,7 @@ async def measure(directory: Path) -> list[Figure]:
         api = await service(stack, directory)
         alone = _free_port()
         await stack.enter_async_context(
-            worker("", api.settings.model_copy(update={"api_port": alone}), module=("benchmarks.lonely",))
+            worker("", api.settings.model_copy(update={"api_port": alone}), module=("benchmarks.api_unbatched",))
         )
         await _is_up(alone)
         return await _measure(api, alone)
@@ -114,7 +114,7 @@ async def service(stack: AsyncExitStack, directory: Path) -> Service:
     return Service(settings, pool, process.pid, port, key)
 
 
-async def _measure(api: Service, lonely_port: int) -> list[Figure]:
+async def _measure(api: Service, unbatched_port: int) -> list[Figure]:
     pool, port = api.pool, api.port
     grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
     rounds: dict[str, list[Load]] = {"together": [], "alone": [], "batches": [], "reads": []}
@@ -123,24 +123,24 @@ async def _measure(api: Service, lonely_port: int) -> list[Figure]:
     for _ in range(ROUNDS):
         rounds["together"].append(await load(port, grants, CALLERS, SECONDS))
         await _drained(pool)
-        rounds["alone"].append(await load(lonely_port, grants, CALLERS, SECONDS))
+        rounds["alone"].append(await load(unbatched_port, grants, CALLERS, SECONDS))
         await _drained(pool)
         rounds["batches"].append(await load(port, batches, BATCH_CALLERS, SECONDS))
         await _drained(pool)
         rounds["reads"].append(await load(port, reads, CALLERS, SECONDS))
     memory = api.memory
-    single, lonely, batched, read = (statistics.mean(each.per_s for each in loads) for loads in rounds.values())
+    single, by_itself, batched, read = (statistics.mean(each.per_s for each in loads) for loads in rounds.values())
     requests = sum(len(each.latencies_s) for name, loads in rounds.items() for each in loads if name != "alone")
     p99 = {name: statistics.mean(each.p99_ms for each in loads) for name, loads in rounds.items()}
     return [
         Figure(
             f"API, single awards, {CALLERS} callers, one process",
             f"{rate(single, 'requests')}, p99 {p99['together']:.0f} ms",
-            f"{single / lonely:.1f} times those without coalescing",
+            f"{single / by_itself:.1f} times those without coalescing",
             f">= {WANTED_SINGLE:,}/s, p99 < {WANTED_P99_MS} ms",
             single >= WANTED_SINGLE and p99["together"] < WANTED_P99_MS,
         ),
-        Figure("… each sent by itself", f"{rate(lonely, 'requests')}, p99 {p99['alone']:.0f} ms"),
+        Figure("… each sent by itself", f"{rate(by_itself, 'requests')}, p99 {p99['alone']:.0f} ms"),
         Figure(
             f"API, batches of {BATCH}, {BATCH_CALLERS} callers",
             f"{rate(batched * BATCH, 'awards')}, p99 {p99['batches']:.0f} ms",

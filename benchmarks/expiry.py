@@ -25,8 +25,8 @@ from abacus.platform.settings import Settings
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.runs import ExpiryRuns, Run
 from benchmarks.pipeline import environment, worker
+from benchmarks.posting_rounds import award
 from benchmarks.report import Figure, rate
-from benchmarks.turns import award
 
 ALONE: Final = "SG"  # 200,000 of its accounts lapse while nothing else happens
 WITH_POSTING: Final = "MY"  # 100,000 of its accounts lapse while awards are posted

@@ -100,7 +100,7 @@ async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figu
     await owner.execute("vacuum analyze account", timeout=600)
     ledger, logged = PostgresLedger(pool, SystemClock()), list[int]()
     before = await owner.fetchrow(_SIZES)
-    async with _Spent(pool) as posting:
+    async with _CpuCost(pool) as posting:
         for round_ in range(ROUNDS):
             if round_ == 1:
                 await owner.execute("checkpoint", timeout=600)
@@ -112,7 +112,7 @@ async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figu
         (after - earlier) / len(awards) for after, earlier in zip(await owner.fetchrow(_SIZES), before, strict=True)
     ]
     relay, published = Relay(pool, _Nowhere(), "footprint", SystemClock(), WorkerHealth("relay")), 0
-    async with _Spent(pool) as publishing, pool.acquire() as connection:
+    async with _CpuCost(pool) as publishing, pool.acquire() as connection:
         while count := await relay.publish_next(connection):
             published += count
     events = await owner.fetch(f"select {TRANSFER_COLUMNS} from transfer limit 1000")
@@ -141,7 +141,7 @@ class _Nowhere:
         """They are encoded, and that is all."""
 
 
-class _Spent:
+class _CpuCost:
     """The CPU of what is done on a pool of one connection, on both of its sides."""
 
     def __init__(self, pool: Pool) -> None:

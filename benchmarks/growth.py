@@ -15,9 +15,18 @@ from typing import Final, NamedTuple
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from benchmarks.posting import post
+from benchmarks.posting_rounds import (
+    AWARDERS,
+    AWARDS,
+    CONNECTIONS,
+    EXPLANATION,
+    Part,
+    ledger_pool,
+    processes,
+    seconds_of,
+)
 from benchmarks.report import Figure, rate
 from benchmarks.services import own_database, real_services
-from benchmarks.turns import AWARDERS, AWARDS, CONNECTIONS, EXPLANATION, Part, ledger_pool, processes, seconds_of
 
 WARM_UP: Final = 3  # rounds
 ROUNDS: Final = 6
@@ -91,33 +100,33 @@ async def _series(services: Settings, sizes: Sequence[Size], awarders: Executor)
         return []
     async with AsyncExitStack() as stack:
         urls = [await stack.enter_async_context(_ledger(services, size)) for size in sizes]
-        spent, spent_warm = [0.0 for _ in sizes], [0.0 for _ in sizes]
+        seconds, seconds_warm = [0.0 for _ in sizes], [0.0 for _ in sizes]
         for round_ in range(WARM_FROM + ROUNDS):
             for place, (size, url) in enumerate(zip(sizes, urls, strict=True)):
                 parts = [
                     Part(url, size.accounts, round_, number, AWARDERS, CONNECTIONS, scattered=True)
                     for number in range(AWARDERS)
                 ]
-                seconds = await asyncio.to_thread(seconds_of, awarders, post, parts)
+                taken = await asyncio.to_thread(seconds_of, awarders, post, parts)
                 if WARM_UP <= round_ < WARM_UP + ROUNDS:
-                    spent[place] += seconds
+                    seconds[place] += taken
                 elif round_ >= WARM_FROM:
-                    spent_warm[place] += seconds
-    judged = [_figure(place, sizes, spent) for place in range(len(sizes))]
-    return [*judged, *(_warm(place, sizes, spent_warm) for place in range(len(sizes)))]
+                    seconds_warm[place] += taken
+    judged = [_figure(place, sizes, seconds) for place in range(len(sizes))]
+    return [*judged, *(_warm(place, sizes, seconds_warm) for place in range(len(sizes)))]
 
 
-def _warm(place: int, sizes: Sequence[Size], spent: Sequence[float]) -> Figure:
-    beside = f"{spent[place] / spent[0]:.2f} times as long as with {sizes[0]}" if place else ""
+def _warm(place: int, sizes: Sequence[Size], seconds: Sequence[float]) -> Figure:
+    beside = f"{seconds[place] / seconds[0]:.2f} times as long as with {sizes[0]}" if place else ""
     name = f"… with {sizes[place]}, once the pages have been logged whole"
-    return Figure(name, rate(ROUNDS * AWARDS / spent[place], "awards"), beside)
+    return Figure(name, rate(ROUNDS * AWARDS / seconds[place], "awards"), beside)
 
 
-def _figure(place: int, sizes: Sequence[Size], spent: Sequence[float]) -> Figure:
-    name, posted = f"posting with {sizes[place]} present", rate(ROUNDS * AWARDS / spent[place], "awards")
+def _figure(place: int, sizes: Sequence[Size], seconds: Sequence[float]) -> Figure:
+    name, posted = f"posting with {sizes[place]} present", rate(ROUNDS * AWARDS / seconds[place], "awards")
     if place == 0:
         return Figure(name, posted)
-    ratio, of_last = spent[place] / spent[0], spent[place] / spent[place - 1]
+    ratio, of_last = seconds[place] / seconds[0], seconds[place] / seconds[place - 1]
     beside = f"{ratio:.2f} times as long as with {sizes[0]}"
     if place > 1:
         beside += f", {of_last:.2f} times as long as with {sizes[place - 1]}"

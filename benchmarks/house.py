@@ -18,9 +18,9 @@ from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
+from benchmarks.cpu_cost import Run
 from benchmarks.load import Ends
 from benchmarks.pipeline import environment, worker
-from benchmarks.spent import Run
 
 LOAD: Final = "load"
 POSTGRES: Final = "Postgres"
@@ -112,8 +112,8 @@ class House:
         for _ in range(into):
             await asyncio.sleep(seconds / into)
             cpu_now, published_now, now = await self.cpu(), await self.published.count(), time.monotonic()
-            spent = {name: cpu_now[name] - cpu.get(name, 0.0) for name in cpu_now}
-            runs.append(Run(published_now - published, now - began, spent))
+            used = {name: cpu_now[name] - cpu.get(name, 0.0) for name in cpu_now}
+            runs.append(Run(published_now - published, now - began, used))
             print(
                 f"  published {runs[-1].per_s:,.0f}/s, {runs[-1].cpu_us:.0f} µs of CPU each",
                 file=sys.stderr,

@@ -20,9 +20,7 @@ from abacus.ledger.store import rows
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.migrations import migrate
-from benchmarks.report import Figure, rate
-from benchmarks.services import postgres_alone
-from benchmarks.turns import (
+from benchmarks.posting_rounds import (
     AWARDERS,
     AWARDS,
     BATCH,
@@ -36,6 +34,8 @@ from benchmarks.turns import (
     seconds_of,
     timed,
 )
+from benchmarks.report import Figure, rate
+from benchmarks.services import postgres_alone
 
 WARM_UP: Final = 5  # rounds
 ROUNDS: Final = 8

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from benchmarks import load
+from benchmarks.cpu_cost import Run
 from benchmarks.house import House, house
 from benchmarks.report import Figure
 from benchmarks.services import real_services, rooms
-from benchmarks.spent import Run
 
 SECONDS: Final = 40
 WARM_UP_S: Final = 15.0

@@ -3,10 +3,10 @@
 from typing import Final
 
 from benchmarks import load
+from benchmarks.cpu_cost import Run, together
 from benchmarks.house import POSTGRES, House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
-from benchmarks.spent import Run, together
 
 STEPS: Final = (1, 2, 4)
 ROUNDS: Final = 2

@@ -11,9 +11,7 @@ import uvloop
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import Connection
 from benchmarks.posting import post
-from benchmarks.report import Figure, rate
-from benchmarks.services import own_database, real_services
-from benchmarks.turns import (
+from benchmarks.posting_rounds import (
     AWARDERS,
     AWARDS,
     CONNECTIONS,
@@ -25,6 +23,8 @@ from benchmarks.turns import (
     seconds_of,
     timed,
 )
+from benchmarks.report import Figure, rate
+from benchmarks.services import own_database, real_services
 
 WARM_UP: Final = 2  # rounds
 ROUNDS: Final = 6

@@ -13,10 +13,10 @@ import orjson
 
 from abacus.platform.kafka.window import TopicWindow
 from benchmarks import load
+from benchmarks.cpu_cost import Run, cpu_figures, together
 from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
-from benchmarks.spent import Run, cpu_figures, together
 from workers import PIPELINE
 
 WANTED: Final = 6_000

@@ -1,13 +1,16 @@
-"""One file per process: what each worker is made of. `abacus worker NAME…` runs any set of them."""
+"""One file per process: what each worker is made of, and the services that it needs."""
 
 import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from abacus.bootstrap import Wire
+    from types import ModuleType
+
+    from abacus.bootstrap import Service, Wire
     from abacus.platform.settings import Settings
 
+# In the order of a transaction's way. The demo, the crash points and the benchmarks run the pipeline alone.
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
 FOLLOWERS: Final = ("tierkeeper", "notifier")  # what follows from the points stream
 WORKERS: Final = (*PIPELINE, *FOLLOWERS, "api", "webhooks")
@@ -15,7 +18,12 @@ WORKERS: Final = (*PIPELINE, *FOLLOWERS, "api", "webhooks")
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":
     """What to run, by name. A worker is loaded only now, and the others not at all: a process holds what it runs."""
-    return {name: importlib.import_module(f"{__name__}.{name}").wire for name in dict.fromkeys(names)}
+    return {name: _module(name).wire for name in dict.fromkeys(names)}
+
+
+def needs(names: Iterable[str]) -> "frozenset[Service]":
+    """The services of these workers together."""
+    return frozenset().union(*(_module(name).NEEDS for name in names))
 
 
 def check(names: Iterable[str], settings: "Settings") -> None:
@@ -24,3 +32,7 @@ def check(names: Iterable[str], settings: "Settings") -> None:
         from workers import notifier  # noqa: PLC0415  # as above
 
         notifier.plan_of(settings)
+
+
+def _module(name: str) -> "ModuleType":
+    return importlib.import_module(f"{__name__}.{name}")

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -11,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from abacus.api.app import api_app, starting_app
 from abacus.api.parts import Parts
 from abacus.api.server import bound, serve
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import Door
@@ -28,10 +27,10 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
 from abacus.platform.sqs.definition import AWARD, RETRY
-from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
 _DATABASE_WITHIN_S: Final = 5.0
@@ -51,14 +50,6 @@ class _Entrance:
 
 
 async def wire(wiring: Wiring) -> Run:
-    return await wire_with(wiring, Door)
-
-
-MakeDoor = Callable[[Queue, Queue, Register], Door]
-
-
-async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
-    """The API with a door of one's own: benchmarks compare one that gathers with one that does not."""
     listener = bound(wiring.settings.api_host, wiring.settings.api_port, "ABACUS_API_HOST and ABACUS_API_PORT")
     entrance = _Entrance(starting_app(wiring.process_health))
 
@@ -66,7 +57,7 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
         serving = asyncio.ensure_future(serve(entrance, listener, stop))
         is_open = asyncio.Event()
         try:
-            parts = await unless_stopped(_parts(wiring, make_door, is_open), stop)
+            parts = await unless_stopped(_parts(wiring, is_open), stop)
             if parts is not None:
                 entrance.app = api_app(parts)
                 is_open.set()
@@ -82,7 +73,7 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
     return run
 
 
-async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
+async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
     # Reading finds everything by key too, also in tables that grow faster than their statistics.
     opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
     pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
@@ -92,7 +83,7 @@ async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) ->
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
     till = Till(PostgresMoves(moving, wiring.clock), register)
-    door = make_door(queue, retry_queue, register)
+    door = Door(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())

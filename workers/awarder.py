@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.awarding.awarder import Awarder
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
@@ -11,6 +11,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 

@@ -1,9 +1,13 @@
 """Reads transactions from the stream, calculates, and puts awards on the award queue."""
 
-from abacus.bootstrap import Run, Wiring
+from typing import Final
+
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.platform.kafka.reader import StreamReader
+
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 
 
 async def wire(wiring: Wiring) -> Run:

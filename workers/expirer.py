@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.ledger.store.holds import HoldKeeper
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.platform.postgres import LOOKUPS_BY_KEY
@@ -11,6 +11,7 @@ from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.programs.expiry.expirer import Expirer
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 

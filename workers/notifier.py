@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Refused
 from abacus.engage.notify.channels.log import LogChannel
 from abacus.engage.notify.channels.port import Channel
@@ -28,6 +28,7 @@ from abacus.platform.health import parts_of
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.settings import PREFIX, Required, Settings
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 6
 _NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {
     ChannelName.LOG: (),

@@ -1,11 +1,14 @@
 """Publishes what is posted on the points stream, and the seals of the ledger with it."""
 
 import asyncio
+from typing import Final
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.ledger.relay.publish import Relay
 from abacus.platform.health import parts_of
 from abacus.proof.announce import SealPublisher
+
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
 
 async def wire(wiring: Wiring) -> Run:

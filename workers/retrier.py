@@ -1,10 +1,14 @@
 """Takes transactions that had to wait for a dependency through the same calculation again."""
 
-from abacus.bootstrap import Run, Wiring
+from typing import Final
+
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.earning.retrier import Retrier
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import RETRY
+
+NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 
 
 async def wire(wiring: Wiring) -> Run:

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.platform.health import parts_of
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.patience import until_available
@@ -11,6 +11,7 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.publish import ChangePublisher
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 3
 
 

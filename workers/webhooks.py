@@ -4,7 +4,7 @@ import asyncio
 import random
 from typing import Final
 
-from abacus.bootstrap import Run, Wiring
+from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.intake.partners.webhooks.post import Poster
 from abacus.intake.partners.webhooks.sender import AT_ONCE, Sender
@@ -12,6 +12,7 @@ from abacus.intake.partners.webhooks.sources import Postings, Rejections
 from abacus.platform.health import parts_of
 from abacus.platform.kafka.reader import StreamReader
 
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 4
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # In the order of the help: a command, or a group of them, and where it is.
 _COMMANDS: Final[Mapping[str, str]] = {
     "up": "up:up",
-    "demo": "demo:demo",
+    "demo": "demo.command:demo",
     "worker": "worker:worker",
     "migrate": "ledger:migrate",
     "explain": "ledger:explain",

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from abacus.bootstrap import Service
 from abacus.cli.examples import example_cards
 from abacus.cli.shell import database
 from abacus.cli.shell import sqs as sqs_of
@@ -25,26 +26,22 @@ _PARTITIONS: Final = 64
 @asynccontextmanager
 async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings]:
     """The settings with an address for each service. Raises `Refused` when the embedded ones are not installed."""
-    postgres, kafka, sqs = (
-        settings.database_url is None,
-        settings.kafka_bootstrap is None,
-        settings.sqs_endpoint_url is None,
-    )
-    if not (postgres or kafka or sqs):
+    missing = {service for service in Service if getattr(settings, service) is None}
+    if not missing:
         yield settings
         return
     # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
     topics = dict.fromkeys((settings.transactions_topic, settings.points_topic, settings.tiers_topic), _PARTITIONS)
     from abacus.platform.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
 
-    async with EmbeddedStack(data_dir, postgres=postgres, kafka=kafka, sqs=sqs, kafka_topics=topics) as stack:
-        yield settings.model_copy(
-            update={
-                "database_url": settings.database_url or stack.database_url,
-                "kafka_bootstrap": settings.kafka_bootstrap or stack.kafka_bootstrap,
-                "sqs_endpoint_url": settings.sqs_endpoint_url or stack.sqs_endpoint_url,
-            }
-        )
+    async with EmbeddedStack(
+        data_dir,
+        postgres=Service.DATABASE in missing,
+        kafka=Service.KAFKA in missing,
+        sqs=Service.SQS in missing,
+        kafka_topics=topics,
+    ) as stack:
+        yield settings.model_copy(update={str(service): getattr(stack, service) for service in missing})
 
 
 async def make_ready(settings: Settings) -> list[str]:

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from abacus.bootstrap import require_addresses
 from abacus.cli.shell import run, settings
 from abacus.core.errors import Refused
 from abacus.platform.health import Health
 from abacus.process import run_workers, stopped_by_signals
-from workers import WORKERS, check, wires
+from workers import WORKERS, check, needs, wires
 
 
 def worker(
@@ -25,14 +26,12 @@ def worker(
         unknown = sorted(set(names) - set(WORKERS))
         if unknown:
             raise Refused(f"no worker is called {unknown[0]!r}; there are {', '.join(WORKERS)}")
-        found = settings()
-        found.required("database_url")
-        if {"calculator", "notifier", "relay", "tierkeeper", "webhooks"} & set(names):
-            found.required("kafka_bootstrap")
-        check(names, found)
+        given = settings()
+        require_addresses(needs(names), given)
+        check(names, given)
         stop = asyncio.Event()
         wired = wires(names)
         with stopped_by_signals(stop):
-            await run_workers(wired, found, Health(wired), stop, health_port=health_port or found.health_port)
+            await run_workers(wired, given, Health(wired), stop, health_port=health_port or given.health_port)
 
     run(main())

@@ -17,16 +17,3 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
-
-
-class FixedClock:
-    """A clock that is set by hand: for simulations and for jobs that are run as of a date."""
-
-    def __init__(self, start: datetime) -> None:
-        self._now = start
-
-    def now(self) -> datetime:
-        return self._now
-
-    def set(self, now: datetime) -> None:
-        self._now = now

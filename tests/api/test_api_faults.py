@@ -10,7 +10,7 @@ from typing import Literal
 import httpx
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.intake.earning.decide.source_message import Message
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.register import Found, Reception, Register, Status
@@ -19,6 +19,7 @@ from abacus.programs.tiers.store import MembershipStore
 from tests.api.test_api import kind
 from tests.cli.test_cli import abacus
 from tests.ledger.ledgers import award as contract_award
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
 from tests.support.proxy import Proxy, proxied
 from tests.support.shop import GRANT, MEAL, award, register, shop

@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.cpu_cost import Run, together
 from benchmarks.profile import REST, STAGES, Sample, samples_of, stage_of
-from benchmarks.spent import Run, together
 
 _LOOP = "Runner.run (asyncio/runners.py:118)"
 _HANDLE = "StreamCalculator.handle (abacus/intake/earning/calculator.py:45)"

@@ -10,13 +10,13 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.cli.examples.stream import NAMED, TIERS, Sent, stream
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.ledger.types.posting import Status
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 
 MANY = 6000

@@ -11,7 +11,6 @@ import orjson
 import pyarrow.parquet
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard, to_toml
 from abacus.pricing.decide.formula import rate_of, worth
@@ -19,6 +18,7 @@ from abacus.pricing.store.cards import CardStore
 from tests.cli.test_cli import Ran, abacus
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE
+from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 JANUARY, FEBRUARY = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)

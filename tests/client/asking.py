@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import ParamSpec, TypeVar, cast
 
-from abacus.client import AsyncClient, Client
+from abacus_client import AsyncClient, Client
 
 EitherClient = Client | AsyncClient
 

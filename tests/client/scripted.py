@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 
-from abacus.client import AsyncClient, Client
 from abacus.core.clock import Clock, SystemClock
+from abacus_client import AsyncClient, Client
 from tests.client.asking import EitherClient
 
 KEY = "abk_live_not_a_real_one"
@@ -19,7 +19,7 @@ class ScriptedApi:
 
     awaited: bool
     script: list[httpx.Response | httpx.RequestError] = field(default_factory=list)
-    asked: list[httpx.Request] = field(default_factory=list)
+    requests: list[httpx.Request] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
     clients: list[EitherClient] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ class ScriptedApi:
         return client
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
+        self.requests.append(request)
         answer = self.script.pop(0)
         if isinstance(answer, httpx.RequestError):
             raise answer

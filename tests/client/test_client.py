@@ -12,12 +12,12 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from abacus.client import AsyncClient, Award, Client, FixedItem, Refused, Transaction, Unauthorized
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
+from abacus_client import AsyncClient, Award, Client, FixedItem, Refused, Transaction, Unauthorized
 from tests.client.asking import EitherClient, ask, closed, listed
 from tests.support.house import House, until
 from tests.support.paths import DOCS

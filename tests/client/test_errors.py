@@ -6,7 +6,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from abacus.client import ApiError, FieldFault, Refused
+from abacus_client import ApiError, FieldFault, Refused
 from tests.client.asking import ask
 from tests.client.scripted import ScriptedApi, problem
 

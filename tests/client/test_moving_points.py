@@ -8,7 +8,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from abacus.client import Movement, Pending
+from abacus_client import Movement, Pending
 from tests.client.asking import ask, listed
 from tests.client.scripted import ScriptedApi, problem, transfer_document
 
@@ -24,11 +24,11 @@ async def test_a_spend_is_tried_again_under_one_key(api: ScriptedApi) -> None:
     api.answers(problem(503, "unavailable"), posted(available=7))
     spent = await ask(api.client().spend, "bob", 50, reason="A coffee")
     assert (spent.balance, spent.available, spent.replayed) == (10, 7, False)
-    keys = {request.headers["Idempotency-Key"] for request in api.asked}
+    keys = {request.headers["Idempotency-Key"] for request in api.requests}
     assert len(keys) == 1
     assert UUID(keys.pop()).version == 4
-    assert str(api.asked[-1].url).endswith("/v1/members/bob/spend")
-    assert json.loads(api.asked[-1].content) == {"points": 50, "reason": "A coffee"}
+    assert str(api.requests[-1].url).endswith("/v1/members/bob/spend")
+    assert json.loads(api.requests[-1].content) == {"points": 50, "reason": "A coffee"}
 
 
 async def test_a_hold_is_its_own_key(api: ScriptedApi) -> None:
@@ -39,7 +39,7 @@ async def test_a_hold_is_its_own_key(api: ScriptedApi) -> None:
     assert (held.hold_id, held.held, held.until) == (UUID(HOLD), 50, datetime(2026, 5, 1, 12, 15, tzinfo=UTC))
     await ask(client.capture, "bob", HOLD, 30)
     await ask(client.release, "bob", UUID(HOLD))
-    placed, captured, released = api.asked
+    placed, captured, released = api.requests
     assert json.loads(placed.content) == {"points": 50, "country": "SG", "expires_in": 900}
     assert placed.headers["Idempotency-Key"] == "h-1"
     assert (captured.url.path, json.loads(captured.content)) == (
@@ -56,7 +56,7 @@ async def test_a_transfer_is_taken_back_by_its_id(api: ScriptedApi) -> None:
     api.answers(answer)
     back = await ask(api.client().reverse, "b/ob:GRP:1", 5, reason="One of two", idempotency_key="r-1")
     assert (back.reverses, back.replayed) == ("api:acme:1", True)
-    assert api.asked[0].url.raw_path == b"/v1/transfers/b%2Fob%3AGRP%3A1/reverse"
+    assert api.requests[0].url.raw_path == b"/v1/transfers/b%2Fob%3AGRP%3A1/reverse"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ async def test_an_adjustment_is_posted_or_waits(api: ScriptedApi, answer: httpx.
     api.answers(answer)
     adjusted = await ask(api.client().adjust, "bob", 500, reason="Sorry", actor="ann")
     assert isinstance(adjusted, kind)
-    assert json.loads(api.asked[0].content) == {"points": 500, "reason": "Sorry", "actor": "ann"}
+    assert json.loads(api.requests[0].content) == {"points": 500, "reason": "Sorry", "actor": "ann"}
 
 
 async def test_lots_come_page_after_page(api: ScriptedApi) -> None:
@@ -96,4 +96,4 @@ async def test_lots_come_page_after_page(api: ScriptedApi) -> None:
         httpx.Response(200, json={"member_id": "bob", "lots": [lot], "next": None}),
     )
     assert [each.remaining for each in await listed(api.client().lots("bob"))] == [3, 3]
-    assert api.asked[1].url.params["cursor"] == "there"
+    assert api.requests[1].url.params["cursor"] == "there"

@@ -5,7 +5,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from abacus.client import ApiError, Refused, Unauthorized, Unavailable
+from abacus_client import ApiError, Refused, Unauthorized, Unavailable
 from tests.client.asking import ask
 from tests.client.scripted import ScriptedApi, accepted, problem
 
@@ -47,10 +47,10 @@ async def test_what_may_pass_is_tried_again_under_the_same_key(
 ) -> None:
     api.answers(failure, failure, accepted({"Idempotency-Replayed": "true"}))
     award = await ask(api.client().award, "bob", country="SG", points=100, reason="Hi")
-    keys = [request.headers["Idempotency-Key"] for request in api.asked]
+    keys = [request.headers["Idempotency-Key"] for request in api.requests]
     assert keys == [award.idempotency_key] * 3
     assert UUID(award.idempotency_key).version == 4
-    assert len({request.content for request in api.asked}) == 1
+    assert len({request.content for request in api.requests}) == 1
     assert award.replayed
     assert len(api.slept) == 2
 
@@ -64,7 +64,7 @@ async def test_what_lasts_is_not_tried_again(
         await ask(api.client().award, "bob", country="SG", points=100, reason="Hi", idempotency_key="mine")
     assert type(raised.value) is error
     assert raised.value.idempotency_key == "mine"
-    assert (len(api.asked), api.slept) == (1, [])
+    assert (len(api.requests), api.slept) == (1, [])
 
 
 @pytest.mark.parametrize("failure", PASSING, ids=_named)
@@ -75,8 +75,8 @@ async def test_tries_have_an_end_and_the_error_has_the_key(
     api.answers(*[failure] * 9)
     with pytest.raises(Unavailable) as raised:
         await ask(api.client(retries=retries).award, "bob", country="SG", points=100, reason="Hi")
-    assert len(api.asked) == 1 + retries
-    assert raised.value.idempotency_key == api.asked[0].headers["Idempotency-Key"]
+    assert len(api.requests) == 1 + retries
+    assert raised.value.idempotency_key == api.requests[0].headers["Idempotency-Key"]
     assert raised.value.__cause__ is (failure if isinstance(failure, Exception) else None)
 
 
@@ -110,7 +110,7 @@ async def test_it_gives_up_rather_than_wait_for_minutes(api: ScriptedApi, told: 
     api.answers(*[problem(429, "too-many-requests", {"Retry-After": told})] * 9)
     with pytest.raises(Unavailable) as raised:
         await ask(api.client(retries=8).member, "bob")
-    assert (len(api.asked), raised.value.retry_after) == (tries, int(told))
+    assert (len(api.requests), raised.value.retry_after) == (tries, int(told))
 
 
 async def test_a_read_is_tried_again_too(api: ScriptedApi) -> None:

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError, LineStopped, Reason, Refused, SetAside, Unavailable
+from tests.support.fixed_clock import FixedClock
 
 
 def test_a_fixed_clock_stands_until_it_is_set() -> None:

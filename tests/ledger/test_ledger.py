@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Outcome, Status
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, is_sound
+from tests.support.fixed_clock import FixedClock
 
 POSTED, DUPLICATE, CONFLICT, REFUSED = Status.POSTED, Status.DUPLICATE, Status.CONFLICT, Status.REFUSED
 

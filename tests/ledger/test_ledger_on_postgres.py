@@ -8,12 +8,13 @@ from typing import Final
 
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Outcome, Status, Unpostable
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award, is_sound
+from tests.support.fixed_clock import FixedClock
 
 POSTERS: Final = 8
 OPENINGS: Final = 40

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.intake.awarding.awarder import Awarder
 from abacus.ledger.decide.allowance import Allowance
@@ -17,6 +17,7 @@ from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool
 from abacus.platform.sqs.port import Received
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, envelope
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_quarantine import MemoryQuarantine
 

@@ -10,7 +10,6 @@ import asyncpg
 import orjson
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.ids import expiry_claim
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.movement import Because
@@ -34,6 +33,7 @@ from tests.ledger.moves import (
     spend,
 )
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
+from tests.support.fixed_clock import FixedClock
 from tests.support.services import Services, administer, database_address
 
 SPENDERS: Final = 100

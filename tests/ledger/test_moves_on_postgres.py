@@ -8,7 +8,6 @@ from typing import Final
 import asyncpg
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import Overtaken, in_a_transaction
@@ -22,6 +21,7 @@ from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Asked, capture, earn, hold, parted, release, reverse, spend
 from tests.ledger.test_ledger_on_postgres import ids_against_seq
+from tests.support.fixed_clock import FixedClock
 from tests.support.waiting import free, waiting
 
 POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.REFUSED, Status.REJECTED

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.chain import chain
@@ -18,6 +17,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome, Status
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 
 FACTS, OTHER_FACTS = "0" * 16, "f" * 16

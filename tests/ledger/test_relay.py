@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import asyncpg
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import STREAM
 from abacus.ledger.relay import publish as module
@@ -18,6 +18,7 @@ from abacus.ledger.types.point_event import PointEvent
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.postgres import Pool
+from tests.support.fixed_clock import FixedClock
 from tests.support.neighbours import neighbours_are_through
 
 TOPIC = "points"

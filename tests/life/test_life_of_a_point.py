@@ -22,7 +22,6 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from abacus.core.clock import FixedClock
 from abacus.core.ids import award_id, expiry_key
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
@@ -49,6 +48,7 @@ from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
 from tests.life.model import Model
+from tests.support.fixed_clock import FixedClock
 
 LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
 START: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.notice import heard
 from abacus.intake.partners.webhooks.decide.message import posted
@@ -31,6 +31,7 @@ from abacus.proof.store import Seals
 from abacus.proof.tree import Grown, grow
 from abacus.proof.verify import verify
 from tests.cli.test_cli import abacus
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
 from tests.support.neighbours import neighbours_are_through
 from tests.support.sealing import NOW, RECHECK, earned, fill, tampering

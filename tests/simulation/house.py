@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from abacus.core.backoff import Backoff
-from abacus.core.clock import FixedClock
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.breaker import Breaker
@@ -33,6 +32,7 @@ from tests.simulation.ports import (
 )
 from tests.simulation.relay import Cursor, RelayModel
 from tests.simulation.storm import Storm, Trace
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_consumer import MemoryConsumer
 from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_log import MemoryLog, MemoryPublisher

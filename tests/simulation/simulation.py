@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 import pytest
 from structlog.testing import capture_logs
 
-from abacus.core.clock import FixedClock
 from abacus.intake.awarding import awarder
 from abacus.intake.earning import issuing
 from abacus.intake.earning.decide.source_message import Message, encode_retry
@@ -28,6 +27,7 @@ from tests.simulation.strays import STRAYS
 from tests.simulation.violation import Violated
 from tests.simulation.virtual_time import run_virtually
 from tests.simulation.workload import START, Sent, workload
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_log import Stored
 from tests.support.memory_queue import MemoryQueue
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 import pytest
 from aiokafka import TopicPartition
 
-from abacus.core.clock import FixedClock
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka import reader
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.kafka.reader import Record, StreamReader
 from tests.simulation.virtual_time import run_virtually
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_consumer import MemoryConsumer
 from tests.support.memory_log import MemoryLog
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from tests.simulation.virtual_time import Stuck, run_virtually
+from tests.support.fixed_clock import FixedClock
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from abacus.core.clock import FixedClock
+from tests.support.fixed_clock import FixedClock
 
 Result = TypeVar("Result")
 

@@ -4,7 +4,6 @@ import json
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import award_id
 from abacus.engage.notify.decide.message import ChannelName
@@ -28,6 +27,7 @@ from abacus.programs.expiry.decide.month import Month
 from abacus.programs.opening.decide.batch import Staged, open_all, sort_out
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.ledgers import OpenPostgresLedger, award
+from tests.support.fixed_clock import FixedClock
 
 NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
 CLOCK: Final = FixedClock(NOW)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from abacus.core.clock import FixedClock
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
@@ -17,6 +16,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.keeper import Keeper
 from tests.programs.tiers.cards import book
+from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 MARCH = datetime(2026, 3, 10, 4, tzinfo=UTC)

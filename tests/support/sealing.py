@@ -8,7 +8,6 @@ from typing import Final
 import asyncpg
 
 from abacus.cli.examples import example_cards
-from abacus.core.clock import FixedClock
 from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
@@ -17,6 +16,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.proof.decide.recheck import Recheck
+from tests.support.fixed_clock import FixedClock
 
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 BOOK: Final = CardBook(PublishedCard(card, 1) for card in example_cards())

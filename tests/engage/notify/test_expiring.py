@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from abacus.cli.examples import example_cards
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiring import NEXT, ExpiringJob, Progress
@@ -17,6 +17,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
 from tests.cli.test_cli import abacus
+from tests.support.fixed_clock import FixedClock
 
 JULY = date(2026, 7, 31)
 BOOK = CardBook(PublishedCard(card, 1) for card in example_cards())

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.isolate_failures import MOST_FAILURES
@@ -14,6 +13,7 @@ from abacus.ledger.types.posting import Outcome, Unpostable
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from tests.support.awards import NOW, award
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_quarantine import MemoryQuarantine
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason, Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import Message, decode_retries
@@ -17,6 +16,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import BOOK, LUNCH, REFUND, message
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine
 from tests.support.memory_queue import MemoryQueue
 from tests.support.memory_tiers import MemoryTiers

@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.ledger.relay.publish import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account, What
 from abacus.oversight.reconcile.decide.verdict import Verdict
@@ -26,6 +26,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import parse_toml
 from abacus.pricing.store.cards import CardStore
 from tests.cli.test_cli import abacus
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, completed, until
 from tests.support.shop import award, register, shop
 

@@ -5,11 +5,11 @@ from typing import Final
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
+from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine
 
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.sqs import consumer as module
@@ -16,6 +15,7 @@ from abacus.platform.sqs.consumer import KEEP_S, REST_S, Handler, QueueConsumer
 from abacus.platform.sqs.port import Queue, Received
 from tests.platform.sqs.line import Line
 from tests.simulation.virtual_time import run_virtually
+from tests.support.fixed_clock import FixedClock
 
 DATABASE_DOWN = Unavailable("database", "connection refused")
 

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from abacus.cli.examples import example_cards
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Reason, Refused, Unavailable
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
@@ -31,6 +30,7 @@ from abacus.programs.expiry.sweep import MonthEndJob, Task, of_all_due, of_month
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
 from tests.support.awards import award
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, completed, until
 from tests.support.memory_queue import MemoryQueue
 from tests.support.waiting import waiting

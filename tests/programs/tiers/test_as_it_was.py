@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.sources import STREAM
 from abacus.intake.partners.members import MemberReader, Then
 from abacus.ledger.store.post import PostgresLedger
@@ -14,6 +13,7 @@ from abacus.ledger.types.award import Award, Kind
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from tests.cli.test_cli import abacus
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import House
 from tests.support.shop import register, shop
 

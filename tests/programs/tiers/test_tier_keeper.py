@@ -8,7 +8,7 @@ import asyncpg
 import orjson
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.intake.partners.members import MemberReader
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_EVENTS, total
@@ -17,6 +17,7 @@ from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.store import _TIERS_OF, MembershipStore
 from tests.programs.tiers.cards import book, card
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import (
     AUGUST,

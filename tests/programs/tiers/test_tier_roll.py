@@ -6,13 +6,13 @@ from datetime import UTC, date, datetime
 import asyncpg
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.postgres import Pool, open_pool
 from abacus.programs.tiers import roll as module
 from abacus.programs.tiers.roll import _LAPSED, Roll, Run
 from abacus.programs.tiers.store import MembershipStore
 from tests.programs.tiers.cards import book, card
+from tests.support.fixed_clock import FixedClock
 from tests.support.keeping import AUGUST, FixedCards, earned, everything, keeper, tiers, told
 from tests.support.proxy import proxied
 

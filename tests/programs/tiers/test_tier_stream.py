@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from abacus.core.clock import FixedClock, SystemClock
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka.publisher import Message
@@ -15,6 +15,7 @@ from abacus.programs.tiers import publish as module
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.programs.tiers.publish import _NEXT, ChangePublisher
 from abacus.programs.tiers.store import MembershipStore
+from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import NOW, earned, keeper, reversed_
 

@@ -1,13 +1,12 @@
-"""What the client raises, by what its caller has to do."""
+"""The errors of the client, by the remedy that its caller has."""
 
 from collections.abc import Sequence
 
-from abacus.client.problem import Problem
-from abacus.core.errors import AbacusError
+from abacus_client.problem import Problem
 
 
-class ApiError(AbacusError):
-    """The API did not do what it was asked. Tell its operator the `request_id`."""
+class ApiError(Exception):
+    """The API did not do what the call says. Tell its operator the `request_id`."""
 
     def __init__(self, problem: Problem, idempotency_keys: Sequence[str] = ()) -> None:
         super().__init__(problem, idempotency_keys)

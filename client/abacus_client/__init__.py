@@ -1,11 +1,11 @@
 """The Python client of the award API: `Client`, and `AsyncClient` for those who await."""
 
-from abacus.client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
-from abacus.client.asks import ComputedItem, FixedItem, Transaction
-from abacus.client.asynchronous import AsyncClient
-from abacus.client.blocking import Client
-from abacus.client.errors import ApiError, Refused, Unauthorized, Unavailable
-from abacus.client.problem import FieldFault, Problem
+from abacus_client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
+from abacus_client.asynchronous import AsyncClient
+from abacus_client.blocking import Client
+from abacus_client.calls import ComputedItem, FixedItem, Transaction
+from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
+from abacus_client.problem import FieldFault, Problem
 
 __all__ = [
     "Account",

@@ -1,4 +1,4 @@
-"""What follows the stream in the demo: a member rises a tier, a month ends, members are told, all is accounted for."""
+"""After the stream: a member rises a tier, a month ends, members get their messages, every message is accounted for."""
 
 import asyncio
 import time

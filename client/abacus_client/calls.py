@@ -1,9 +1,10 @@
-"""What can be asked of the API: each ask is made once, with its keys, and is the same in every try. Pure."""
+"""The calls of the API. Each is made once, with its idempotency keys, and is the same in every try. Pure."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final, Generic, Literal, NotRequired, TypedDict, TypeVar
 from urllib.parse import quote as quoted
@@ -11,13 +12,13 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 import httpx
-import orjson
 
-from abacus.client import answers
-from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
-from abacus.core.points import plain
+from abacus_client import decode
+from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Transfer, Worth
 
-_TRANSFERS_ON_PAGE: Final = 100
+IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as the API has it: what a header carries without doubt
+
+_ON_PAGE: Final = 100
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 Answer = TypeVar("Answer")
@@ -59,7 +60,7 @@ class ComputedItem(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[Answer]):
+class Call(Generic[Answer]):
     """A request as it is before it is signed and sent, and how to read the answer to it."""
 
     method: str
@@ -79,70 +80,68 @@ def computed(member_id: str, transaction: Mapping[str, object], program: str | N
     return _named(member_id=member_id, transaction=transaction, program=program)
 
 
-def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) -> Ask[answers.Award]:
+def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) -> Call[Award]:
     """Raises `ValueError` for a key that no header carries."""
     key = _checked(idempotency_key)
     headers = {"Idempotency-Key": key, **({"Prefer": f"wait={wait_s}"} if wait_s > 0 else {})}
-    return Ask("POST", "/v1/awards", answers.read_award, _json(body), (key,), max(0, wait_s), headers)
+    return Call("POST", "/v1/awards", decode.award, _json(body), (key,), max(0, wait_s), headers)
 
 
-def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Ask[list[answers.BatchResult]]:
+def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Call[list[BatchResult]]:
     keyed = [{"idempotency_key": _new_key(), **item} for item in items]
     keys = tuple(str(item["idempotency_key"]) for item in keyed)
-    return Ask("POST", "/v1/awards/batch", answers.read_batch, _json({"awards": keyed}), keys)
+    return Call("POST", "/v1/awards/batch", decode.batch, _json({"awards": keyed}), keys)
 
 
-def award_state(award_id: UUID | str) -> Ask[answers.Award]:
-    return Ask("GET", f"/v1/awards/{_part(str(award_id))}", answers.read_award)
+def award_state(award_id: UUID | str) -> Call[Award]:
+    return Call("GET", f"/v1/awards/{_part(str(award_id))}", decode.award)
 
 
-def quote(body: Mapping[str, object]) -> Ask[answers.Worth]:
-    return Ask("POST", "/v1/quotes", answers.read_worth, _json(body))
+def quote(body: Mapping[str, object]) -> Call[Worth]:
+    return Call("POST", "/v1/quotes", decode.worth, _json(body))
 
 
-def member(member_id: str, as_of: datetime | None) -> Ask[answers.Member]:
+def member(member_id: str, as_of: datetime | None) -> Call[Member]:
     """Raises `ValueError` for a time without an offset."""
     if as_of is not None and as_of.tzinfo is None:
         raise ValueError(f"as_of {as_of.isoformat()}: a time with an offset is needed")
     query = "" if as_of is None else "?" + urlencode({"as_of": as_of.isoformat()})
-    return Ask("GET", f"/v1/members/{_part(member_id)}{query}", answers.read_member)
+    return Call("GET", f"/v1/members/{_part(member_id)}{query}", decode.member)
 
 
-def transfers(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.Page]:
-    query = urlencode(_named(program=program, limit=_TRANSFERS_ON_PAGE, cursor=cursor))
-    return Ask("GET", f"/v1/members/{_part(member_id)}/transfers?{query}", answers.read_page)
+def transfers(member_id: str, program: str | None, cursor: str | None) -> Call[Page[Transfer]]:
+    query = urlencode(_named(program=program, limit=_ON_PAGE, cursor=cursor))
+    return Call("GET", f"/v1/members/{_part(member_id)}/transfers?{query}", decode.transfers)
 
 
-def lots(member_id: str, program: str | None, cursor: str | None = None) -> Ask[answers.LotPage]:
-    query = urlencode(_named(program=program, limit=_TRANSFERS_ON_PAGE, cursor=cursor))
-    return Ask("GET", f"/v1/members/{_part(member_id)}/lots?{query}", answers.read_lots)
+def lots(member_id: str, program: str | None, cursor: str | None) -> Call[Page[Lot]]:
+    query = urlencode(_named(program=program, limit=_ON_PAGE, cursor=cursor))
+    return Call("GET", f"/v1/members/{_part(member_id)}/lots?{query}", decode.lots)
 
 
-def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
     return _movement(f"/v1/members/{_part(member_id)}/spend", body, idempotency_key)
 
 
-def hold(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+def hold(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
     return _movement(f"/v1/members/{_part(member_id)}/holds", body, idempotency_key)
 
 
-def settle(member_id: str, hold_id: UUID | str, how: str, points: int | None) -> Ask[answers.Movement]:
+def settle(member_id: str, hold_id: UUID | str, how: str, points: int | None) -> Call[Movement]:
     """The hold is its own key: it is captured or released once."""
     path = f"/v1/members/{_part(member_id)}/holds/{_part(str(hold_id))}/{how}"
     body = None if how == "release" else _json(_named(points=points))
-    return Ask("POST", path, answers.read_movement, body)
+    return Call("POST", path, decode.movement, body)
 
 
-def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
     return _movement(f"/v1/transfers/{_part(transfer_id)}/reverse", body, idempotency_key)
 
 
-def adjust(
-    member_id: str, body: Mapping[str, object], idempotency_key: str | None
-) -> Ask[answers.Movement | answers.Pending]:
+def adjust(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
     key = _checked(idempotency_key)
     path = f"/v1/members/{_part(member_id)}/adjustments"
-    return Ask("POST", path, answers.read_adjustment, _json(body), (key,), headers={"Idempotency-Key": key})
+    return Call("POST", path, decode.adjustment, _json(body), (key,), headers={"Idempotency-Key": key})
 
 
 def moving(
@@ -151,9 +150,9 @@ def moving(
     return _named(points=points, reason=reason, program=program, country=country, **more)
 
 
-def _movement(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Ask[answers.Movement]:
+def _movement(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
     key = _checked(idempotency_key)
-    return Ask("POST", path, answers.read_movement, _json(body), (key,), headers={"Idempotency-Key": key})
+    return Call("POST", path, decode.movement, _json(body), (key,), headers={"Idempotency-Key": key})
 
 
 def _checked(idempotency_key: str | None) -> str:
@@ -178,10 +177,14 @@ def _part(text: str) -> str:
 
 
 def _json(body: object) -> bytes:
-    return orjson.dumps(body, default=_plain)
+    return json.dumps(body, default=_text, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _plain(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, Decimal):
-        return plain(value)
+        return format(value, "f")  # every digit, no exponent
+    if isinstance(value, date):  # a datetime is one too
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
     raise TypeError(f"{type(value).__name__} has no place in a request")

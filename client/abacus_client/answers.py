@@ -1,15 +1,14 @@
-"""What the API answers, as frozen values, and how it is read. Fields that are not named here are ignored."""
+"""The answers of the API, as frozen values. Fields that are not named here are ignored."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, Literal
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-import httpx
-from pydantic import TypeAdapter
+from abacus_client.problem import Problem
 
-from abacus.client.problem import Problem
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Award(Worth):
     detail: str | None = None
     provisional: bool = False  # the points of a member without a tier; the tier counts before they are posted
     replayed: bool = False  # the queue had it already, from an earlier call or from an earlier try of this one
-    idempotency_key: str | None = None  # unknown where the award was asked for by its id
+    idempotency_key: str | None = None  # unknown where the award was looked up by its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member's accounts, as far as they are open to the partner; `as_of` when they were so, where that was asked."""
+    """A member's accounts, those that are open to the partner; `as_of` is the past time that the caller named."""
 
     member_id: str
     accounts: tuple[Account, ...]
@@ -133,78 +132,8 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
-class LotPage:
-    """Some of what remains; `next` is the cursor of the page after."""
+class Page(Generic[Item]):
+    """Some of a list; `next` is the cursor of the page after."""
 
-    lots: tuple[Lot, ...]
+    items: tuple[Item, ...]
     next: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some of a member's transfers; `next` is the cursor of the page after."""
-
-    transfers: tuple[Transfer, ...]
-    next: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    results: tuple[BatchResult, ...]
-
-
-_WORTH: Final = TypeAdapter(Worth)
-_AWARD: Final = TypeAdapter(Award)
-_BATCH: Final = TypeAdapter(_Batch)
-_MEMBER: Final = TypeAdapter(Member)
-_PAGE: Final = TypeAdapter(Page)
-_MOVEMENT: Final = TypeAdapter(Movement)
-_PENDING: Final = TypeAdapter(Pending)
-_LOTS: Final = TypeAdapter(LotPage)
-_ACCEPTED: Final = 202
-
-
-# Each raises `ValueError` for what it cannot read.
-
-
-def read_worth(answer: httpx.Response, _: Sequence[str]) -> Worth:
-    return _WORTH.validate_json(answer.content)
-
-
-def read_award(answer: httpx.Response, keys: Sequence[str]) -> Award:
-    replayed = answer.headers.get("Idempotency-Replayed") == "true"
-    return replace(_AWARD.validate_json(answer.content), replayed=replayed, idempotency_key=next(iter(keys), None))
-
-
-def read_batch(answer: httpx.Response, _: Sequence[str]) -> list[BatchResult]:
-    return [
-        replace(
-            each,
-            award=each.award
-            and replace(each.award, replayed=each.outcome == "replayed", idempotency_key=each.idempotency_key),
-        )
-        for each in _BATCH.validate_json(answer.content).results
-    ]
-
-
-def read_member(answer: httpx.Response, _: Sequence[str]) -> Member:
-    return _MEMBER.validate_json(answer.content)
-
-
-def read_page(answer: httpx.Response, _: Sequence[str]) -> Page:
-    return _PAGE.validate_json(answer.content)
-
-
-def read_movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
-    replayed = answer.headers.get("Idempotency-Replayed") == "true"
-    return replace(_MOVEMENT.validate_json(answer.content), replayed=replayed)
-
-
-def read_adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
-    if answer.status_code == _ACCEPTED:
-        return _PENDING.validate_json(answer.content)
-    return read_movement(answer, keys)
-
-
-def read_lots(answer: httpx.Response, _: Sequence[str]) -> LotPage:
-    return _LOTS.validate_json(answer.content)

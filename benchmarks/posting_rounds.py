@@ -1,4 +1,4 @@
-"""Turns of work on one ledger by processes that begin together, each with a few connections, as awarders do."""
+"""Rounds of work on one ledger by processes that begin together, each with a few connections, as awarders do."""
 
 import asyncio
 import hashlib

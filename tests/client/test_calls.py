@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from abacus import __version__
-from abacus.client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
-from abacus.core.clock import FixedClock
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
+from abacus_client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
 from tests.client.asking import ask, listed
 from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
+from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -31,13 +31,13 @@ TRANSACTION: Transaction = {
 
 
 def _sent(api: ScriptedApi) -> Any:
-    return json.loads(api.asked[-1].content)
+    return json.loads(api.requests[-1].content)
 
 
 async def test_an_award_as_it_is_sent_and_read(api: ScriptedApi) -> None:
     api.answers(accepted(status="posted", posted_at="2026-05-01T12:00:00Z", balance=180, something="new"))
     award = await ask(api.client().award, "bob", country="SG", points=100, reason="Hi", idempotency_key="k-1")
-    (request,) = api.asked
+    (request,) = api.requests
     assert (request.method, str(request.url)) == ("POST", "http://abacus.example/v1/awards")
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     assert request.headers["User-Agent"] == f"abacus-client/{__version__}"
@@ -65,7 +65,7 @@ async def test_time_to_wait_is_asked_for_and_given(
 ) -> None:
     api.answers(accepted())
     await ask(api.client(timeout_s=2.0).award_transaction, "bob", TRANSACTION, wait_s=wait_s)
-    (request,) = api.asked
+    (request,) = api.requests
     assert request.headers.get("Prefer") == prefer
     assert request.extensions["timeout"] == {"connect": 2.0, "read": read_s, "write": 2.0, "pool": 2.0}
 
@@ -74,7 +74,7 @@ async def test_time_to_wait_is_asked_for_and_given(
 async def test_a_key_that_no_header_carries_is_not_sent(api: ScriptedApi, key: str) -> None:
     with pytest.raises(ValueError, match="1 to 255 visible ASCII characters"):
         await ask(api.client().award, "bob", country="SG", points=1, reason="Hi", idempotency_key=key)
-    assert api.asked == []
+    assert api.requests == []
 
 
 async def test_each_item_of_a_batch_has_its_key_and_its_result(api: ScriptedApi) -> None:
@@ -91,7 +91,7 @@ async def test_each_item_of_a_batch_has_its_key_and_its_result(api: ScriptedApi)
     assert given == {**item, "idempotency_key": "w-1"}
     assert UUID(made.pop("idempotency_key")).version == 4
     assert made == item
-    assert api.asked[0].content == api.asked[1].content
+    assert api.requests[0].content == api.requests[1].content
     assert (first.outcome, first.idempotency_key, first.problem) == ("replayed", "w-1", None)
     assert first.award is not None
     assert (first.award.replayed, first.award.idempotency_key) == (True, "w-1")
@@ -112,7 +112,7 @@ async def test_a_batch_that_fails_as_a_whole_gives_back_its_keys(api: ScriptedAp
 async def test_what_became_of_an_award(api: ScriptedApi) -> None:
     api.answers(httpx.Response(200, json=award_document(status="rejected", reason="budget-exhausted", detail="D")))
     award = await ask(api.client().award_state, UUID(str(award_document()["award_id"])))
-    assert api.asked[0].url.path == f"/v1/awards/{award.award_id}"
+    assert api.requests[0].url.path == f"/v1/awards/{award.award_id}"
     assert (award.status, award.reason, award.detail) == ("rejected", "budget-exhausted", "D")
     assert (award.posted_at, award.balance, award.idempotency_key) == (None, None, None)
 
@@ -125,14 +125,14 @@ async def test_quotes_award_nothing_and_have_no_key(api: ScriptedApi) -> None:
     computed = await ask(client.quote_transaction, "bob", TRANSACTION)
     assert isinstance(fixed, Worth)
     assert fixed == computed
-    assert [request.url.path for request in api.asked] == ["/v1/quotes"] * 2
-    assert not any("Idempotency-Key" in request.headers for request in api.asked)
+    assert [request.url.path for request in api.requests] == ["/v1/quotes"] * 2
+    assert not any("Idempotency-Key" in request.headers for request in api.requests)
 
 
 async def test_a_member_as_it_was(api: ScriptedApi) -> None:
     api.answers(httpx.Response(200, json={"member_id": "bob", "accounts": [], "as_of": "2026-05-01T12:00:00Z"}))
     assert await ask(api.client().member, "bob", as_of=NOW) == Member("bob", (), NOW)
-    assert str(api.asked[-1].url) == "http://abacus.example/v1/members/bob?as_of=2026-05-01T12%3A00%3A00%2B00%3A00"
+    assert str(api.requests[-1].url) == "http://abacus.example/v1/members/bob?as_of=2026-05-01T12%3A00%3A00%2B00%3A00"
     with pytest.raises(ValueError, match="a time with an offset"):
         await ask(api.client().member, "bob", as_of=NOW.replace(tzinfo=None))
 
@@ -148,7 +148,7 @@ async def test_a_member(api: ScriptedApi) -> None:
 async def test_any_id_is_one_part_of_the_path(api: ScriptedApi, member_id: str) -> None:
     api.answers(httpx.Response(200, json={"member_id": member_id, "accounts": []}))
     await ask(api.client("http://abacus.example/behind/").member, member_id)
-    path = api.asked[0].url.raw_path.decode()
+    path = api.requests[0].url.raw_path.decode()
     assert path.startswith("/behind/v1/members/")
     assert path.count("/") == 4
     assert unquote(path.rpartition("/")[2]) == member_id
@@ -172,8 +172,11 @@ async def test_transfers_come_page_after_page(api: ScriptedApi, pages: int, prog
     found = await listed(api.client().transfers("bob", program))
     assert [transfer.seq for transfer in found] == seqs
     assert found[0].posted_at == datetime(2026, 5, 1, 12, 0, 1, 500_000, tzinfo=UTC)
-    assert [request.url.params.get("cursor") for request in api.asked] == [None, *(f"c+{n}=" for n in range(pages - 1))]
-    assert {request.url.params.get("program") for request in api.asked} == {program}
+    assert [request.url.params.get("cursor") for request in api.requests] == [
+        None,
+        *(f"c+{n}=" for n in range(pages - 1)),
+    ]
+    assert {request.url.params.get("program") for request in api.requests} == {program}
 
 
 async def test_every_try_is_signed_as_it_is_sent(api: ScriptedApi) -> None:
@@ -183,8 +186,8 @@ async def test_every_try_is_signed_as_it_is_sent(api: ScriptedApi) -> None:
     client = api.client(signing_secret="abs_secret", clock=clock)
     await ask(client.award, "bob", country="SG", points=1, reason="Zoë")
     await listed(client.transfers("zoë/1 %", "GRP"))
-    assert len(api.asked) == 3
-    for request in api.asked:
+    assert len(api.requests) == 3
+    for request in api.requests:
         signed = SignedRequest(
             request.method,
             request.url.raw_path.decode(),
@@ -200,4 +203,4 @@ async def test_every_try_is_signed_as_it_is_sent(api: ScriptedApi) -> None:
 async def test_no_secret_no_signature(api: ScriptedApi) -> None:
     api.answers(accepted())
     await ask(api.client().award, "bob", country="SG", points=1, reason="Hi")
-    assert "Abacus-Signature" not in api.asked[0].headers
+    assert "Abacus-Signature" not in api.requests[0].headers

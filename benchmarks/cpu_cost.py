@@ -1,4 +1,4 @@
-"""What was done in a stretch of time, and where the CPU went meanwhile. Pure."""
+"""The work of a stretch of time, and the CPU that each process used for it. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple

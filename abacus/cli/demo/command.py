@@ -11,8 +11,8 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.demo_after import comes_out, end_the_month, until_eve_has_risen, until_everybody_is_told
-from abacus.cli.demo_stream import Counts, play
+from abacus.cli.demo.afterwards import comes_out, end_the_month, until_eve_has_risen, until_everybody_is_told
+from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.ledger import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table

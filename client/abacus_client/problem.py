@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
 
 import httpx
-from pydantic import AfterValidator, TypeAdapter, ValidationError
+
+from abacus_client.reading import read
 
 KEY_IN_FLIGHT: Final = "key-in-flight"
 NO_ANSWER: Final = "no-answer"  # the request may or may not have arrived
@@ -18,10 +19,6 @@ UNTYPED: Final = "about:blank"  # by RFC 9457: it is no more than its status say
 _MEDIA_TYPE: Final = "application/problem+json"
 _PASSING: Final = frozenset({429, 502, 503, 504})
 _SECONDS: Final = re.compile(r"[0-9]{1,9}")  # never a date: what sends one is not this API
-
-
-def _slug(type_: str) -> str:
-    return type_.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class FieldFault:
 class Problem:
     """`type` is the last part of the API's, stable and made for programs. `status` is missing where no answer came."""
 
-    type: Annotated[str, AfterValidator(_slug)]
+    type: str
     title: str
     status: int | None = None
     detail: str = ""
@@ -45,43 +42,43 @@ class Problem:
     award_id: UUID | None = None  # of an award that was rejected while it was waited for
     retry_after: int | None = None  # in seconds
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", self.type.rpartition("/")[2])  # the address before it differs by server
+
     @property
     def passing(self) -> bool:
         """The same request may succeed later."""
         return self.status in _PASSING or self.type in {KEY_IN_FLIGHT, NO_ANSWER}
 
 
-_PROBLEM: Final = TypeAdapter(Problem)
-
-
-def problem_of(got: httpx.Response | httpx.RequestError) -> Problem:
+def problem_of(outcome: httpx.Response | httpx.RequestError) -> Problem:
     """Of a try that did not succeed."""
-    if isinstance(got, httpx.RequestError):
-        sendable = not isinstance(got, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
-        words = str(got) or type(got).__name__
+    if isinstance(outcome, httpx.RequestError):
+        sendable = not isinstance(outcome, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
+        words = str(outcome) or type(outcome).__name__
         return (
             Problem(NO_ANSWER, "No answer", detail=words) if sendable else Problem(NOT_SENT, "Not sent", detail=words)
         )
     return replace(
-        _told(got) or Problem(UNTYPED, got.reason_phrase or "An error that is not the API's"),
-        status=got.status_code,
-        retry_after=_seconds(got.headers),
+        _told(outcome) or Problem(UNTYPED, outcome.reason_phrase or "An error that is not the API's"),
+        status=outcome.status_code,
+        retry_after=_seconds(outcome.headers),
     )
 
 
-def unreadable(got: httpx.Response, why: ValueError) -> Problem:
+def unreadable(outcome: httpx.Response, why: ValueError) -> Problem:
     """Of a try that succeeded, so it says, with an answer that makes no sense."""
-    request_id = got.headers.get("X-Request-Id")
-    return Problem(UNREADABLE, "The answer cannot be read", got.status_code, str(why), request_id)
+    request_id = outcome.headers.get("X-Request-Id")
+    return Problem(UNREADABLE, "The answer cannot be read", outcome.status_code, str(why), request_id)
 
 
-def _told(got: httpx.Response) -> Problem | None:
+def _told(outcome: httpx.Response) -> Problem | None:
     """What the API says; nothing, if something that stands before it has answered."""
-    if got.headers.get("Content-Type", "").partition(";")[0].strip() != _MEDIA_TYPE:
+    if outcome.headers.get("Content-Type", "").partition(";")[0].strip() != _MEDIA_TYPE:
         return None
     try:
-        return _PROBLEM.validate_json(got.content)
-    except ValidationError:
+        return read(Problem, outcome.content)
+    except ValueError:
         return None
 
 

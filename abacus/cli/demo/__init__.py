@@ -1,0 +1,1 @@
+"""`abacus demo`: the command, the stream that it sends, and what follows the stream."""

@@ -1,0 +1,193 @@
+"""The client for those who await its answers; `blocking.py` is generated from this file."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+import httpx
+
+from abacus_client import calls
+from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Transfer, Worth
+from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, Transaction
+from abacus_client.clock import Clock, SystemClock
+from abacus_client.connection import Connection
+from abacus_client.tries import AsyncSleep, RetryPolicy
+
+
+class AsyncClient:
+    """Calls the award API. May be shared by the tasks of a loop. Every method raises `ApiError`.
+
+    A request is repeated when it fails for a passing reason: no answer, a key in flight, too many requests, something
+    down. An award keeps its idempotency key, given or made, over all tries, so it is paid once.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        signing_secret: str | None = None,
+        timeout_s: float = 10.0,
+        retries: int = 3,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: AsyncSleep = asyncio.sleep,
+        clock: Clock | None = None,
+    ) -> None:
+        policy = RetryPolicy(retries)
+        self._connection = Connection(base_url, key, signing_secret, timeout_s, policy, clock or SystemClock())
+        self._http = httpx.AsyncClient(transport=transport, **self._connection.options())
+        self._sleep = sleep
+
+    async def award(
+        self,
+        member_id: str,
+        *,
+        country: str,
+        points: int,
+        reason: str,
+        program: str | None = None,
+        idempotency_key: str | None = None,
+        wait_s: int = 0,
+    ) -> Award:
+        """Award points; with `wait_s` the answer waits for the posting, up to ten seconds."""
+        body = calls.fixed(member_id, country, points, reason, program)
+        return await self._answer(calls.award(body, idempotency_key, wait_s))
+
+    async def award_transaction(
+        self,
+        member_id: str,
+        transaction: Transaction,
+        *,
+        program: str | None = None,
+        idempotency_key: str | None = None,
+        wait_s: int = 0,
+    ) -> Award:
+        """Award what Abacus computes for the transaction."""
+        return await self._answer(calls.award(calls.computed(member_id, transaction, program), idempotency_key, wait_s))
+
+    async def award_batch(self, items: Iterable[FixedItem | ComputedItem]) -> list[BatchResult]:
+        """Up to 1,000 awards; what became of each, in their order. One that was refused is not tried again."""
+        return await self._answer(calls.award_batch(items))
+
+    async def award_state(self, award_id: UUID | str) -> Award:
+        return await self._answer(calls.award_state(award_id))
+
+    async def quote(
+        self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None
+    ) -> Worth:
+        """What `award` would come to; nothing is awarded."""
+        return await self._answer(calls.quote(calls.fixed(member_id, country, points, reason, program)))
+
+    async def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
+        """What `award_transaction` would come to; nothing is awarded."""
+        return await self._answer(calls.quote(calls.computed(member_id, transaction, program)))
+
+    async def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:
+        """The member's accounts: as they are, or as they were at a time that is past."""
+        return await self._answer(calls.member(member_id, as_of))
+
+    def transfers(self, member_id: str, program: str | None = None) -> AsyncIterator[Transfer]:
+        """All of them, the newest first, page after page as they are read."""
+        return self._items(lambda cursor: calls.transfers(member_id, program, cursor))
+
+    def lots(self, member_id: str, program: str | None = None) -> AsyncIterator[Lot]:
+        """What remains of each award, the oldest first: in that order points are spent."""
+        return self._items(lambda cursor: calls.lots(member_id, program, cursor))
+
+    async def spend(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """At most what is available; the program or the country says which points, where there are several."""
+        body = calls.moving(points, reason, program, country)
+        return await self._answer(calls.spend(member_id, body, idempotency_key))
+
+    async def hold(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        expires_in: int | None = None,
+        reason: str | None = None,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """Keep points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
+        body = calls.moving(points, reason, program, country, expires_in=expires_in)
+        return await self._answer(calls.hold(member_id, body, idempotency_key))
+
+    async def capture(self, member_id: str, hold_id: UUID | str, points: int | None = None) -> Movement:
+        """Spend what is held, or so many points of it; the rest is released."""
+        return await self._answer(calls.settle(member_id, hold_id, "capture", points))
+
+    async def release(self, member_id: str, hold_id: UUID | str) -> Movement:
+        return await self._answer(calls.settle(member_id, hold_id, "release", None))
+
+    async def reverse(
+        self,
+        transfer_id: str,
+        points: int | None = None,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement:
+        """Take a transfer back: all that is left of it, or so many points."""
+        return await self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
+
+    async def adjust(
+        self,
+        member_id: str,
+        points: int,
+        *,
+        reason: str,
+        actor: str,
+        program: str | None = None,
+        country: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Movement | Pending:
+        """Add points or take them, in a person's name; a large adjustment waits for a second person."""
+        body = calls.moving(points, reason, program, country, actor=actor)
+        return await self._answer(calls.adjust(member_id, body, idempotency_key))
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _items(self, page_at: Callable[[str | None], Call[Page[Item]]]) -> AsyncIterator[Item]:
+        cursor: str | None = None
+        while True:
+            page = await self._answer(page_at(cursor))
+            for item in page.items:
+                yield item
+            cursor = page.next
+            if cursor is None:
+                return
+
+    async def _answer(self, call: Call[Answer]) -> Answer:
+        tries = self._connection.tries(call)
+        while (wait_s := tries.wait_after(await self._try(call))) is not None:
+            await self._sleep(wait_s)
+        return tries.answer()
+
+    async def _try(self, call: Call[Answer]) -> httpx.Response | httpx.RequestError:
+        try:
+            return await self._http.send(self._connection.request(self._http, call))
+        except httpx.RequestError as error:
+            return error

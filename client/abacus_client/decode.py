@@ -1,0 +1,79 @@
+"""How each answer is read. Every function raises `ValueError` for an answer that it cannot read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import httpx
+
+from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Transfer, Worth
+from abacus_client.reading import Value, read
+
+_ACCEPTED: Final = 202
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    results: tuple[BatchResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Transfers:
+    transfers: tuple[Transfer, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lots:
+    lots: tuple[Lot, ...]
+    next: str | None
+
+
+def worth(answer: httpx.Response, _: Sequence[str]) -> Worth:
+    return _read(Worth, answer)
+
+
+def award(answer: httpx.Response, keys: Sequence[str]) -> Award:
+    return replace(_read(Award, answer), replayed=_replayed(answer), idempotency_key=next(iter(keys), None))
+
+
+def batch(answer: httpx.Response, _: Sequence[str]) -> list[BatchResult]:
+    return [
+        replace(
+            result,
+            award=result.award
+            and replace(result.award, replayed=result.outcome == "replayed", idempotency_key=result.idempotency_key),
+        )
+        for result in _read(_Batch, answer).results
+    ]
+
+
+def member(answer: httpx.Response, _: Sequence[str]) -> Member:
+    return _read(Member, answer)
+
+
+def transfers(answer: httpx.Response, _: Sequence[str]) -> Page[Transfer]:
+    page = _read(_Transfers, answer)
+    return Page(page.transfers, page.next)
+
+
+def lots(answer: httpx.Response, _: Sequence[str]) -> Page[Lot]:
+    page = _read(_Lots, answer)
+    return Page(page.lots, page.next)
+
+
+def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
+    return replace(_read(Movement, answer), replayed=_replayed(answer))
+
+
+def adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
+    """An adjustment that waits for a second person is accepted, and not yet posted."""
+    return _read(Pending, answer) if answer.status_code == _ACCEPTED else movement(answer, keys)
+
+
+def _read(kind: type[Value], answer: httpx.Response) -> Value:
+    return read(kind, answer.content)
+
+
+def _replayed(answer: httpx.Response) -> bool:
+    return bool(answer.headers.get("Idempotency-Replayed") == "true")
