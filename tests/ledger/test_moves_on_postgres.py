@@ -21,7 +21,7 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Asked, capture, earn, hold, parted, release, reverse, spend
-from tests.ledger.test_ledger_on_postgres import ids_against_seq
+from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
 
 POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.REFUSED, Status.REJECTED

@@ -16,7 +16,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 
 JULY = date(2026, 7, 31)
 BOOK = CardBook(PublishedCard(card, 1) for card in example_cards())

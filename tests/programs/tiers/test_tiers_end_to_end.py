@@ -18,7 +18,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.proof.decide.recompute import recompute
-from tests.process.test_faults import AWARD
+from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
 from tests.support.keeping import MARCH, everything, told
 from tests.support.proxy import proxied
