@@ -10,7 +10,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import FixedClock, SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.expiring import NEXT, ExpiringJob, Progress
+from abacus.engage.notify.expiring import NEXT, ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -31,7 +31,7 @@ async def account(pool: Pool, member: str, **changes: Any) -> None:
     )
 
 
-async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[Progress]:
+async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[ReminderRun]:
     clock = FixedClock(at)
     return await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, country)
 
@@ -78,7 +78,7 @@ async def test_who_is_told(pool: Pool) -> None:
     await account(pool, "later", expires_on=date(2026, 8, 31))
     await account(pool, "gone", expires_on=date(2026, 6, 30))
     await account(pool, "jane", country="ID")
-    assert await run(pool, noon(1)) == [Progress("SG", date(2026, 7, 1), 3, 3)]
+    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 3, 3)]
     assert await notices(pool) == {
         "bob": ["expiring:GRP:2026-07-31:30", "expiring:OVO:2026-07-31:30"],
         "half": ["expiring:GRP:2026-07-31:30"],
@@ -111,9 +111,9 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
         " select 'm' || n, 'GRP', 'SG', 5, $1 from generate_series(1, 2500) n",
         JULY,
     )
-    seen: list[Progress] = []
+    seen: list[ReminderRun] = []
 
-    def cut(done: Progress) -> None:
+    def cut(done: ReminderRun) -> None:
         seen.append(done)
         if len(seen) == 2:
             raise KeyboardInterrupt
@@ -122,7 +122,7 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
     with pytest.raises(KeyboardInterrupt):
         await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
     assert [each.entered for each in seen] == [1000, 2000]
-    assert await run(pool, noon(1)) == [Progress("SG", date(2026, 7, 1), 2500, 500)]
+    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 500)]
     assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).messages == 1000
 
 
