@@ -11,8 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
 from abacus.engage.notify.decide.part import SAMPLES, Kind
-from abacus.engage.notify.expiring import ExpiringJob
-from abacus.engage.notify.expiring import Progress as Done
+from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
 from abacus.engage.notify.templates import DEFAULT_LOCALE, words_of
@@ -66,7 +65,7 @@ def expiring(
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
                 task = progress.add_task("points that will expire")
 
-                def show(done: Done) -> None:
+                def show(done: ReminderRun) -> None:
                     progress.update(
                         task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
                     )

@@ -33,8 +33,7 @@ from abacus.oversight.reconcile.decide.account import Account, Line
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.oversight.reconcile.waiting import QueueCounts
-from abacus.oversight.reconcile.window import Progress as Told
-from abacus.oversight.reconcile.window import Reconciliation, Streams
+from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
@@ -97,7 +96,7 @@ async def account_for(
     end: datetime,
     *,
     look_back: timedelta | None = None,
-    progress: Told = lambda _, __: None,
+    progress: MessagesRead = lambda _, __: None,
 ) -> Account:
     """One look at the window."""
     streams = Streams(
@@ -127,7 +126,7 @@ async def _settled(
     end: datetime,
     look_back_hours: float | None,
     wait_s: float,
-    progress: Told,
+    progress: MessagesRead,
 ) -> Account:
     """The account when nothing is on its way any more, or as it is after so many seconds."""
     deadline = time.monotonic() + wait_s
@@ -139,7 +138,7 @@ async def _settled(
         await asyncio.sleep(_AGAIN_AFTER_S)
 
 
-def _bars(progress: Progress) -> Told:
+def _bars(progress: Progress) -> MessagesRead:
     bars: dict[str, TaskID] = {}
 
     def told(what: str, count: int) -> None:

@@ -19,7 +19,7 @@ from abacus.proof.decide.proof import Proof, read_proof
 from abacus.proof.decide.seal import Seal
 from abacus.proof.decide.seal_event import described
 from abacus.proof.store import Seals
-from abacus.proof.tree import Progress as Told
+from abacus.proof.tree import LeavesAdded
 
 
 def seal(
@@ -121,7 +121,7 @@ def check_proof(
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[LeavesAdded]:
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} accounts"), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         bar = progress.add_task("", total=None)

@@ -17,7 +17,7 @@ from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
 from abacus.proof.examine import EVERYBODY, Span
 from abacus.proof.processes import Helpers
-from abacus.proof.verify import Progress as Told
+from abacus.proof.verify import TransfersChecked
 from abacus.proof.verify import verify as verify_ledger
 
 
@@ -73,7 +73,7 @@ def _how_many(seals: str | None) -> int | None:
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[TransfersChecked]:
     columns = (
         SpinnerColumn(),
         BarColumn(),

@@ -11,7 +11,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.proof.decide.proof import Proof, proof_of
 from abacus.proof.decide.seal import Seal, next_seal
-from abacus.proof.tree import Progress, grow, quietly
+from abacus.proof.tree import LeavesAdded, grow, quietly
 
 _COLUMNS: Final = ", ".join(Seal._fields)
 _SEALS: Final = f"select {_COLUMNS} from seal order by number"
@@ -40,7 +40,7 @@ class Seals:
         self._pool = pool
         self._clock = clock
 
-    async def make(self, *, if_older_than: timedelta = timedelta(0), progress: Progress = quietly) -> Made:
+    async def make(self, *, if_older_than: timedelta = timedelta(0), progress: LeavesAdded = quietly) -> Made:
         """Seal the ledger as it stands, unless the last seal is younger than that. Posting may go on meanwhile.
 
         Raises `Refused` when a seal is being made already.
@@ -62,7 +62,7 @@ class Seals:
         async with passing_failures(), self._pool.acquire() as connection:
             return await all_seals(connection)
 
-    async def prove(self, account: AccountId, number: int | None = None, *, progress: Progress = quietly) -> Proof:
+    async def prove(self, account: AccountId, number: int | None = None, *, progress: LeavesAdded = quietly) -> Proof:
         """What the account was at this seal, or at the last one. Raises `Refused` when that cannot be proven."""
         async with (
             passing_failures(),

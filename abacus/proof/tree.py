@@ -46,7 +46,7 @@ class Grown(NamedTuple):
 
 
 # How many accounts are in the tree so far.
-Progress = Callable[[int], None]
+LeavesAdded = Callable[[int], None]
 
 
 def quietly(_: int) -> None:
@@ -59,7 +59,7 @@ async def grow(
     number: int,
     *,
     watched: AccountId | None = None,
-    progress: Progress = quietly,
+    progress: LeavesAdded = quietly,
 ) -> Grown:
     """The tree of the seal with this number, which saw this snapshot. In a transaction."""
     await connection.execute(_PLANS)

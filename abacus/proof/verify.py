@@ -53,7 +53,7 @@ limit {MOST_FAULTS}
 """
 
 # How many transfers are verified, and about how many there are; 0 when nobody knows.
-Progress = Callable[[int, int], None]
+TransfersChecked = Callable[[int, int], None]
 
 
 class Helping(Protocol):
@@ -71,7 +71,7 @@ async def verify(
     span: Span = EVERYBODY,
     seals: int | None = 1,
     helpers: Helping | None = None,
-    progress: Progress = lambda _done, _expected: None,
+    progress: TransfersChecked = lambda _done, _expected: None,
 ) -> Report:
     """Check everything, with the roots of the last `seals` or of all; or some members. Raises `Unavailable`."""
     async with (

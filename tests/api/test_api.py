@@ -21,6 +21,7 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.platform.metrics import REQUESTS, total
 from abacus.pricing.store.cards import CardStore
 from tests.support.house import House, until
+from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
 
 
@@ -28,14 +29,6 @@ from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
 async def open_shop(house: House) -> AsyncIterator[Shop]:
     async with shop(house, "awarder") as opened:
         yield opened
-
-
-def kind(answer: httpx.Response) -> str:
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem = answer.json()
-    assert problem["status"] == answer.status_code
-    assert problem["request_id"] == answer.headers["x-request-id"]
-    return str(problem["type"]).removeprefix("/problems/")
 
 
 async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop: Shop) -> None:

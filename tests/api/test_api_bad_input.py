@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import httpx
 
-from tests.api.test_api import kind
 from tests.support.house import House
+from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, award, register, shop
 
 COMPUTED: Final[dict[str, Any]] = {"member_id": "bob", "transaction": MEAL}

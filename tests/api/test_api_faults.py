@@ -16,11 +16,11 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.register import Found, Reception, Register, Status
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.programs.tiers.store import MembershipStore
-from tests.api.test_api import kind
-from tests.cli.test_cli import abacus
 from tests.ledger.ledgers import award as contract_award
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
+from tests.support.problems import kind
 from tests.support.proxy import Proxy, proxied
 from tests.support.shop import GRANT, MEAL, award, register, shop
 from workers import api

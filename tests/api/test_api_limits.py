@@ -4,8 +4,8 @@ import asyncio
 from collections import Counter
 
 from abacus.ledger.types.limits import Limits
-from tests.api.test_api import kind
 from tests.support.house import House, until
+from tests.support.problems import kind
 from tests.support.shop import GRANT, award, register, shop
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.process.test_pipeline import verified
 from tests.support.house import House, completed, until
+from tests.support.outcomes import verified
 from tests.support.shop import Shop, award, register, shop
 
 CALLERS = 100

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_api import kind
 from tests.support.house import House, until
+from tests.support.problems import kind
 from tests.support.shop import award, register, shop
 
 DEFAULTS = {"member_id": "bob", "locale": None, "channels": None, "set_by": None, "set_at": None}

@@ -12,7 +12,7 @@ import orjson
 from abacus.platform.kafka.window import Stamped, TopicWindow
 from abacus.programs.expiry.decide.month import Month
 from tests.chaos.expected import Expected, expected_of
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.judge import Held, Posted, faults_of_postings, faults_of_quarantine, few
 from tests.chaos.order import Telling
 from tests.chaos.workload import Workload
@@ -45,11 +45,11 @@ class Audit(NamedTuple):
 
 @dataclass(frozen=True)
 class Auditor:
-    """Of one house, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any.
+    """Of one ground, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any.
     `beside` is what has to be set aside that was never in the topic: by key or origin, and reason.
     """
 
-    house: House
+    ground: ProvingGround
     workload: Workload
     start: datetime
     lapsed: Month | None = None
@@ -58,8 +58,8 @@ class Auditor:
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconciled(), self._verified())
         expected, messages = await self._expected()
-        posted = [Posted(*row) for row in await self.house.pool.fetch(_POSTED)]
-        held = [Held(*row) for row in await self.house.pool.fetch(_HELD)]
+        posted = [Posted(*row) for row in await self.ground.pool.fetch(_POSTED)]
+        held = [Held(*row) for row in await self.ground.pool.fetch(_HELD)]
         told, again = await self._told()
         faults = [
             *faults_of_postings(expected, posted, may_expire=self.lapsed is not None),
@@ -71,7 +71,7 @@ class Auditor:
         return Audit(faults, messages, len(posted), sum(each.points for each in posted), again)
 
     async def _expected(self) -> tuple[Expected, int]:
-        topic, bodies = self.house.settings.transactions_topic, set[bytes]()
+        topic, bodies = self.ground.settings.transactions_topic, set[bytes]()
         found: list[tuple[str, bytes]] = []
         async for message in self._messages(topic):
             bodies.add(message.value)
@@ -83,34 +83,34 @@ class Auditor:
     async def _expired(self) -> list[str]:
         if self.lapsed is None:
             return []
-        rows = await self.house.pool.fetch(_EXPIRED_THOUGH_ACTIVE, self.lapsed.last_day)
+        rows = await self.ground.pool.fetch(_EXPIRED_THOUGH_ACTIVE, self.lapsed.last_day)
         return [*few("expired though active", [f"{row[0]}, {row[1]}, {row[2]}" for row in rows])]
 
     async def _told(self) -> tuple[list[str], int]:
         telling = Telling()
-        async for message in self._messages(self.house.settings.points_topic):
+        async for message in self._messages(self.ground.settings.points_topic):
             data: dict[str, Any] = orjson.loads(message.value)["data"]
             if "seq" in data:  # seals are on the topic too
                 telling.tell((data["member_id"], data["program"]), data["seq"])
-        ledger = {(row[0], row[1]): row[2] for row in await self.house.pool.fetch(_TOLD)}
+        ledger = {(row[0], row[1]): row[2] for row in await self.ground.pool.fetch(_TOLD)}
         return [*few("on the points topic", telling.against(ledger))], telling.again
 
     async def _messages(self, topic: str) -> AsyncIterator[Stamped]:
-        bootstrap = self.house.settings.required("kafka_bootstrap")
+        bootstrap = self.ground.settings.required("kafka_bootstrap")
         window = TopicWindow(bootstrap, topic, _EPOCH, datetime.now(UTC) + timedelta(days=1))
         async for batch in window.batches():
             for message in batch:
                 yield message
 
     async def _reconciled(self) -> list[str]:
-        code, told = await self.house.command("reconcile", "--from", self.start.isoformat())
+        code, told = await self.ground.command("reconcile", "--from", self.start.isoformat())
         if code == 0 and told["comes_out"] and not told["on_the_way"] and told["whole"]:
             return []
         findings = [f"{each['what']}: {each['name']} ({each['where']})" for each in told.get("findings", [])]
         return [f"reconcile ends with {code}: {told.get('verdicts', told)}", *few("reconcile", findings)]
 
     async def _verified(self) -> list[str]:
-        code, told = await self.house.command("ledger", "verify")
+        code, told = await self.ground.command("ledger", "verify")
         if code == 0 and told["clean"]:
             return []
         return [f"ledger verify ends with {code}", *few("verify", told.get("faults", [told]))]

@@ -1,10 +1,10 @@
-"""What of a house is built otherwise for a fault."""
+"""What of a proving ground is built otherwise for a fault."""
 
 from enum import StrEnum
 
 
 class Need(StrEnum):
-    """A house has what its fault needs, and nothing else in between."""
+    """A ground has what its fault needs, and nothing else in between."""
 
     PROXIES = "proxies in front of SQS and Postgres"
     SMALL_DISK = "a Postgres of its own on a small disk"

@@ -1,4 +1,4 @@
-"""One run: a house, a workload, a fault at work while it is sent; then everything comes to rest and is audited."""
+"""One run: a proving ground, a workload, a fault at work while it is sent; then all comes to rest and is audited."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
 from tests.chaos.faults.fault import Fault, struck_within
-from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.chaos.needs import CannotBeHad, Need
 from tests.chaos.settling import Left, dead, settled
 from tests.chaos.workload import Workload, workload
@@ -65,16 +65,16 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     outcome = Outcome(fault.name)
     build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s)
     try:
-        async with opened_house(services, nursery, build) as house:
-            async with fault.work(house, rng) as struck:
-                await send(house, sent, plan.sent_over_s * fault.lasts)
-                await struck_within(lambda: not fault.missed(struck + house.struck), _STRIKES_WITHIN_S)
-            left = await settled(house, plan.rest_within_s)
-            outcome.struck = +struck + house.struck
-            auditor = Auditor(house, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
-            outcome.faults = await _found(fault, outcome, left, house)
+        async with opened_ground(services, nursery, build) as ground:
+            async with fault.work(ground, rng) as struck:
+                await send(ground, sent, plan.sent_over_s * fault.lasts)
+                await struck_within(lambda: not fault.missed(struck + ground.struck), _STRIKES_WITHIN_S)
+            left = await settled(ground, plan.rest_within_s)
+            outcome.struck = +struck + ground.struck
+            auditor = Auditor(ground, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
+            outcome.faults = await _found(fault, outcome, left, ground)
             audit = await auditor.audit()
-            crew = house.crew
+            crew = ground.crew
     except CannotBeHad as missing:
         outcome.skipped = str(missing)
         return outcome
@@ -85,23 +85,23 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     return outcome
 
 
-async def _found(fault: Fault, outcome: Outcome, left: Left, house: House) -> list[str]:
+async def _found(fault: Fault, outcome: Outcome, left: Left, ground: ProvingGround) -> list[str]:
     faults = [f"{missed} never struck" for missed in fault.missed(outcome.struck)]
     if any(left):
         faults.append(f"it did not come to rest; there is left: {left}")
-    if letters := await dead(house):
+    if letters := await dead(ground):
         faults.append(f"{letters} dead letters")
     return faults
 
 
-async def send(house: House, sent: Workload, over_s: float) -> None:
+async def send(ground: ProvingGround, sent: Workload, over_s: float) -> None:
     """Evenly over so many seconds, or as soon after as the broker takes it."""
-    publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
+    publisher = StreamPublisher(ground.settings.required("kafka_bootstrap"))
     begun, health = time.monotonic(), WorkerHealth("sender")
     try:
         for at in range(0, len(sent.messages), _CHUNK):
             await asyncio.sleep(begun + over_s * at / len(sent.messages) - time.monotonic())
             chunk = sent.messages[at : at + _CHUNK]
-            await until_available(lambda: publisher.publish(house.settings.transactions_topic, chunk), health)  # noqa: B023  # awaited here
+            await until_available(lambda: publisher.publish(ground.settings.transactions_topic, chunk), health)  # noqa: B023  # awaited here
     finally:
         await publisher.close()

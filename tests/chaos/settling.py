@@ -13,7 +13,7 @@ from abacus.ledger.relay.publish import RelayCursor
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
-from tests.chaos.house import PARTITIONS, House
+from tests.chaos.ground import PARTITIONS, ProvingGround
 
 _LOOK_EVERY_S: Final = 1.0
 
@@ -35,42 +35,42 @@ class Left(NamedTuple):
         )
 
 
-async def settled(house: House, within_s: float) -> Left:
-    """What is left when nothing is, or at the latest after so many seconds. The house's logs tell how it went."""
+async def settled(ground: ProvingGround, within_s: float) -> Left:
+    """What is left when nothing is, or at the latest after so many seconds. The ground's logs tell how it went."""
     begun = time.monotonic()
     deadline = begun + within_s
     while True:
         try:
-            left = await left_in(house)
+            left = await left_in(ground)
         except (Unavailable, KafkaError, OSError):  # a service that is still coming back
             left = None
-        with (house.logs / "left.log").open("a", encoding="utf-8") as log:
+        with (ground.logs / "left.log").open("a", encoding="utf-8") as log:
             log.write(f"{time.monotonic() - begun:.0f} s: {left}\n")
         if left is not None and (not any(left) or time.monotonic() > deadline):
             return left
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def left_in(house: House) -> Left:
+async def left_in(ground: ProvingGround) -> Left:
     """Raises `Unavailable`."""
-    settings = house.settings
+    settings = ground.settings
     return Left(
-        await _unread(house),
-        await (await house.queue(RETRY)).holds(),
-        await (await house.queue(AWARD)).holds(),
-        await (await house.queue(EXPIRY)).holds(),
-        house.held,
-        await RelayCursor(house.pool, settings.points_topic, SystemClock()).waiting(),
+        await _unread(ground),
+        await (await ground.queue(RETRY)).holds(),
+        await (await ground.queue(AWARD)).holds(),
+        await (await ground.queue(EXPIRY)).holds(),
+        ground.held,
+        await RelayCursor(ground.pool, settings.points_topic, SystemClock()).waiting(),
     )
 
 
-async def dead(house: House) -> int:
-    return sum(each.messages for each in await dead_letters(house.client, house.settings.queue_prefix))
+async def dead(ground: ProvingGround) -> int:
+    return sum(each.messages for each in await dead_letters(ground.client, ground.settings.queue_prefix))
 
 
-async def _unread(house: House) -> int:
+async def _unread(ground: ProvingGround) -> int:
     """How many messages the calculators' group has not committed yet."""
-    settings = house.settings
+    settings = ground.settings
     bootstrap, topic = settings.required("kafka_bootstrap"), settings.transactions_topic
     read = await committed(bootstrap, topic, f"{settings.queue_prefix}calculator")
     consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=None)

@@ -11,8 +11,8 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.programs.expiry.runs import ExpiryRuns
-from tests.cli.test_cli import abacus, abacus_process
 from tests.support.awards import award
+from tests.support.commands import abacus, abacus_process
 from tests.support.house import House, until
 
 

@@ -14,8 +14,8 @@ from pyarrow import parquet
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
-from tests.cli.test_cli import Ran, abacus, abacus_process
 from tests.support.awards import award
+from tests.support.commands import Ran, abacus, abacus_process
 from tests.support.house import House, until
 from tests.support.paths import DOCS
 

@@ -9,7 +9,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
-from tests.cli.test_cli import Ran, abacus
+from tests.support.commands import Ran, abacus
 from tests.support.forgetting import granted
 from tests.support.house import House
 

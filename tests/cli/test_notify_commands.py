@@ -6,8 +6,8 @@ import pytest
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.postgres import Pool
-from tests.cli.test_cli import DOWN, abacus
 from tests.engage.notify.test_notifier import earned, enter_and_gather
+from tests.support.commands import DOWN, abacus
 
 KAFKA = "127.0.0.1:1"
 WEBHOOK = {"ABACUS_NOTIFY_CHANNELS": "webhook", "ABACUS_NOTIFY_WEBHOOK_SECRET": "whsec_" + "QUJD" * 10}

@@ -1,6 +1,6 @@
 """`abacus partners`: what it prints, what it keeps, what it refuses."""
 
-from tests.cli.test_cli import abacus, abacus_process
+from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
 
 

@@ -9,8 +9,8 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import abacus
 from tests.ledger.ledgers import award
+from tests.support.commands import abacus
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard, to_toml
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import Ran, abacus
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE
+from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)

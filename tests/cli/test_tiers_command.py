@@ -10,8 +10,8 @@ from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import DOWN, abacus
 from tests.programs.tiers.cards import card
+from tests.support.commands import DOWN, abacus
 from tests.support.house import House, until
 from tests.support.keeping import MARCH, FixedCards, earned, keeper, told
 

@@ -16,7 +16,7 @@ import pytest
 
 from abacus.cli.examples.stream import BOB
 from abacus.platform.kafka.publisher import Message, StreamPublisher
-from tests.cli.test_cli import abacus_process as abacus
+from tests.support.commands import abacus_process as abacus
 from tests.support.house import until
 from workers import WORKERS
 

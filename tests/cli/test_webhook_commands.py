@@ -6,7 +6,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.hooks import award, partner, post_and_enter
 
 WEBHOOK = ("partners", "webhook")

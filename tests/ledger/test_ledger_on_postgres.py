@@ -15,6 +15,7 @@ from abacus.ledger.types.posting import Outcome, Status, Unpostable
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award, is_sound
 from tests.support.fixed_clock import FixedClock
+from tests.support.stamps import ids_against_seq
 
 POSTERS: Final = 8
 OPENINGS: Final = 40
@@ -116,15 +117,3 @@ def _any_award(chance: random.Random, members: int) -> Award:
         fingerprint=chance.choice(("0" * 16, "1" * 16)),
         points=number,
     )
-
-
-async def ids_against_seq(pool: Pool) -> list[str]:
-    rows = await pool.fetch(
-        """
-        select member_id, program, seq from (
-            select *, lag(xid) over (partition by member_id, program order by seq) as before from transfer
-        ) as followed
-        where before > xid
-        """
-    )
-    return [f"{row['member_id']} {row['program']} #{row['seq']}" for row in rows]

@@ -20,8 +20,8 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Asked, capture, earn, hold, parted, release, reverse, spend
-from tests.ledger.test_ledger_on_postgres import ids_against_seq
 from tests.support.fixed_clock import FixedClock
+from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
 
 POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.REFUSED, Status.REJECTED
@@ -29,7 +29,7 @@ POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.R
 OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GRP', 'SG')"
 
 
-class House:
+class BobsAccount:
     """Bob's account with 100 points, what is done to it at once, and what is left open meanwhile."""
 
     def __init__(self, pool: Pool) -> None:
@@ -55,10 +55,10 @@ class House:
 
 
 @pytest.fixture
-async def house(pool: Pool) -> House:
-    house = House(pool)
-    await house.ledger.post([earn(100)])
-    return house
+async def bob(pool: Pool) -> BobsAccount:
+    bob = BobsAccount(pool)
+    await bob.ledger.post([earn(100)])
+    return bob
 
 
 @asynccontextmanager
@@ -87,75 +87,75 @@ SECOND: Final[dict[str, tuple[Asked, Movement, Status]]] = {
 
 
 @pytest.mark.parametrize("name", SECOND)
-async def test_who_comes_second_waits(house: House, name: str) -> None:
+async def test_who_comes_second_waits(bob: BobsAccount, name: str) -> None:
     first, second, expected = SECOND[name]
     if isinstance(second, type(capture())):
-        await house.moves.move([hold(60)])
-    assert await house.while_open(first, [second]) == [expected]
-    assert await ids_against_seq(house.pool) == []
+        await bob.moves.move([hold(60)])
+    assert await bob.while_open(first, [second]) == [expected]
+    assert await ids_against_seq(bob.pool) == []
 
 
-async def test_an_award_waits_for_a_spend(house: House) -> None:
-    assert await house.while_open([spend(100)], [earn(5, "k")]) == [POSTED]
-    assert await house.pool.fetchval("select balance from account") == 5
+async def test_an_award_waits_for_a_spend(bob: BobsAccount) -> None:
+    assert await bob.while_open([spend(100)], [earn(5, "k")]) == [POSTED]
+    assert await bob.pool.fetchval("select balance from account") == 5
 
 
-async def test_who_claims_a_key_second_looks_again(house: House) -> None:
+async def test_who_claims_a_key_second_looks_again(bob: BobsAccount) -> None:
     """The key goes to another account, so only the key itself is in the way."""
     to_jane = award(key="k", member_id="jane")
-    assert await house.while_open([award(key="k")], [to_jane]) == [DUPLICATE]
-    assert (await verify(house.pool, lambda _: None)).clean
+    assert await bob.while_open([award(key="k")], [to_jane]) == [DUPLICATE]
+    assert (await verify(bob.pool, lambda _: None)).clean
 
 
-async def test_who_opens_an_account_second_looks_again(house: House) -> None:
+async def test_who_opens_an_account_second_looks_again(bob: BobsAccount) -> None:
     first, second = award(key="k", member_id="jane"), award(key="l", member_id="jane")
-    assert await house.while_open([first], [second]) == [POSTED]
-    assert (await verify(house.pool, lambda _: None)).clean
+    assert await bob.while_open([first], [second]) == [POSTED]
+    assert (await verify(bob.pool, lambda _: None)).clean
 
 
 @pytest.mark.parametrize("members", [["a", "b", "c"], ["c", "b", "a"]], ids=" ".join)
-async def test_accounts_are_locked_in_order(house: House, members: list[str]) -> None:
+async def test_accounts_are_locked_in_order(bob: BobsAccount, members: list[str]) -> None:
     """Whatever the order in which they were opened or are posted to: b is held, so a is locked by then and c is not."""
     for member in members:
-        await house.ledger.post([award(key=f"opens {member}", member_id=member)])
+        await bob.ledger.post([award(key=f"opens {member}", member_id=member)])
     batch = [award(key=member, member_id=member) for member in members]
-    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
-        posting = asyncio.create_task(house.do(batch))
-        await waiting(house.pool, posting)
-        async with house.pool.acquire() as connection, connection.transaction():
+    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
+        posting = asyncio.create_task(bob.do(batch))
+        await waiting(bob.pool, posting)
+        async with bob.pool.acquire() as connection, connection.transaction():
             assert await free(connection, "account", "member_id") == {"bob", "c"}
     assert await posting == [POSTED] * 3
 
 
-async def test_accounts_are_locked_in_order_to_move_points(house: House) -> None:
+async def test_accounts_are_locked_in_order_to_move_points(bob: BobsAccount) -> None:
     for member in ("c", "b", "a"):
-        await house.ledger.post([award(key=f"opens {member}", member_id=member)])
-    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
-        moving = asyncio.create_task(house.do([spend(1, f"api:acme:{each}", each) for each in "cba"]))
-        await waiting(house.pool, moving)
-        async with house.pool.acquire() as connection, connection.transaction():
+        await bob.ledger.post([award(key=f"opens {member}", member_id=member)])
+    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
+        moving = asyncio.create_task(bob.do([spend(1, f"api:acme:{each}", each) for each in "cba"]))
+        await waiting(bob.pool, moving)
+        async with bob.pool.acquire() as connection, connection.transaction():
             assert await free(connection, "account", "member_id") == {"bob", "c"}
     assert await moving == [POSTED] * 3
 
 
-async def test_accounts_are_opened_in_order(house: House) -> None:
+async def test_accounts_are_opened_in_order(bob: BobsAccount) -> None:
     """Another is opening b, so c is not opened yet."""
-    async with open_transaction(house.pool, OPEN, "b"):
-        posting = asyncio.create_task(house.do([award(key=each, member_id=each) for each in "cba"]))
-        await waiting(house.pool, posting)
-        async with open_transaction(house.pool, OPEN, "c"):
+    async with open_transaction(bob.pool, OPEN, "b"):
+        posting = asyncio.create_task(bob.do([award(key=each, member_id=each) for each in "cba"]))
+        await waiting(bob.pool, posting)
+        async with open_transaction(bob.pool, OPEN, "c"):
             pass
     assert await posting == [POSTED] * 3
 
 
-async def test_partners_are_locked_in_order(house: House) -> None:
+async def test_partners_are_locked_in_order(bob: BobsAccount) -> None:
     for partner in ("cats", "bits", "acme"):
-        await house.ledger.allow(partner, Limits())
+        await bob.ledger.allow(partner, Limits())
     batch = [award(key=f"api:{partner}:1", activity=False) for partner in ("cats", "bits", "acme")]
-    async with open_transaction(house.pool, "select from allowance where partner_id = 'bits' for update"):
-        posting = asyncio.create_task(house.do(batch))
-        await waiting(house.pool, posting)
-        async with house.pool.acquire() as connection, connection.transaction():
+    async with open_transaction(bob.pool, "select from allowance where partner_id = 'bits' for update"):
+        posting = asyncio.create_task(bob.do(batch))
+        await waiting(bob.pool, posting)
+        async with bob.pool.acquire() as connection, connection.transaction():
             assert await free(connection, "allowance", "partner_id") == {"cats"}
     assert await posting == [POSTED] * 3
 
@@ -168,10 +168,10 @@ GIFT: Final = award(key="api:acme:1", points=10, activity=False)
     [(GIFT, DUPLICATE), (GIFT._replace(key="api:acme:2", member_id="jane"), REJECTED)],
     ids=["the same again", "another, to another member"],
 )
-async def test_who_spends_a_budget_second_finds_it_spent(house: House, second: Award, expected: Status) -> None:
-    await house.ledger.allow("acme", Limits(in_total=10))
-    assert await house.while_open([GIFT], [second]) == [expected]
-    assert (await house.ledger.allowance("acme")).used == 10
+async def test_who_spends_a_budget_second_finds_it_spent(bob: BobsAccount, second: Award, expected: Status) -> None:
+    await bob.ledger.allow("acme", Limits(in_total=10))
+    assert await bob.while_open([GIFT], [second]) == [expected]
+    assert (await bob.ledger.allowance("acme")).used == 10
 
 
 MEMBERS: Final = ("a", "b", "c")
@@ -193,54 +193,54 @@ LATER: Final[dict[str, tuple[Asked, Asked]]] = {
 
 
 @pytest.mark.parametrize("name", LATER)
-async def test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp(house: House, name: str) -> None:
+async def test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp(bob: BobsAccount, name: str) -> None:
     """It has its id from locking a, and waits for b; meanwhile another changes c under a later id."""
     restarts = total(POSTING_RESTARTS)
     early, later = LATER[name]
-    await house.ledger.post([award(key=f"opens {member}", member_id=member) for member in MEMBERS])
-    async with open_transaction(house.pool, "select from account where member_id = 'b' for update"):
-        going = asyncio.create_task(house.do(early))
-        await waiting(house.pool, going)
-        assert await house.do(later) == [POSTED]
+    await bob.ledger.post([award(key=f"opens {member}", member_id=member) for member in MEMBERS])
+    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
+        going = asyncio.create_task(bob.do(early))
+        await waiting(bob.pool, going)
+        assert await bob.do(later) == [POSTED]
     assert await going == [POSTED] * 3
-    assert await ids_against_seq(house.pool) == []
+    assert await ids_against_seq(bob.pool) == []
     assert total(POSTING_RESTARTS) == restarts
-    assert await house.pool.fetchval(_STAMPS_OF_C) == 1
-    assert await house.pool.fetchval(_ACCOUNTS_BEHIND) == 0
-    assert (await verify(house.pool, lambda _: None)).clean
+    assert await bob.pool.fetchval(_STAMPS_OF_C) == 1
+    assert await bob.pool.fetchval(_ACCOUNTS_BEHIND) == 0
+    assert (await verify(bob.pool, lambda _: None)).clean
 
 
-async def test_a_batch_that_waited_while_an_account_was_opened_takes_over_its_stamp(house: House) -> None:
+async def test_a_batch_that_waited_while_an_account_was_opened_takes_over_its_stamp(bob: BobsAccount) -> None:
     """It has its id from one partner's lock, and waits for another's; meanwhile c is opened under a later id."""
     for partner in ("acme", "bits"):
-        await house.ledger.allow(partner, Limits())
+        await bob.ledger.allow(partner, Limits())
     gifts = [award(key=f"api:{partner}:1", member_id="c", activity=False) for partner in ("acme", "bits")]
-    async with open_transaction(house.pool, "select from allowance where partner_id = 'bits' for update"):
-        going = asyncio.create_task(house.do(gifts))
-        await waiting(house.pool, going)
-        assert await house.do([award(key="later", member_id="c")]) == [POSTED]
+    async with open_transaction(bob.pool, "select from allowance where partner_id = 'bits' for update"):
+        going = asyncio.create_task(bob.do(gifts))
+        await waiting(bob.pool, going)
+        assert await bob.do([award(key="later", member_id="c")]) == [POSTED]
     assert await going == [POSTED] * 2
-    assert await ids_against_seq(house.pool) == []
+    assert await ids_against_seq(bob.pool) == []
 
 
-async def test_accounts_are_opened_before_others_are_updated(house: House) -> None:
+async def test_accounts_are_opened_before_others_are_updated(bob: BobsAccount) -> None:
     """One opens 1 and a; the other changes a, which was opened after the first had looked, and opens 0 and 1. Had it
     changed a before opening, each would now wait for the other.
     """
     opens = [award(key="k1", member_id="1"), award(key="k2", member_id="a")]
     changes = [award(key=f"k{place}", member_id=member) for place, member in ((3, "0"), (4, "1"), (5, "a"))]
     claim = "insert into claim values ('k2', '', '', 0, '')"
-    async with open_transaction(house.pool, OPEN, "0"):
-        async with open_transaction(house.pool, claim):
-            opening = asyncio.create_task(house.do(opens))
-            await waiting(house.pool, opening)
-            await house.ledger.post([award(key="k0", member_id="a")])
-            changing = asyncio.create_task(house.do(changes))
-            await waiting(house.pool, opening, changing)
-        await waiting(house.pool, opening, changing)
+    async with open_transaction(bob.pool, OPEN, "0"):
+        async with open_transaction(bob.pool, claim):
+            opening = asyncio.create_task(bob.do(opens))
+            await waiting(bob.pool, opening)
+            await bob.ledger.post([award(key="k0", member_id="a")])
+            changing = asyncio.create_task(bob.do(changes))
+            await waiting(bob.pool, opening, changing)
+        await waiting(bob.pool, opening, changing)
     assert await opening == [POSTED] * 2
     assert await changing == [POSTED] * 3
-    assert (await verify(house.pool, lambda _: None)).clean
+    assert (await verify(bob.pool, lambda _: None)).clean
 
 
 async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: Pool) -> None:
@@ -258,13 +258,13 @@ async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: 
     assert total(POSTING_RESTARTS) == restarts + 30
 
 
-async def test_a_round_is_written_whole_or_not_at_all(house: House, database_url: str) -> None:
+async def test_a_round_is_written_whole_or_not_at_all(bob: BobsAccount, database_url: str) -> None:
     """The hold is written last; what was written before it goes with it."""
     owner = await asyncpg.connect(database_url)
     await owner.execute("revoke insert on hold from abacus_app")
     await owner.close()
-    before = await house.ledger.contents()
+    before = await bob.ledger.contents()
     with pytest.raises(Unavailable):
-        await house.moves.move([spend(1), hold(60)])
-    assert await house.ledger.contents() == before
-    assert await house.do([earn(5, "k")]) == [POSTED]
+        await bob.moves.move([spend(1), hold(60)])
+    assert await bob.ledger.contents() == before
+    assert await bob.do([earn(5, "k")]) == [POSTED]

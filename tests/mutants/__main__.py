@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from tests.mutants.mutant import Lost, Mutant
+from tests.mutants.mutant import Mutant
+from tests.mutants.syntax import Lost
 from tests.mutants.table import HANDFUL, MUTANTS
 from tests.mutants.trial import Fate, Unfit, Verdict, try_all
 
@@ -38,7 +39,7 @@ def main() -> int:
         return _REFUSED
     if asked.list:
         for mutant in mutants:
-            print(f"{mutant.file}: {mutant.name}")
+            print(f"{mutant.place}: {mutant.name}")
         return 0
     started = time.monotonic()
     try:
@@ -71,7 +72,7 @@ def _tried(mutants: Sequence[Mutant], jobs: int) -> list[Verdict]:
 def _show(verdicts: Sequence[Verdict]) -> None:
     table = Table("without", "in", "", Column("by", overflow="fold"))
     for mutant, fate, by, _ in verdicts:
-        table.add_row(mutant.name, mutant.file, fate if fate is Fate.KILLED else f"[red]{fate.upper()}[/]", _short(by))
+        table.add_row(mutant.name, mutant.place, fate if fate is Fate.KILLED else f"[red]{fate.upper()}[/]", _short(by))
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
@@ -81,7 +82,14 @@ def _short(test: str) -> str:
 
 def _told(verdict: Verdict) -> dict[str, str]:
     mutant, fate, by, because = verdict
-    return {"without": mutant.name, "file": mutant.file, "fate": fate.value, "by": by, "because": because}
+    return {
+        "without": mutant.name,
+        "file": mutant.file,
+        "within": mutant.within,
+        "fate": fate.value,
+        "by": by,
+        "because": because,
+    }
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from tests.mutants.changes import Clause, Node
 from tests.mutants.killers import database
 from tests.mutants.mutant import Mutant
 
@@ -25,11 +26,12 @@ def _may_not(statement: str) -> tuple[str]:
 
 
 def _trigger(table: str, event: str, left: str, statement: str) -> Mutant:
+    trigger = "guarded(table, \"'but for erasure'\")"
     return Mutant(
         f"the trigger on {event} of {table}",
         _ERASURE,
-        "update or delete or truncate on {table}",
-        f"{{'{left}' if table == '{table}' else 'update or delete or truncate'}} on {{table}}",
+        "upgrade",
+        Node(trigger, f"{trigger}.replace('update or delete or truncate on {table} ', '{left} on {table} ')"),
         _refused(statement),
     )
 
@@ -49,113 +51,115 @@ MUTANTS: Final = (
     Mutant(
         "the right to change transfers, withheld",
         _SPINE,
-        "grant select, insert on claim, transfer, rate_card to abacus_app;",
-        "grant select, insert on claim, transfer, rate_card to abacus_app;\ngrant update on transfer to abacus_app;",
+        "ROLE",
+        Clause(
+            "grant delete on membership to", "grant update on transfer to abacus_app;\ngrant delete on membership to"
+        ),
         _refused("update transfer set points = points"),
     ),
     Mutant(
         "the right to delete claims, withheld",
         _SPINE,
-        "grant select, insert on claim, transfer, rate_card to abacus_app;",
-        "grant select, insert on claim, transfer, rate_card to abacus_app;\ngrant delete on claim to abacus_app;",
+        "ROLE",
+        Clause("grant delete on membership to", "grant delete on membership, claim to"),
         _refused("delete from claim"),
     ),
     Mutant(
         "the right to delete accounts, withheld",
         _SPINE,
-        "grant delete on membership to abacus_app;",
-        "grant delete on membership, account to abacus_app;",
+        "ROLE",
+        Clause("grant delete on membership to", "grant delete on membership, account to"),
         _may_not("delete from account"),
     ),
     Mutant(
         "the right to change draws, withheld",
         _LIFE,
-        '"grant select, insert on draw to abacus_app"',
-        '"grant select, insert, update on draw to abacus_app"',
+        "STATEMENTS",
+        Clause("grant select, insert on draw to", "grant select, insert, update on draw to"),
         _refused("update draw set points = 0"),
     ),
     Mutant(
         "the right to delete holds, withheld",
         _LIFE,
-        '"grant select, insert, update on hold, adjustment to abacus_app"',
-        '"grant select, insert, update, delete on hold, adjustment to abacus_app"',
+        "STATEMENTS",
+        Clause("grant select, insert, update on hold,", "grant select, insert, update, delete on hold,"),
         _may_not("delete from hold"),
     ),
     Mutant(
         "the right to delete allowances, withheld",
         _PARTNERS,
-        "grant delete on allowance_member,",
-        "grant delete on allowance, allowance_member,",
+        "RIGHTS",
+        Clause("grant delete on allowance_member,", "grant delete on allowance, allowance_member,"),
         _may_not("delete from allowance"),
     ),
     Mutant(
         "the right to delete batches of a month's end, withheld",
         _EXPIRY,
-        "grant select, insert, update on expiry_run",
-        "grant select, insert, update, delete on expiry_run",
+        "STATEMENTS",
+        Clause("grant select, insert, update on expiry_run,", "grant select, insert, update, delete on expiry_run,"),
         _may_not("delete from expiry_batch"),
     ),
     Mutant(
         "the primary key of claims",
         _SPINE,
-        'key text collate "C" constraint claim_pkey primary key',
-        'key text collate "C" not null',
+        "TABLES",
+        Clause("constraint claim_pkey primary key", "not null"),
         _second("claim"),
     ),
     Mutant(
         "the primary key of accounts",
         _SPINE,
-        "last_xid xid8 not null default '0',\n    constraint account_pkey primary key (member_id, program)\n",
-        "last_xid xid8 not null default '0'\n",
+        "TABLES",
+        Clause(", constraint account_pkey primary key (member_id, program)"),
         _second("account"),
     ),
     Mutant(
         "the primary key of transfers",
         _SPINE,
-        "hash bytea not null,\n    constraint transfer_pkey primary key (member_id, program, seq)\n",
-        "hash bytea not null\n",
+        "TABLES",
+        Clause(", constraint transfer_pkey primary key (member_id, program, seq)"),
         _second("transfer"),
     ),
     Mutant(
         "the primary key of draws",
         _LIFE,
-        ",\n        constraint draw_pkey primary key (member_id, program, lot_seq, seq)",
-        "",
+        "STATEMENTS",
+        Clause(", constraint draw_pkey primary key (member_id, program, lot_seq, seq)"),
         _second("draw"),
     ),
     Mutant(
         "the primary key of holds",
         _LIFE,
-        ",\n        constraint hold_pkey primary key (member_id, hold_id)",
-        "",
+        "STATEMENTS",
+        Clause(", constraint hold_pkey primary key (member_id, hold_id)"),
         _second("hold"),
     ),
     Mutant(
         "the primary key of allowances",
         _PARTNERS,
-        'partner_id text collate "C" constraint allowance_pkey primary key',
-        'partner_id text collate "C" not null',
+        "TABLES",
+        Clause("constraint allowance_pkey primary key", "not null"),
         _second("allowance"),
     ),
     Mutant(
         "the primary key of members' days",
         _PARTNERS,
-        ",\n        constraint allowance_member_pkey primary key (member_id, partner_id, day)",
-        "",
+        "TABLES",
+        Clause(", constraint allowance_member_pkey primary key (member_id, partner_id, day)"),
         _second("allowance_member"),
     ),
     Mutant(
         "the primary key of rejections",
         _PARTNERS,
-        'key text collate "C" constraint rejection_pkey primary key',
-        'key text collate "C" not null',
+        "TABLES",
+        Clause("constraint rejection_pkey primary key", "not null"),
         _second("rejection"),
     ),
     Mutant(
         "the primary key of the batches of a month's end",
         _EXPIRY,
-        ",\n        constraint expiry_batch_pkey primary key (country, month, number)",
-        "",
+        "STATEMENTS",
+        Clause(", constraint expiry_batch_pkey primary key (country, month, number)"),
         _second("expiry_batch"),
     ),
 )

@@ -3,47 +3,19 @@
 import asyncio
 import signal
 import time
-from datetime import UTC, date, datetime
 
 import pytest
 
-from abacus.cli.examples.stream import Sent, stream
+from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
-from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award, Kind
 from abacus.platform.health import Health, State
 from abacus.platform.metrics import TRANSACTIONS, total
-from tests.process.test_pipeline import verified
+from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
+from tests.support.outcomes import everything_awarded_once, settled, verified
 from tests.support.proxy import proxied
-
-AWARD = Award(
-    key="txn:t:1",
-    member_id="bob",
-    program="GRP",
-    country="SG",
-    kind=Kind.EARN,
-    points=5,
-    occurred_at=datetime(2026, 5, 1, tzinfo=UTC),
-    expires_on=date(2026, 11, 30),
-    activity=True,
-    fingerprint="ab" * 16,
-    explanation=b'{"fixed":"x","card":"SG@1","points":5}',
-    source=STREAM,
-)
-
-
-async def settled(house: House, expected: set[str]) -> bool:
-    return int(await house.pool.fetchval("select count(*) from claim")) >= len(expected)
-
-
-async def everything_awarded_once(house: House, messages: list[Sent]) -> None:
-    expected = {sent.award for sent in messages if sent.award is not None}
-    keys = [row["key"] for row in await house.pool.fetch("select key from transfer")]
-    assert sorted(keys) == sorted(expected)
-    assert await verified(house)
 
 
 @pytest.mark.long

@@ -18,17 +18,9 @@ from abacus.ledger.types.point_event import PointEvent
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.store import MembershipStore
-from abacus.proof.decide.recompute import recompute
-from abacus.proof.verify import verify
 from tests.support.cards import times
 from tests.support.house import House, completed, until
-
-
-async def verified(house: House) -> bool:
-    book = CardBook(await CardStore(house.pool).all())
-    report = await verify(house.pool, lambda transfer: recompute(transfer, book))
-    assert report.faults == []
-    return report.clean
+from tests.support.outcomes import verified
 
 
 async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> None:

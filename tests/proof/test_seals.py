@@ -30,7 +30,7 @@ from abacus.proof.decide.seal_event import KEY, LedgerSealed, encode_sealed
 from abacus.proof.store import Seals
 from abacus.proof.tree import Grown, grow
 from abacus.proof.verify import verify
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
 from tests.support.neighbours import neighbours_are_through

@@ -22,7 +22,7 @@ from abacus.proof.examine import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.sealing import RECHECK, earned, fill, tampering
 
 MEMBERS = ["adam", "bob", "eve"]

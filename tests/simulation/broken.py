@@ -22,8 +22,8 @@ from abacus.platform.kafka.reader import Handler, Record, StreamReader
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.platform.sqs.port import Queue, Received
-from tests.simulation.house import Parts
 from tests.simulation.relay import RelayModel
+from tests.simulation.simulated import Parts
 from tests.support.memory_ledger import MemoryLedger
 
 

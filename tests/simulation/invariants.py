@@ -40,7 +40,7 @@ def check(run: Finished) -> None:
     _facts_make_the_fingerprint(candidates)
     _each_key_is_posted_once(run, candidates)
     _posted_as_the_oracle_says(run, candidates)
-    for account_id in run.house.ledger.accounts:
+    for account_id in run.simulated.ledger.accounts:
         _account_is_sound(run, account_id)
     _explanations_hold(run)
     everything_is_in_one_place(run, {key: {each.fingerprint for each in held} for key, held in candidates.items()})
@@ -68,7 +68,7 @@ def _facts_make_the_fingerprint(candidates: Candidates) -> None:
 
 
 def _each_key_is_posted_once(run: Finished, candidates: Candidates) -> None:
-    ledger = run.house.ledger
+    ledger = run.simulated.ledger
     times = Counter(transfer.key for transfer in ledger.transfers)
     with invariant("each key is posted once") as violated:
         if twice := {key: number for key, number in times.items() if number > 1}:
@@ -86,8 +86,8 @@ def _each_key_is_posted_once(run: Finished, candidates: Candidates) -> None:
 def _posted_as_the_oracle_says(run: Finished, candidates: Candidates) -> None:
     lapses: dict[AccountId, date] = {}
     with invariant("posted as the oracle says") as violated:
-        for transfer in run.house.ledger.transfers:
-            fingerprint = run.house.ledger.claims[transfer.key].fingerprint
+        for transfer in run.simulated.ledger.transfers:
+            fingerprint = run.simulated.ledger.claims[transfer.key].fingerprint
             verdicts = [each.verdict for each in candidates[transfer.key] if each.fingerprint == fingerprint]
             if not verdicts:
                 violated(f"{transfer.key} is posted for facts that nobody sent")
@@ -103,8 +103,8 @@ def _posted_as_the_oracle_says(run: Finished, candidates: Candidates) -> None:
 
 
 def _account_is_sound(run: Finished, id_: AccountId) -> None:
-    account = run.house.ledger.accounts[id_]
-    transfers = [transfer for transfer in run.house.ledger.transfers if _account_of(transfer) == id_]
+    account = run.simulated.ledger.accounts[id_]
+    transfers = [transfer for transfer in run.simulated.ledger.transfers if _account_of(transfer) == id_]
     with invariant("accounts are sound") as violated:
         if [each.seq for each in transfers] != list(range(1, account.last_seq + 1)):
             violated(f"{account} has the transfers {[each.seq for each in transfers]}")
@@ -123,16 +123,16 @@ def _account_is_sound(run: Finished, id_: AccountId) -> None:
 
 def _explanations_hold(run: Finished) -> None:
     with invariant("explanations hold") as violated:
-        for transfer in run.house.ledger.transfers:
+        for transfer in run.simulated.ledger.transfers:
             if wrong := recompute(transfer, _BOOK):
                 violated(f"{transfer.key}: {wrong}")
 
 
 def _everything_is_published_in_order(run: Finished) -> None:
-    posted = {f"{each.member_id}:{each.program}:{each.seq}": each for each in run.house.ledger.transfers}
+    posted = {f"{each.member_id}:{each.program}:{each.seq}": each for each in run.simulated.ledger.transfers}
     published: dict[str, bytes] = {}
     with invariant("everything is published in order") as violated:
-        for stored in run.house.log.messages(TOPIC):
+        for stored in run.simulated.log.messages(TOPIC):
             event = PointEvent.model_validate_json(stored.value)
             if published.setdefault(event.id, stored.value) != stored.value:
                 violated(f"{event.id} was published as {published[event.id]!r} and as {stored.value!r}")

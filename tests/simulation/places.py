@@ -24,7 +24,7 @@ Place = tuple[object, ...]
 
 def everything_is_in_one_place(run: Finished, fingerprints: Mapping[str, set[str]]) -> None:
     """`fingerprints` holds those of all the messages that ask for a key: one is posted, the rest are conflicts."""
-    kept = run.house.quarantine.kept()
+    kept = run.simulated.quarantine.kept()
     by_place: defaultdict[Place, list[HeldItem]] = defaultdict(list)
     for held in kept:
         by_place[_place_of(held.item)].append(held)
@@ -49,7 +49,7 @@ def _was_replayed_for_good(run: Finished, held: HeldItem) -> None:
             violated(f"set aside without need: {held}")
         if held.item.reason is not Reason.RETRIES_EXHAUSTED:
             violated(f"set aside for a while: {held}")
-        if run.house.patient:
+        if run.simulated.patient:
             violated(f"given up long before its time: {held}")
 
 
@@ -69,7 +69,7 @@ def _place_of_bad(reason: Reason, sent: Sent, stored: Stored) -> Place:
 
 def _conflicts(run: Finished, fingerprints: Mapping[str, set[str]]) -> Iterator[tuple[str, Place]]:
     for key, rivals in fingerprints.items():
-        posted = run.house.ledger.claims[key].fingerprint
+        posted = run.simulated.ledger.claims[key].fingerprint
         for loser in sorted(rivals - {posted}):
             yield f"a conflict over {key}", (Reason.KEY_CONFLICT, Stage.AWARD, key, loser, posted)
 

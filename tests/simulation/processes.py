@@ -5,39 +5,39 @@ from typing import Final
 
 from abacus.platform.health import State, WorkerHealth
 from abacus.process import STOP_WITHIN_S
-from tests.simulation.house import House
 from tests.simulation.life import Life
+from tests.simulation.simulated import SimulatedAbacus
 from tests.simulation.violation import Violated
 
 _LOOKS_EVERY_S: Final = 12.0
 _CUT_OFF_WITHIN_S: Final = 2.0
 
 
-async def supervise(house: House, name: str, closing: asyncio.Event) -> None:
-    """Keep one process running until the house closes."""
-    chance = house.storm.chance
+async def supervise(simulated: SimulatedAbacus, name: str, closing: asyncio.Event) -> None:
+    """Keep one process running until the simulation ends."""
+    chance = simulated.storm.chance
     while not closing.is_set():
-        life = Life(name, house.storm)
-        house.trace.note(name, "starts")
-        await _live(house, life, closing)
+        life = Life(name, simulated.storm)
+        simulated.trace.note(name, "starts")
+        await _live(simulated, life, closing)
         life.end()
         if not closing.is_set():
             await asyncio.sleep(chance.uniform(0.2, 20.0))
 
 
-async def _live(house: House, life: Life, closing: asyncio.Event) -> None:
+async def _live(simulated: SimulatedAbacus, life: Life, closing: asyncio.Event) -> None:
     health, stop = WorkerHealth(life.name), asyncio.Event()
-    run = asyncio.ensure_future(house.processes[life.name](life, health)(stop))
+    run = asyncio.ensure_future(simulated.processes[life.name](life, health)(stop))
     crashed = asyncio.ensure_future(life.crashed.wait())
-    asked = asyncio.ensure_future(_asked_to_end(house, life, health, closing))
+    asked = asyncio.ensure_future(_asked_to_end(simulated, life, health, closing))
     await asyncio.wait((run, crashed, asked), return_when=asyncio.FIRST_COMPLETED)
     if asked.done() and not crashed.done():
-        house.trace.note(life.name, "is asked to end")
+        simulated.trace.note(life.name, "is asked to end")
         stop.set()
         await asyncio.wait((run, crashed), timeout=STOP_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
         if not run.done() and not crashed.done():
-            house.trace.misfortunes["cut off"] += 1
-            house.trace.note(life.name, "is cut off")
+            simulated.trace.misfortunes["cut off"] += 1
+            simulated.trace.note(life.name, "is cut off")
     run.cancel()
     ended, _ = await asyncio.wait((run,), timeout=_CUT_OFF_WITHIN_S)
     asked.cancel()
@@ -52,12 +52,12 @@ async def _live(house: House, life: Life, closing: asyncio.Event) -> None:
         raise Violated("no surprises", f"{life.name} ended by itself")
 
 
-async def _asked_to_end(house: House, life: Life, health: WorkerHealth, closing: asyncio.Event) -> None:
-    """Returns when the house closes, in a deployment, or when somebody sees that the worker has stopped."""
+async def _asked_to_end(simulated: SimulatedAbacus, life: Life, health: WorkerHealth, closing: asyncio.Event) -> None:
+    """Returns when the simulation ends, in a deployment, or when somebody sees that the worker has stopped."""
     loop = asyncio.get_running_loop()
     leaves_at = float("inf")
-    if house.storm.strikes("stopped", life.name):
-        leaves_at = loop.time() + house.storm.chance.uniform(1.0, 200.0)
+    if simulated.storm.strikes("stopped", life.name):
+        leaves_at = loop.time() + simulated.storm.chance.uniform(1.0, 200.0)
     while loop.time() < leaves_at and health.state is not State.STOPPED:
         try:
             async with asyncio.timeout(min(_LOOKS_EVERY_S, max(0.0, leaves_at - loop.time()))):
@@ -66,5 +66,5 @@ async def _asked_to_end(house: House, life: Life, health: WorkerHealth, closing:
             continue
         return
     if health.state is State.STOPPED:
-        house.trace.misfortunes["breaker"] += 1
-        house.lift_breaker()
+        simulated.trace.misfortunes["breaker"] += 1
+        simulated.lift_breaker()

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tests.simulation.house import Parts
 from tests.simulation.invariants import check
+from tests.simulation.simulated import Parts
 from tests.simulation.simulation import Finished, play
 from tests.simulation.storm import Trace
 from tests.simulation.violation import Violated

@@ -1,4 +1,4 @@
-"""A run: the workload through the house in a storm, then a calm, then what an operator would do, then quiet."""
+"""A run: the workload through Abacus in a storm, then a calm, then what an operator would do, then quiet."""
 
 import asyncio
 import random
@@ -20,8 +20,8 @@ from abacus.platform.quarantine.replay import replay
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.packing import pack
 from tests.simulation.cards import TIERS
-from tests.simulation.house import GROUP, TRANSACTIONS, House, Parts
 from tests.simulation.processes import supervise
+from tests.simulation.simulated import GROUP, TRANSACTIONS, Parts, SimulatedAbacus
 from tests.simulation.storm import LASTING_S, Trace
 from tests.simulation.strays import STRAYS
 from tests.simulation.violation import Violated
@@ -37,9 +37,9 @@ _LOOKS_EVERY_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Finished:
-    """A house after its run, what was put into it, and what its workers logged."""
+    """A simulated Abacus after its run, what was put into it, and what its workers logged."""
 
-    house: House
+    simulated: SimulatedAbacus
     delivered: Sequence[tuple[Sent, Stored]]
     logs: Sequence[Mapping[str, Any]]
 
@@ -48,66 +48,66 @@ def play(seed: int, parts: Parts, trace: Trace) -> Finished:
     """The whole run of a seed. Raises `Violated` when it does not come to rest."""
     clock = FixedClock(START)
     with capture_logs() as logs:
-        house, delivered = run_virtually(_play(seed, parts, clock, trace), clock)
-    return Finished(house, delivered, logs)
+        simulated, delivered = run_virtually(_play(seed, parts, clock, trace), clock)
+    return Finished(simulated, delivered, logs)
 
 
 async def _play(
     seed: int, parts: Parts, clock: FixedClock, trace: Trace
-) -> tuple[House, Sequence[tuple[Sent, Stored]]]:
-    house = House(seed, parts, clock, trace)
+) -> tuple[SimulatedAbacus, Sequence[tuple[Sent, Stored]]]:
+    simulated = SimulatedAbacus(seed, parts, clock, trace)
     closing = asyncio.Event()
-    with _small_and_repeatable(seed, house):
-        supervisors = [asyncio.ensure_future(supervise(house, name, closing)) for name in house.processes]
-        delivered = await _weather_the_storm(house, workload(seed, LASTING_S))
-        house.storm.calm_down()
+    with _small_and_repeatable(seed, simulated):
+        supervisors = [asyncio.ensure_future(supervise(simulated, name, closing)) for name in simulated.processes]
+        delivered = await _weather_the_storm(simulated, workload(seed, LASTING_S))
+        simulated.storm.calm_down()
         trace.note("world", "is calm")
-        await _until_quiet(house, supervisors)
+        await _until_quiet(simulated, supervisors)
         trace.note("operator", "sends everything back that was set aside")
-        await _operate(house)
-        await _until_quiet(house, supervisors)
+        await _operate(simulated)
+        await _until_quiet(simulated, supervisors)
         closing.set()
         await asyncio.gather(*supervisors)
-    return house, delivered
+    return simulated, delivered
 
 
 @contextmanager
-def _small_and_repeatable(seed: int, house: House) -> Iterator[None]:
+def _small_and_repeatable(seed: int, simulated: SimulatedAbacus) -> Iterator[None]:
     """Envelopes and postings are made so small that a batch takes several: each is a place to crash at."""
     chance = random.Random(f"sizes {seed}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(issuing, "pack", partial(pack, max_items=chance.choice((1, 3, 100))))
         patch.setattr(awarder, "MOST_AWARDS", chance.choice((2, 1000)))
-        patch.setattr(reader, "AIOKafkaConsumer", house.kafka_client)
+        patch.setattr(reader, "AIOKafkaConsumer", simulated.kafka_client)
         patch.setattr(patience, "_RNG", random.Random(f"patience {seed}"))
         yield
 
 
-async def _weather_the_storm(house: House, sent: Sequence[Sent]) -> list[tuple[Sent, Stored]]:
+async def _weather_the_storm(simulated: SimulatedAbacus, sent: Sequence[Sent]) -> list[tuple[Sent, Stored]]:
     loop = asyncio.get_running_loop()
-    _promote_and_throw_out(house)
+    _promote_and_throw_out(simulated)
     for stray in STRAYS:
-        await _queues(house)[stray.queue].send([stray.body], delay_s=house.chance.randint(0, 300))
+        await _queues(simulated)[stray.queue].send([stray.body], delay_s=simulated.chance.randint(0, 300))
     delivered = []
     for each in sent:
         await asyncio.sleep(max(0.0, each.at_s - loop.time()))
-        stored = house.log.append(TRANSACTIONS, each.message)
-        house.trace.note("producer", f"{stored.partition}/{stored.offset} {type(each.verdict).__name__}")
+        stored = simulated.log.append(TRANSACTIONS, each.message)
+        simulated.trace.note("producer", f"{stored.partition}/{stored.offset} {type(each.verdict).__name__}")
         delivered.append((each, stored))
     await asyncio.sleep(max(0.0, LASTING_S - loop.time()))
     return delivered
 
 
-def _promote_and_throw_out(house: House) -> None:
-    """What happens to the house from outside, at times drawn beforehand."""
-    loop, storm = asyncio.get_running_loop(), house.storm
+def _promote_and_throw_out(simulated: SimulatedAbacus) -> None:
+    """What happens to Abacus from outside, at times drawn beforehand."""
+    loop, storm = asyncio.get_running_loop(), simulated.storm
 
     def promote() -> None:
         if storm.strikes("promotion"):
-            house.tiers.listed.update({account: tiers[-1] for account, tiers in TIERS.items()})
+            simulated.tiers.listed.update({account: tiers[-1] for account, tiers in TIERS.items()})
 
     def throw_out() -> None:
-        group = house.log.group(GROUP, TRANSACTIONS)
+        group = simulated.log.group(GROUP, TRANSACTIONS)
         if group.members and storm.strikes("thrown_out"):
             member = storm.chance.choice(group.members)
             group.leave(member)
@@ -118,47 +118,47 @@ def _promote_and_throw_out(house: House) -> None:
         loop.call_at(second, throw_out)
 
 
-async def _until_quiet(house: House, supervisors: Sequence["asyncio.Future[None]"]) -> None:
+async def _until_quiet(simulated: SimulatedAbacus, supervisors: Sequence["asyncio.Future[None]"]) -> None:
     deadline = asyncio.get_running_loop().time() + _QUIET_WITHIN_S
-    while unfinished := _unfinished(house):
+    while unfinished := _unfinished(simulated):
         for supervisor in supervisors:
             if supervisor.done():
                 supervisor.result()
         if asyncio.get_running_loop().time() > deadline:
             raise Violated("comes to rest", f"after {_QUIET_WITHIN_S / 3600:g} calm hours: {unfinished}")
-        await _redrive(house)
+        await _redrive(simulated)
         await asyncio.sleep(_LOOKS_EVERY_S)
 
 
-def _unfinished(house: House) -> dict[str, int]:
+def _unfinished(simulated: SimulatedAbacus) -> dict[str, int]:
     left = {
-        "transactions": house.log.behind(GROUP, TRANSACTIONS),
-        "award queue": len(house.award_queue),
-        "retry queue": len(house.retry_queue),
-        "unpublished": len(house.ledger.transfers) - house.cursor.position,
+        "transactions": simulated.log.behind(GROUP, TRANSACTIONS),
+        "award queue": len(simulated.award_queue),
+        "retry queue": len(simulated.retry_queue),
+        "unpublished": len(simulated.ledger.transfers) - simulated.cursor.position,
     }
-    left |= {dead.name: len(dead) for queue in _queues(house).values() if (dead := queue.dead_letters)}
+    left |= {dead.name: len(dead) for queue in _queues(simulated).values() if (dead := queue.dead_letters)}
     return {name: number for name, number in left.items() if number}
 
 
-async def _redrive(house: House) -> None:
+async def _redrive(simulated: SimulatedAbacus) -> None:
     """What `abacus dlq redrive` does."""
-    for queue in _queues(house).values():
+    for queue in _queues(simulated).values():
         while queue.dead_letters and (messages := await queue.dead_letters.receive()):
-            house.trace.misfortunes["dead letters"] += len(messages)
+            simulated.trace.misfortunes["dead letters"] += len(messages)
             await queue.send([message.body for message in messages])
             await queue.dead_letters.delete(messages)
 
 
-async def _operate(house: House) -> None:
+async def _operate(simulated: SimulatedAbacus) -> None:
     """What `abacus quarantine replay --all` does: what is still bad has to come back under its old id."""
     await replay(
-        cast("QuarantineStore", house.quarantine),  # it has the one method that a replay uses
-        queues=_queues(house),
+        cast("QuarantineStore", simulated.quarantine),  # it has the one method that a replay uses
+        queues=_queues(simulated),
         encode_transaction=lambda item: encode_retry(Message(item.body, item.origin, cause=str(item.reason))),
         limit=100_000,
     )
 
 
-def _queues(house: House) -> dict[str, MemoryQueue]:
-    return {queue.name: queue for queue in (house.award_queue, house.retry_queue)}
+def _queues(simulated: SimulatedAbacus) -> dict[str, MemoryQueue]:
+    return {queue.name: queue for queue in (simulated.award_queue, simulated.retry_queue)}

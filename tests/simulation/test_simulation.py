@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 
 from tests.simulation.broken import BROKEN
-from tests.simulation.house import Parts
 from tests.simulation.run import run_seed
+from tests.simulation.simulated import Parts
 from tests.simulation.storm import DEPENDENCIES, PLACES, Weather
 from tests.simulation.violation import Violated
 
@@ -25,7 +25,7 @@ FAILS_WITHIN: Final = 40
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("first", range(0, SEEDS, A_ROUND))
 def test_every_seed_keeps_the_invariants_and_the_first_round_leaves_nothing_out(first: int) -> None:
-    traces = [run_seed(seed).house.trace for seed in range(first, min(first + A_ROUND, SEEDS))]
+    traces = [run_seed(seed).simulated.trace for seed in range(first, min(first + A_ROUND, SEEDS))]
     if first == 0 and len(traces) == A_ROUND:
         crashes = {place for trace in traces for place in trace.crashes}
         misfortunes = {what for trace in traces for what in trace.misfortunes}
@@ -35,7 +35,7 @@ def test_every_seed_keeps_the_invariants_and_the_first_round_leaves_nothing_out(
 
 def test_one_seed() -> None:
     """And twice over it goes the same way."""
-    assert run_seed(ONE_SEED).house.trace.moments == run_seed(ONE_SEED).house.trace.moments
+    assert run_seed(ONE_SEED).simulated.trace.moments == run_seed(ONE_SEED).simulated.trace.moments
 
 
 @pytest.mark.parametrize(("parts", "invariants"), BROKEN.values(), ids=BROKEN.keys())

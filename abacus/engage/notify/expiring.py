@@ -27,7 +27,7 @@ limit {_BATCH}
 """
 
 
-class Progress(NamedTuple):
+class ReminderRun(NamedTuple):
     """How far a country is: accounts with points that will expire soon, and notices that are new."""
 
     country: str
@@ -46,10 +46,10 @@ class ExpiringJob:
         self._gathered_for = gathered_for
 
     async def run(
-        self, book: CardBook, country: str | None, *, on_progress: Callable[[Progress], None] = lambda _: None
-    ) -> list[Progress]:
+        self, book: CardBook, country: str | None, *, on_progress: Callable[[ReminderRun], None] = lambda _: None
+    ) -> list[ReminderRun]:
         """In that country, or in every one that has a card in force. Raises `Refused` for one that has none."""
-        done: list[Progress] = []
+        done: list[ReminderRun] = []
         for each in _countries(book, country):
             try:
                 zone = book.in_force(each, self._clock.now()).card.zone
@@ -60,10 +60,10 @@ class ExpiringJob:
             done.append(await self._run_in(each, zone, on_progress))
         return done
 
-    async def _run_in(self, country: str, zone: ZoneInfo, on_progress: Callable[[Progress], None]) -> Progress:
+    async def _run_in(self, country: str, zone: ZoneInfo, on_progress: Callable[[ReminderRun], None]) -> ReminderRun:
         now = self._clock.now()
         today = today_in(zone, now)
-        done = Progress(country, today, 0, 0)
+        done = ReminderRun(country, today, 0, 0)
         async for batch in self._batches(country, window(today)):
             found = [expiring(expiry, today, now) for expiry in batch]
             entered = await self._notices.enter(found, gathered_for=self._gathered_for)

@@ -33,7 +33,7 @@ _REPLAYED: Final = (
     "select id, body from quarantine where replays > 0 and stage = 'transaction' and id > $1 order by id limit 200"
 )
 
-Progress = Callable[[str, int], None]
+MessagesRead = Callable[[str, int], None]  # so many more messages of that kind are read
 
 
 class Counting(Protocol):
@@ -69,7 +69,7 @@ class Reconciliation:
         *,
         retried_for: timedelta,
         look_back: timedelta,
-        progress: Progress = lambda _, __: None,
+        progress: MessagesRead = lambda _, __: None,
     ) -> None:
         self._pool = pool
         self._streams = streams

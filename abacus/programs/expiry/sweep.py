@@ -21,7 +21,7 @@ from abacus.programs.expiry.runs import ExpiryRuns, Run, Sweeping, sweeping
 STALLED_AFTER: Final = timedelta(hours=1)
 _PAGE: Final = MAX_ACCOUNTS * CALL_ITEMS
 
-Progress = Callable[[int], None]  # so many more accounts are on the queue
+AccountsQueued = Callable[[int], None]  # so many more accounts are on the queue
 
 
 class Task(NamedTuple):
@@ -85,7 +85,7 @@ class MonthEndJob:
         self._queue = queue
         self._clock = clock
 
-    async def run(self, task: Task, progress: Progress, *, again: bool = False) -> Run:
+    async def run(self, task: Task, progress: AccountsQueued, *, again: bool = False) -> Run:
         """Until every account is on the queue. A run that was done is left as it is, one that was cut off goes on.
         `again` also sends what was sent and is not done, as happens anyway when nothing has moved for an hour.
 
@@ -107,7 +107,7 @@ class MonthEndJob:
             await sweep.swept()
             return await sweep.run()
 
-    async def _sweep(self, sweep: Sweeping, task: Task, progress: Progress) -> None:
+    async def _sweep(self, sweep: Sweeping, task: Task, progress: AccountsQueued) -> None:
         lapsed_at = task.month.over_at(task.zone)
         number = await sweep.batches()
         while found := await sweep.find(_PAGE):
@@ -120,7 +120,7 @@ class MonthEndJob:
             await self._send(sweep, progress, after=number)
             number += len(parts)
 
-    async def _send(self, sweep: Sweeping, progress: Progress, *, after: int = 0, again: bool = False) -> None:
+    async def _send(self, sweep: Sweeping, progress: AccountsQueued, *, after: int = 0, again: bool = False) -> None:
         while batches := await sweep.to_send(CALL_ITEMS, after=after, again=again):
             await self._queue.send([each.body for each in batches])
             await sweep.sent([each.number for each in batches])

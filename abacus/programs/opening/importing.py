@@ -21,7 +21,7 @@ from abacus.programs.opening.stage import Stage
 PAGE: Final = 2000
 HANDS: Final = 2
 
-Progress = Callable[[int], None]  # so many more lines are done
+LinesDone = Callable[[int], None]  # so many more lines are done
 Page = Sequence[Staged]
 Tell = Callable[[Fault], None]
 
@@ -50,7 +50,7 @@ class Import:
         self._lines = 0
         self._told: set[int] = set()
 
-    async def stage(self, lines: Iterable[Line | Fault], known: Known, progress: Progress) -> None:
+    async def stage(self, lines: Iterable[Line | Fault], known: Known, progress: LinesDone) -> None:
         """Read everything. Lines that make no sense are told of, and left out."""
         await self._stage.create()
         staged: list[tuple[int, Opening]] = []
@@ -76,15 +76,15 @@ class Import:
         """How many lines make sense by themselves."""
         return self._lines - self._unreadable
 
-    async def check(self, progress: Progress) -> Tally:
+    async def check(self, progress: LinesDone) -> Tally:
         """What posting would come to; nothing is written."""
         return await self._walk(self._look, progress)
 
-    async def post(self, progress: Progress) -> Tally:
+    async def post(self, progress: LinesDone) -> Tally:
         """Post what is new and contradicts nothing."""
         return await self._walk(self._write, progress)
 
-    async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: Progress) -> Tally:
+    async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: LinesDone) -> Tally:
         tally = Tally(lines=self._lines, bad=self._unreadable)
         pages, turn = self._stage.pages(PAGE), asyncio.Lock()
 

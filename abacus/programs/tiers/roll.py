@@ -65,7 +65,7 @@ class Run(NamedTuple):
     finished_at: datetime | None
 
 
-Progress = Callable[[Run], None]
+MembersRolled = Callable[[Run], None]  # how far the run is after one more page of members
 
 _RUN: Final = f"select {', '.join(Run._fields)} from tier_roll where country = $1 and through = $2"
 
@@ -73,7 +73,7 @@ _RUN: Final = f"select {', '.join(Run._fields)} from tier_roll where country = $
 class Roll:
     """Ends the periods that are over. Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, pool: Pool, book: CardBook, clock: Clock, *, progress: Progress = lambda _: None) -> None:
+    def __init__(self, pool: Pool, book: CardBook, clock: Clock, *, progress: MembersRolled = lambda _: None) -> None:
         self._pool = pool
         self._book = book
         self._clock = clock

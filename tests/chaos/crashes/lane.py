@@ -1,4 +1,4 @@
-"""A house of its own in which one trial follows the other: database, queues, topics, and the workers in it."""
+"""A place in which one trial follows the other: database, queues, topics, and the workers in it."""
 
 import asyncio
 import json

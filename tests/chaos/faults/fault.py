@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from random import Random
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
 
 _LOOK_EVERY_S: Final = 0.1
@@ -17,7 +17,7 @@ Option = TypeVar("Option")
 
 Struck: TypeAlias = Counter[str]
 # While the block lasts, the fault strikes; when it is left, everything is whole again.
-Work: TypeAlias = Callable[[House, Random], AbstractAsyncContextManager[Struck]]
+Work: TypeAlias = Callable[[ProvingGround, Random], AbstractAsyncContextManager[Struck]]
 
 
 class Fault(NamedTuple):

@@ -6,14 +6,14 @@ from random import Random
 from typing import Final
 
 from tests.chaos.faults.fault import Fault, Struck, at_moments
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 
 
 @asynccontextmanager
-async def _kill(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _kill(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     async def strike(struck: Struck) -> None:
         """One that works: whoever is still starting has nothing in its hands."""
-        working = [worker for worker in house.crew.workers if worker.ready]
+        working = [worker for worker in ground.crew.workers if worker.ready]
         if working and (worker := rng.choice(working)).kill():
             struck[worker.name] += 1
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from tests.chaos.faults.fault import Fault, Struck, struck_within
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
 
 _LANES: Final = 3
@@ -21,13 +21,13 @@ def mixed(faults: Sequence[Fault]) -> Fault:
     """By the seed in which order, and which of them meet."""
 
     @asynccontextmanager
-    async def work(house: House, rng: Random) -> AsyncIterator[Struck]:
+    async def work(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         struck: Struck = Counter()
         shuffled = rng.sample(faults, len(faults))
 
         async def lane(mine: Sequence[Fault], own_rng: Random) -> None:
             for fault in mine:
-                struck[fault.name] += await _turn_of(fault, house, own_rng)
+                struck[fault.name] += await _turn_of(fault, ground, own_rng)
 
         async with asyncio.TaskGroup() as group:
             for start in range(_LANES):
@@ -45,10 +45,10 @@ def mixed(faults: Sequence[Fault]) -> Fault:
     )
 
 
-async def _turn_of(fault: Fault, house: House, rng: Random) -> int:
-    """How often it struck, but for what the proxies count: that is the house's to tell."""
-    before = house.struck
-    async with fault.work(house, rng) as struck:
+async def _turn_of(fault: Fault, ground: ProvingGround, rng: Random) -> int:
+    """How often it struck, but for what the proxies count: those it tells itself."""
+    before = ground.struck
+    async with fault.work(ground, rng) as struck:
         await asyncio.sleep(rng.uniform(*_EACH_S))
-        await struck_within(lambda: not fault.missed(house.struck - before if fault.counts else struck), _AT_LATEST_S)
+        await struck_within(lambda: not fault.missed(ground.struck - before if fault.counts else struck), _AT_LATEST_S)
     return 0 if fault.counts else struck.total()

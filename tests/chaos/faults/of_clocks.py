@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.chaos.clock import set_to
 from tests.chaos.faults.fault import Fault, Struck, at_moments
-from tests.chaos.house import House, now
+from tests.chaos.ground import ProvingGround, now
 from tests.chaos.needs import Need
 
 _AROUND: Final = timedelta(hours=2)  # so far before the end in the first country, and after that in the last one
@@ -16,23 +16,23 @@ _EXPIRE_AFTER: Final = 4  # jumps
 
 
 @asynccontextmanager
-async def _jump(house: House, rng: Random) -> AsyncIterator[Struck]:
-    lapse = house.lapse
+async def _jump(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    lapse = ground.lapse
     first, last = lapse.first_over - _AROUND, lapse.last_over + _AROUND
-    set_to(house.command_clock, last + timedelta(minutes=10), now())
-    stands = dict.fromkeys(house.crew.workers, first)
-    for worker in house.crew.workers:
-        set_to(worker.clock or house.command_clock, first, now())
+    set_to(ground.command_clock, last + timedelta(minutes=10), now())
+    stands = dict.fromkeys(ground.crew.workers, first)
+    for worker in ground.crew.workers:
+        set_to(worker.clock or ground.command_clock, first, now())
 
     async def strike(struck: Struck) -> None:
-        worker = rng.choice(house.crew.workers)
+        worker = rng.choice(ground.crew.workers)
         goes_to = first + (last - first) * rng.random()
         over = (stands[worker] < lapse.first_over) != (goes_to < lapse.first_over)
         stands[worker] = goes_to
-        set_to(worker.clock or house.command_clock, goes_to, now())
+        set_to(worker.clock or ground.command_clock, goes_to, now())
         struck["over the month's end" if over else "near it"] += 1
         if struck.total() == _EXPIRE_AFTER:
-            code, told = await house.command("expiry", "run", "--month", str(lapse.month))
+            code, told = await ground.command("expiry", "run", "--month", str(lapse.month))
             if code:
                 raise AssertionError(f"expiry run ends with {code}: {told}")
             struck["accounts found to expire"] = sum(each["found"] for each in told["runs"])

@@ -7,13 +7,13 @@ from random import Random
 from typing import Final
 
 from tests.chaos.faults.fault import Fault, Struck, at_moments
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
 
 
 @asynccontextmanager
-async def _fill(house: House, rng: Random) -> AsyncIterator[Struck]:
-    disk = house.disk
+async def _fill(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    disk = ground.disk
 
     async def strike(struck: Struck) -> None:
         before = disk.times_full()

@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from abacus.core.errors import Unavailable
 from abacus.platform.kafka.window import committed
 from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
-from tests.chaos.house import House, kafka_admin
+from tests.chaos.ground import ProvingGround, kafka_admin
 from tests.chaos.services import Restart, daemon
 
 _ANSWERS_WITHIN_S: Final = 60.0
@@ -22,14 +22,14 @@ _SLEEPS_S: Final = (8.0, 11.0)  # the session of a reader is over after 6
 
 
 @asynccontextmanager
-async def _storm(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _storm(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     async def strike(struck: Struck) -> None:
-        calculators = house.crew.named("calculator")
+        calculators = ground.crew.named("calculator")
         if len(calculators) < _MOST_CALCULATORS and (len(calculators) == 1 or rng.random() < 0.5):
-            house.crew.hire("calculator")
+            ground.crew.hire("calculator")
             struck["joined"] += 1
         else:
-            await house.crew.dismiss(rng.choice(calculators))
+            await ground.crew.dismiss(rng.choice(calculators))
             struck["left"] += 1
 
     async with at_moments(strike, rng, every_s=(0.5, 2.5)) as struck:
@@ -37,7 +37,7 @@ async def _storm(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 
 @asynccontextmanager
-async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _restart(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     restart, signals = Restart.of(daemon("kafka")), in_turn((signal.SIGTERM, signal.SIGKILL), rng)
 
     async def strike(struck: Struck) -> None:
@@ -45,15 +45,15 @@ async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
         await restart.end(by)
         await asyncio.sleep(rng.uniform(0, 2))
         restart.start()
-        await _answers(house)
+        await _answers(ground)
         struck[by.name] += 1
 
     async with at_moments(strike, rng, every_s=(3, 6)) as struck:
         yield struck
 
 
-async def _answers(house: House) -> None:
-    settings = house.settings
+async def _answers(ground: ProvingGround) -> None:
+    settings = ground.settings
     async with asyncio.timeout(_ANSWERS_WITHIN_S):
         while True:
             try:
@@ -69,16 +69,16 @@ async def _answers(house: House) -> None:
 
 
 @asynccontextmanager
-async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _zombie(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     async def strike(struck: Struck) -> None:
-        worker = rng.choice(house.crew.named("calculator"))
+        worker = rng.choice(ground.crew.named("calculator"))
         if not worker.freeze():
             return
-        before = await _members(house)
+        before = await _members(ground)
         try:
             await asyncio.sleep(rng.uniform(*_SLEEPS_S))
             # It counts when the group has gone on without it.
-            struck["calculator"] += bool(before - await _members(house))
+            struck["calculator"] += bool(before - await _members(ground))
         finally:
             worker.thaw()
 
@@ -86,10 +86,10 @@ async def _zombie(house: House, rng: Random) -> AsyncIterator[Struck]:
         yield struck
 
 
-async def _members(house: House) -> set[str]:
-    await _answers(house)
-    async with kafka_admin(house.settings) as admin:
-        [answer] = await admin.describe_consumer_groups([f"{house.settings.queue_prefix}calculator"])
+async def _members(ground: ProvingGround) -> set[str]:
+    await _answers(ground)
+    async with kafka_admin(ground.settings) as admin:
+        [answer] = await admin.describe_consumer_groups([f"{ground.settings.queue_prefix}calculator"])
         return {member[0] for member in answer.groups[0][_MEMBERS]}
 
 

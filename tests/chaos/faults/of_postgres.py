@@ -14,7 +14,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import passing_failures
 from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
 from tests.chaos.services import Restart, daemon, postgres_answers
 
@@ -22,7 +22,7 @@ _MANNERS: Final = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
 @asynccontextmanager
-async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _restart(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     restart, manners = Restart.of(daemon("postgres")), in_turn(tuple(_MANNERS), rng)
 
     async def strike(struck: Struck) -> None:
@@ -30,7 +30,7 @@ async def _restart(house: House, rng: Random) -> AsyncIterator[Struck]:
         await restart.end(_MANNERS[manner])
         await asyncio.sleep(rng.uniform(0, 1.5))
         restart.start()
-        await postgres_answers(house.settings.required("database_url"))
+        await postgres_answers(ground.settings.required("database_url"))
         struck[manner] += 1
 
     async with at_moments(strike, rng, every_s=(2, 5)) as struck:
@@ -66,19 +66,19 @@ _UNKNOWN: Final = 0.1
 
 
 @asynccontextmanager
-async def _refuse(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _refuse(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     struck: Struck = Counter()
 
     async def count(struck: Struck) -> None:
         for of in ("deadlock", "serialization"):
-            struck[of] = await _patiently(lambda: house.pool.fetchval(_REFUSED.format(of=of)))  # noqa: B023  # awaited
+            struck[of] = await _patiently(lambda: ground.pool.fetchval(_REFUSED.format(of=of)))  # noqa: B023  # awaited
 
-    await _patiently(lambda: house.pool.execute(_REFUSING.format(chance=_CHANCE)))
+    await _patiently(lambda: ground.pool.execute(_REFUSING.format(chance=_CHANCE)))
     try:
         async with at_moments(count, rng, every_s=(1, 1)) as struck:
             yield struck
     finally:
-        await _patiently(lambda: house.pool.execute(_REFUSING_NO_MORE))
+        await _patiently(lambda: ground.pool.execute(_REFUSING_NO_MORE))
         await count(struck)
 
 
@@ -88,18 +88,18 @@ _DEADLOCKS: Final = "select deadlocks from pg_stat_database where datname = curr
 
 
 @asynccontextmanager
-async def _rogue(house: House, rng: Random) -> AsyncIterator[Struck]:
+async def _rogue(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     """A stranger takes locks the other way round. Who of the two is told to give way is up to Postgres."""
-    seen = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
+    seen = await _patiently(lambda: ground.pool.fetchval(_DEADLOCKS))
 
     async def strike(struck: Struck) -> None:
         with suppress(Unavailable):  # it was told to give way, or Postgres is away
-            async with passing_failures(), house.pool.acquire() as connection, connection.transaction():
+            async with passing_failures(), ground.pool.acquire() as connection, connection.transaction():
                 for account in sorted(map(tuple, await connection.fetch(_HOT)), reverse=True):
                     await connection.execute(_LOCK, *account)
                     await asyncio.sleep(0.03)
         nonlocal seen
-        sees = await _patiently(lambda: house.pool.fetchval(_DEADLOCKS))
+        sees = await _patiently(lambda: ground.pool.fetchval(_DEADLOCKS))
         struck["deadlock"] += sees - seen if sees >= seen else sees  # a crash of Postgres sets its counts to 0
         seen = sees
 
@@ -108,8 +108,8 @@ async def _rogue(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 
 @asynccontextmanager
-async def _cut(house: House, rng: Random) -> AsyncIterator[Struck]:
-    proxy = house.proxies.postgres
+async def _cut(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    proxy = ground.proxies.postgres
 
     async def strike(_: Struck) -> None:
         proxy.cut_all()
@@ -123,8 +123,8 @@ async def _cut(house: House, rng: Random) -> AsyncIterator[Struck]:
 
 
 @asynccontextmanager
-async def _unknown_commits(house: House, rng: Random) -> AsyncIterator[Struck]:
-    proxy = house.proxies.postgres
+async def _unknown_commits(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    proxy = ground.proxies.postgres
     proxy.faults = replace(proxy.faults, unknown_commit=_UNKNOWN)
     try:
         yield Counter()

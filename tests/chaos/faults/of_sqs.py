@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from tests.chaos.faults.fault import Fault, Struck, Work
-from tests.chaos.house import House
+from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
 
 _HOW: Final = {
@@ -24,8 +24,8 @@ _HOW: Final = {
 
 def _work(misfortune: str, chance: float) -> Work:
     @asynccontextmanager
-    async def work(house: House, _: Random) -> AsyncIterator[Struck]:
-        proxy = house.proxies.sqs
+    async def work(ground: ProvingGround, _: Random) -> AsyncIterator[Struck]:
+        proxy = ground.proxies.sqs
         proxy.faults = replace(proxy.faults, **{misfortune: chance})
         try:
             yield Counter()

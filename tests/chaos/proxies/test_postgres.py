@@ -12,7 +12,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Connection, Pool, open_pool
 from tests.chaos.proxies.postgres import PostgresFaults, PostgresProxy
-from tests.process.test_faults import AWARD
+from tests.support.awards import AWARD
 
 ROWS = 1000
 LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)

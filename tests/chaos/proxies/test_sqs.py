@@ -14,7 +14,7 @@ from abacus.platform.sqs.port import Received, Unsent
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from tests.chaos.proxies.listener import Answer, Request, listening
 from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
-from tests.platform.sqs.test_queue import queue_at, taken
+from tests.support.queues import queue_at, taken
 from tests.support.services import Services
 
 LONG_S = 3600.0

@@ -5,7 +5,7 @@ import time
 from random import Random
 from typing import Final
 
-from tests.chaos.house import CREW, READY_WITHIN_S
+from tests.chaos.ground import CREW, READY_WITHIN_S
 from tests.chaos.needs import Need
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import left_in
@@ -20,7 +20,7 @@ async def _play(stage: Stage, rng: Random) -> None:
     await _drained(stage, "SIGTERM")
     await _hired(stage)
     await _at_work(stage, 1)
-    postgres = stage.house.proxies.postgres
+    postgres = stage.ground.proxies.postgres
     await postgres.cut()
     await asyncio.sleep(_OUT_OF_REACH_S)
     await _drained(stage, "SIGTERM without Postgres")
@@ -31,8 +31,8 @@ async def _play(stage: Stage, rng: Random) -> None:
 
 async def _hired(stage: Stage) -> None:
     for post in CREW:
-        stage.house.crew.hire(post)
-    await stage.house.crew.ready(READY_WITHIN_S)
+        stage.ground.crew.hire(post)
+    await stage.ground.crew.ready(READY_WITHIN_S)
 
 
 async def _at_work(stage: Stage, third: int) -> None:
@@ -47,7 +47,7 @@ async def _at_work(stage: Stage, third: int) -> None:
 
 
 async def _drained(stage: Stage, case: str) -> None:
-    crew = stage.house.crew
+    crew = stage.ground.crew
     workers = list(crew.workers)
     begun = time.monotonic()
     await asyncio.gather(*(crew.dismiss(worker) for worker in workers))
@@ -55,7 +55,7 @@ async def _drained(stage: Stage, case: str) -> None:
     stage.seen[case] += len(workers)
     stage.seen[f"s until all had ended on {case}"] = round(took)
     stage.hold(f"all end within {_ENDS_WITHIN_S:.0f} s on {case}, not {took:.1f}", if_=took <= _ENDS_WITHIN_S)
-    stage.hold(f"work was left when they ended on {case}", if_=any(await left_in(stage.house)))
+    stage.hold(f"work was left when they ended on {case}", if_=any(await left_in(stage.ground)))
 
 
 DRAINING: Final = Scenario(

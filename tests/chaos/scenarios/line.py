@@ -24,20 +24,20 @@ _HELD: Final = "select count(*) from quarantine where status = 'held' and reason
 
 
 async def _play(stage: Stage, rng: Random) -> None:
-    house = stage.house
+    ground = stage.ground
     await stage.send(stage.third(0))
     await stage.rests()
     posted = await stage.posted()
     unpriced = list(_unpriced(stage))
     stage.fates = {**stage.fates, **awarded(unpriced, calculator_by(_mended()))}
     await stage.send(unpriced)
-    calculators = house.crew.named("calculator")
+    calculators = ground.crew.named("calculator")
 
     async def stopped() -> bool:
         return all(_STOPPED in worker.told for worker in calculators)
 
     await stage.until("every calculator says why it stopped", stopped, _STOPS_WITHIN_S)
-    unread, aside = (await left_in(house)).unread, await _held(stage)
+    unread, aside = (await left_in(ground)).unread, await _held(stage)
     stage.seen.update({"calculators stopped": len(calculators), "left in the stream": unread, "set aside": aside})
     stage.hold(
         f"offsets stand before what has no effect: {unread} unread and {aside} set aside of {len(unpriced)}",
@@ -46,16 +46,16 @@ async def _play(stage: Stage, rng: Random) -> None:
     stage.hold("most is left in the stream", if_=unread > aside)
     stage.hold("nothing of it is posted", if_=await stage.posted() == posted)
 
-    store = CardStore(house.pool)
+    store = CardStore(ground.pool)
     for card in _mended():
         await store.publish(card, by="chaos", now=SystemClock().now())
     for worker in calculators:
-        await house.crew.dismiss(worker)
-        house.crew.hire("calculator")
+        await ground.crew.dismiss(worker)
+        ground.crew.hire("calculator")
 
     async def all_posted() -> bool:
         """The retrier reads cards anew every 10 s; what it sets aside before that is replayed again."""
-        await house.command("quarantine", "replay", "--reason", Reason.UNKNOWN_PAYMENT_TYPE)
+        await ground.command("quarantine", "replay", "--reason", Reason.UNKNOWN_PAYMENT_TYPE)
         await stage.rests()
         return not await _held(stage)
 
@@ -75,7 +75,7 @@ def _unpriced(stage: Stage) -> Iterable[Message]:
 
 async def _held(stage: Stage) -> int:
     pattern = f"%{_NEW}%".encode()
-    return int(await stage.house.pool.fetchval(_HELD, Reason.UNKNOWN_PAYMENT_TYPE, pattern))
+    return int(await stage.ground.pool.fetchval(_HELD, Reason.UNKNOWN_PAYMENT_TYPE, pattern))
 
 
 def _mended() -> list[RateCard]:

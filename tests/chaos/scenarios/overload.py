@@ -18,7 +18,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message, StreamPublisher
 from abacus.platform.patience import until_available
 from tests.chaos.crew import Worker
-from tests.chaos.house import READY_WITHIN_S, House, kafka_admin
+from tests.chaos.ground import READY_WITHIN_S, ProvingGround, kafka_admin
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import left_in
 from tests.chaos.workload import awarded, calculator_by, cards
@@ -42,20 +42,20 @@ _BODY: Final = (
 
 
 async def _play(stage: Stage, rng: Random) -> None:
-    house, numbers = stage.house, count()
-    watched = await _hired_to_be_watched(house)
+    ground, numbers = stage.ground, count()
+    watched = await _hired_to_be_watched(ground)
     begun = time.monotonic()
     await _send(stage, numbers, _STEADY, within_s=0.0)
     await stage.until("all of a first lot is posted", lambda: _posted(stage), _STEADY_WITHIN_S)
     steady = _STEADY / (time.monotonic() - begun)
-    async with _weighed(house) as most:
+    async with _weighed(ground) as most:
         begun = time.monotonic()
         wanted = round(_TIMES * steady * stage.plan.overload_s)
         sending = asyncio.create_task(_send(stage, numbers, wanted, within_s=stage.plan.overload_s))
         await _held_up(stage, watched, rng.uniform(0.1, 0.4) * stage.plan.overload_s)
         await sending
         took, sent = time.monotonic() - begun, len(stage.sent) - _STEADY
-        stage.hold("it was overloaded when the sender ended", if_=(await left_in(house)).unread > sent / 2)
+        stage.hold("it was overloaded when the sender ended", if_=(await left_in(ground)).unread > sent / 2)
         await stage.until("all is posted", lambda: _posted(stage), _RECOVERS_IN * stage.plan.overload_s)
         await stage.rests()
         recovered = time.monotonic() - begun - took
@@ -73,20 +73,20 @@ async def _play(stage: Stage, rng: Random) -> None:
     stage.fates = awarded(stage.sent, calculator_by(cards()))
 
 
-async def _hired_to_be_watched(house: House) -> dict[Worker, int]:
+async def _hired_to_be_watched(ground: ProvingGround) -> dict[Worker, int]:
     """Calculators in place of the others, and where each tells its metrics."""
     watched: dict[Worker, int] = {}
-    for worker in house.crew.named("calculator"):
-        await house.crew.dismiss(worker)
+    for worker in ground.crew.named("calculator"):
+        await ground.crew.dismiss(worker)
         port = _free_port()
-        watched[house.crew.hire("calculator", health_port=port)] = port
-    await house.crew.ready(READY_WITHIN_S)
+        watched[ground.crew.hire("calculator", health_port=port)] = port
+    await ground.crew.ready(READY_WITHIN_S)
     return watched
 
 
 async def _send(stage: Stage, numbers: "count[int]", wanted: int, *, within_s: float) -> None:
     """So many, evenly; or as many as can be sent in that time, if it is one."""
-    settings = stage.house.settings
+    settings = stage.ground.settings
     publisher = StreamPublisher(settings.required("kafka_bootstrap"))
     begun, sent = time.monotonic(), 0
     try:
@@ -112,9 +112,9 @@ async def _posted(stage: Stage) -> bool:
 async def _held_up(stage: Stage, watched: dict[Worker, int], after_s: float) -> None:
     """What the calculators look up does not answer for longer than their session lasts: they pause, and stay."""
     await asyncio.sleep(after_s)
-    before = await _members(stage.house)
+    before = await _members(stage.ground)
     paused: Counter[str] = Counter()
-    async with stage.house.pool.acquire() as connection, connection.transaction():
+    async with stage.ground.pool.acquire() as connection, connection.transaction():
         await connection.execute("lock table membership in access exclusive mode")
         ends = time.monotonic() + _HELD_UP_S
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -125,28 +125,28 @@ async def _held_up(stage: Stage, watched: dict[Worker, int], after_s: float) -> 
                 await asyncio.sleep(_LOOK_EVERY_S)
     stage.seen["partitions paused"] += paused.total()
     stage.hold(f"every calculator pauses its partitions: {dict(paused)}", if_=all(paused.values()))
-    stage.hold("the group keeps those who pause", if_=await _members(stage.house) == before)
+    stage.hold("the group keeps those who pause", if_=await _members(stage.ground) == before)
 
 
 def _whole(number: str) -> int:
     return int(float(number))
 
 
-async def _members(house: House) -> set[str]:
-    async with kafka_admin(house.settings) as admin:
-        [answer] = await admin.describe_consumer_groups([f"{house.settings.queue_prefix}calculator"])
+async def _members(ground: ProvingGround) -> set[str]:
+    async with kafka_admin(ground.settings) as admin:
+        [answer] = await admin.describe_consumer_groups([f"{ground.settings.queue_prefix}calculator"])
         _, _, _, _, _, members, *_ = answer.groups[0]
         return {member[0] for member in members}
 
 
 @asynccontextmanager
-async def _weighed(house: House) -> AsyncIterator[Counter[str]]:
+async def _weighed(ground: ProvingGround) -> AsyncIterator[Counter[str]]:
     """The most memory that any worker of each name has had while the block lasted, in MiB."""
     most: Counter[str] = Counter()
 
     async def weigh() -> None:
         while True:
-            for worker in house.crew.workers:
+            for worker in ground.crew.workers:
                 if worker.pid is not None:
                     mib = psutil.Process(worker.pid).memory_info().rss // _MIB
                     most[worker.name] = max(most[worker.name], mib)

@@ -42,15 +42,15 @@ _FAILED: Final = b"message failed"
 
 
 async def _play(stage: Stage, rng: Random) -> None:
-    house = stage.house
+    ground = stage.ground
     # Far apart, so that they do not travel together.
     refused, hopeless = (_key(stage, rng.choice(_once(stage, stage.third(third)))) for third in (0, 1))
-    await house.pool.execute(_POISONED.format(refused=refused, hopeless=hopeless))
+    await ground.pool.execute(_POISONED.format(refused=refused, hopeless=hopeless))
     await stage.send(stage.third(0))
     await _poison_queues(stage, _once(stage, stage.third(2))[:_NEIGHBOURS])
     await _poison_topic(stage)
     await stage.send(stage.third(1))
-    awarders = house.crew.named("awarder")
+    awarders = ground.crew.named("awarder")
 
     async def failed() -> bool:
         return any(_FAILED in worker.told for worker in awarders)
@@ -60,24 +60,24 @@ async def _play(stage: Stage, rng: Random) -> None:
     after = {_key(stage, message) for message in stage.third(2) if isinstance(stage.fates[message.value], Awarded)}
 
     async def posted_after() -> bool:
-        return int(await house.pool.fetchval("select count(*) from claim where key = any($1)", after)) == len(after)
+        return int(await ground.pool.fetchval("select count(*) from claim where key = any($1)", after)) == len(after)
 
     await stage.until("what came after is posted", posted_after, _AT_ONCE_S)
 
     async def all_dead() -> bool:
-        return await dead(house) > 0 and not (await left_in(house)).queued
+        return await dead(ground) > 0 and not (await left_in(ground)).queued
 
     await stage.until("the message of the hopeless award is a dead letter", all_dead, _DEAD_WITHIN_S)
-    stage.seen["dead letters"] = await dead(house)
-    stage.hold("one message is a dead letter", if_=await dead(house) == 1)
+    stage.seen["dead letters"] = await dead(ground)
+    stage.hold("one message is a dead letter", if_=await dead(ground) == 1)
     reasons = "select reason from quarantine where status = 'held' and key = $1"
     stage.hold(
         "the refused award is in the quarantine, unpostable",
-        if_=await house.pool.fetchval(reasons, refused) == Reason.UNPOSTABLE,
+        if_=await ground.pool.fetchval(reasons, refused) == Reason.UNPOSTABLE,
     )
-    await house.pool.execute(_MENDED)
+    await ground.pool.execute(_MENDED)
     for command in (("dlq", "redrive", AWARD), ("quarantine", "replay", "--reason", Reason.UNPOSTABLE)):
-        code, told = await house.command(*command)
+        code, told = await ground.command(*command)
         stage.hold(f"{' '.join(command)} ends with 0, not {code}: {told}", if_=code == 0)
 
 
@@ -94,7 +94,7 @@ def _key(stage: Stage, message: Message) -> str | None:
 
 async def _poison_queues(stage: Stage, neighbours: Sequence[Message]) -> None:
     """Among it an envelope with one bad award, whose neighbours stand in the stream too, later."""
-    house = stage.house
+    ground = stage.ground
     calculator = calculator_by(cards())
     awards = [encode_award(award_of(message, calculator)) for message in neighbours]
     bad: dict[str, Any] = {**json.loads(awards[0]), "key": "txn:rides:BAD", "points": -5}
@@ -105,7 +105,7 @@ async def _poison_queues(stage: Stage, neighbours: Sequence[Message]) -> None:
         (AWARD, AWARD_QUEUE, ((version, Reason.UNSUPPORTED), (mixed, Reason.INVALID))),
         (RETRY, RETRY_QUEUE, (('{"v":1,"retr', Reason.UNDECODABLE), ('{"v":99,"retries":[]}', Reason.UNSUPPORTED))),
     ):
-        await (await house.queue(queue)).send([body for body, _ in poison])
+        await (await ground.queue(queue)).send([body for body, _ in poison])
         stage.aside.update(f"{origin}: {reason}" for _, reason in poison)
         stage.seen[f"poison on the {origin}"] += len(poison)
 

@@ -24,25 +24,25 @@ _FAULTS: Final = SqsFaults(duplicate=0.2, late_duplicate=0.05, drop_delete=0.2, 
 
 
 async def _play(stage: Stage, rng: Random) -> None:
-    house = stage.house
-    award, letters = await house.queue(AWARD), await house.queue(f"{AWARD}-dlq")
+    ground = stage.ground
+    award, letters = await ground.queue(AWARD), await ground.queue(f"{AWARD}-dlq")
     for queue in (award, letters):  # so that ten receives do not take minutes
-        await house.client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "1"})
-    await house.pool.execute(_REFUSES_ALL)
+        await ground.client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "1"})
+    await ground.pool.execute(_REFUSES_ALL)
     await stage.send(stage.messages)
 
     async def all_dead() -> bool:
-        left = await left_in(house)
-        return not (left.unread or left.queued) and await dead(house) > 0
+        left = await left_in(ground)
+        return not (left.unread or left.queued) and await dead(ground) > 0
 
     await stage.until("all messages of the award queue are dead letters", all_dead, _DEAD_WITHIN_S)
-    stage.seen["dead letters"] = await dead(house)
+    stage.seen["dead letters"] = await dead(ground)
     stage.hold("nothing is posted while the ledger refuses", if_=await stage.posted() == 0)
-    await house.client.set_queue_attributes(QueueUrl=award.url, Attributes={"VisibilityTimeout": "8"})
-    await house.pool.execute(_MENDED)
+    await ground.client.set_queue_attributes(QueueUrl=award.url, Attributes={"VisibilityTimeout": "8"})
+    await ground.pool.execute(_MENDED)
 
-    proxies = house.proxies
-    through = replace(house, settings=proxies.led_through(house.settings))
+    proxies = ground.proxies
+    through = replace(ground, settings=proxies.led_through(ground.settings))
     proxies.sqs.faults = _FAULTS
 
     async def redriven() -> bool:
@@ -55,7 +55,7 @@ async def _play(stage: Stage, rng: Random) -> None:
         if await letters.holds():
             return False
         proxies.sqs.faults = SqsFaults()
-        return not house.held  # a late duplicate of a dead letter is redriven too
+        return not ground.held  # a late duplicate of a dead letter is redriven too
 
     await stage.until("no dead letters", redriven, _REDRIVEN_WITHIN_S)
     proxies.sqs.faults = SqsFaults()

@@ -1,4 +1,4 @@
-"""What a scenario is: a story that happens to a house of real workers, and the same audit at its end as for a fault."""
+"""What a scenario is: a story that happens to real workers, and the same audit at its end as for a fault."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
-from tests.chaos.house import Build, House, Lapse, now, opened_house
+from tests.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.chaos.needs import Need
 from tests.chaos.run import Outcome, Plan, send
 from tests.chaos.settling import dead, settled
@@ -30,7 +30,7 @@ class Stage:
     and what is set aside beside the stream: by origin or key, and reason.
     """
 
-    house: House
+    ground: ProvingGround
     plan: Plan
     messages: Sequence[Message]
     fates: Mapping[bytes, Fate]
@@ -45,7 +45,7 @@ class Stage:
 
     async def send(self, messages: Sequence[Message], over_s: float = 0.0) -> None:
         self.sent += messages
-        await send(self.house, Workload(messages, {}), over_s)
+        await send(self.ground, Workload(messages, {}), over_s)
 
     def hold(self, what: str, *, if_: bool) -> None:
         """It is a fault unless it is so."""
@@ -62,12 +62,12 @@ class Stage:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def posted(self) -> int:
-        return int(await self.house.pool.fetchval("select count(*) from claim"))
+        return int(await self.ground.pool.fetchval("select count(*) from claim"))
 
     async def rests(self, within_s: float | None = None) -> None:
         """Returns when nothing is on its way."""
         within_s = within_s or self.plan.rest_within_s
-        left = await settled(self.house, within_s)
+        left = await settled(self.ground, within_s)
         if any(left):
             self.faults.append(f"after {within_s:.0f} s there is left: {left}")
 
@@ -100,18 +100,18 @@ async def play(scenario: Scenario, plan: Plan, services: Services, nursery: Nurs
     month = Month.of((start + timedelta(days=1)).date())
     planned = workload(plan.seed, plan.messages, start, month)
     build = Build(scenario.name, plan.seed, Lapse.of(month), scenario.needs, plan.late_after_s)
-    async with opened_house(services, nursery, build) as house:
-        stage = Stage(house, plan, list(_in_order(planned)), planned.fates)
+    async with opened_ground(services, nursery, build) as ground:
+        stage = Stage(ground, plan, list(_in_order(planned)), planned.fates)
         try:
             await scenario.play(stage, Random(f"{plan.seed} {scenario.name}"))
         except Unavailable as error:
             stage.faults.append(str(error))
         await stage.rests()
-        if letters := await dead(house):
+        if letters := await dead(ground):
             stage.faults.append(f"{letters} dead letters")
         sent = Workload(stage.sent, stage.fates)
-        audit = await Auditor(house, sent, start, beside=stage.aside).audit()
-        crew = house.crew
+        audit = await Auditor(ground, sent, start, beside=stage.aside).audit()
+        crew = ground.crew
     return Outcome(
         scenario.name,
         stage.seen,

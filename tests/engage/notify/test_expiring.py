@@ -10,13 +10,13 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.expiring import NEXT, ExpiringJob, Progress
+from abacus.engage.notify.expiring import NEXT, ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 
 JULY = date(2026, 7, 31)
@@ -32,7 +32,7 @@ async def account(pool: Pool, member: str, **changes: Any) -> None:
     )
 
 
-async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[Progress]:
+async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[ReminderRun]:
     clock = FixedClock(at)
     return await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, country)
 
@@ -79,7 +79,7 @@ async def test_who_is_told(pool: Pool) -> None:
     await account(pool, "later", expires_on=date(2026, 8, 31))
     await account(pool, "gone", expires_on=date(2026, 6, 30))
     await account(pool, "jane", country="ID")
-    assert await run(pool, noon(1)) == [Progress("SG", date(2026, 7, 1), 3, 3)]
+    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 3, 3)]
     assert await notices(pool) == {
         "bob": ["expiring:GRP:2026-07-31:30", "expiring:OVO:2026-07-31:30"],
         "half": ["expiring:GRP:2026-07-31:30"],
@@ -112,9 +112,9 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
         " select 'm' || n, 'GRP', 'SG', 5, $1 from generate_series(1, 2500) n",
         JULY,
     )
-    seen: list[Progress] = []
+    seen: list[ReminderRun] = []
 
-    def cut(done: Progress) -> None:
+    def cut(done: ReminderRun) -> None:
         seen.append(done)
         if len(seen) == 2:
             raise KeyboardInterrupt
@@ -123,7 +123,7 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
     with pytest.raises(KeyboardInterrupt):
         await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
     assert [each.entered for each in seen] == [1000, 2000]
-    assert await run(pool, noon(1)) == [Progress("SG", date(2026, 7, 1), 2500, 500)]
+    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 500)]
     assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).messages == 1000
 
 

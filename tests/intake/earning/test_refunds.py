@@ -6,8 +6,8 @@ from typing import Any
 from abacus.core.errors import Reason
 from abacus.platform.sqs.definition import RETRY
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
-from tests.process.test_pipeline import verified
 from tests.support.house import House, completed, until
+from tests.support.outcomes import verified
 
 
 def refunded(number: int, refund: int, amount: str, **changes: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import parse_toml
 from abacus.pricing.store.cards import CardStore
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, completed, until
 from tests.support.shop import award, register, shop

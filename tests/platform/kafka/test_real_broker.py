@@ -12,8 +12,8 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 from abacus.cli.examples.stream import stream
-from tests.process.test_faults import everything_awarded_once, settled
 from tests.support.house import House, until
+from tests.support.outcomes import everything_awarded_once, settled
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("ABACUS_TEST_KAFKA_BOOTSTRAP"), reason="ABACUS_TEST_KAFKA_BOOTSTRAP names no broker"

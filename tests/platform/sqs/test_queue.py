@@ -1,21 +1,17 @@
 """What `Queue` promises, on every queue there is."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.platform.sqs.definition import AWARD, ensure_queues
-from abacus.platform.sqs.port import Queue, Received
+from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
 from tests.support.memory_queue import MemoryQueue
+from tests.support.queues import VISIBILITY_S, queue_at, taken
 from tests.support.services import Services
-
-VISIBILITY_S = 1
 
 
 @pytest.fixture
@@ -31,32 +27,11 @@ async def sqs_queue_by_proxy(services: Services) -> AsyncIterator[Queue]:
         yield queue
 
 
-@asynccontextmanager
-async def queue_at(endpoint_url: str) -> AsyncIterator[SqsQueue]:
-    prefix = f"contract-{uuid.uuid4().hex[:8]}-"
-    async with sqs_client(endpoint_url) as client:
-        await ensure_queues(client, prefix)
-        found = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
-        await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(VISIBILITY_S)})
-        yield found
-
-
 @pytest.fixture(params=["memory", "sqs_queue", "sqs_queue_by_proxy"])
 def queue(request: pytest.FixtureRequest) -> Queue:
     if request.param == "memory":
         return MemoryQueue("award", visibility_s=VISIBILITY_S, wait_s=1)
     found: Queue = request.getfixturevalue(request.param)
-    return found
-
-
-async def taken(queue: Queue, count: int, *, within_s: float = 10.0) -> list[Received]:
-    """So many messages, deleted as they come."""
-    found: list[Received] = []
-    async with asyncio.timeout(within_s):
-        while len(found) < count:
-            messages = await queue.receive()
-            await queue.delete(messages)
-            found += messages
     return found
 
 

@@ -12,7 +12,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
-from tests.cli.test_cli import abacus
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import House
 from tests.support.shop import register, shop

@@ -18,7 +18,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.proof.decide.recompute import recompute
-from tests.process.test_faults import AWARD
+from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
 from tests.support.keeping import MARCH, everything, told
 from tests.support.proxy import proxied
@@ -106,7 +106,7 @@ async def test_a_new_group_over_the_same_tables_and_over_empty_ones_ends_with_th
 
     async with house.running("tierkeeper", settings=group("again-")) as health:
         await until(lambda: _ready(health.worker("tierkeeper")))
-        await post(house, [AWARD._replace(key="txn:t:last", member_id="last")])
+        await post(house, [AWARD._replace(key="txn:t:last", member_id="last", points=5)])
         async with house.running("relay"):
             await until(lambda: _counted_of(house, "last"))
     again = [row for row in await everything(house.pool) if row[0] != "last"]

@@ -1,4 +1,4 @@
-"""The simulated house: what outlives every crash, and the workers that are built anew after each."""
+"""The simulated Abacus: what outlives every crash, and the workers that are built anew after each."""
 
 import asyncio
 import random
@@ -61,7 +61,7 @@ class Parts:
     relay: type[RelayModel] = RelayModel
 
 
-class House:
+class SimulatedAbacus:
     """Everything durable, and the making of workers on top of it. Sizes and delays are drawn by seed."""
 
     def __init__(self, seed: int, parts: Parts, clock: FixedClock, trace: Trace) -> None:

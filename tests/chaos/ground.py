@@ -1,4 +1,4 @@
-"""A house of its own for a run: a database, queues and topics on the real services, and a crew of worker processes."""
+"""The ground that a run has to itself: a database, queues and topics on the real services, and a crew of workers."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ class Lapse(NamedTuple):
 
 
 class Build(NamedTuple):
-    """What a house is to be like."""
+    """What a proving ground is to be like."""
 
     name: str
     seed: int
@@ -66,7 +66,7 @@ class Build(NamedTuple):
 
 
 @dataclass(frozen=True)
-class House:
+class ProvingGround:
     """`settings` lead straight to the services; the crew's may lead through proxies."""
 
     settings: Settings
@@ -124,7 +124,7 @@ class House:
 
 
 @asynccontextmanager
-async def opened_house(services: Services, nursery: Nursery, plan: Build) -> AsyncIterator[House]:
+async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> AsyncIterator[ProvingGround]:
     """Everything made ready and the crew hired; afterwards nothing of it is left but the logs. Raises `CannotBeHad`."""
     logs = LOGS / plan.name
     shutil.rmtree(logs, ignore_errors=True)
@@ -153,7 +153,7 @@ async def opened_house(services: Services, nursery: Nursery, plan: Build) -> Asy
         crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
         _hire(crew, clock)
         await crew.ready(READY_WITHIN_S)
-        yield House(settings, pool, client, crew, nursery, logs, plan.lapse, proxies, disk, clock)
+        yield ProvingGround(settings, pool, client, crew, nursery, logs, plan.lapse, proxies, disk, clock)
 
 
 def _settings(services: Services, mark: str) -> Settings:

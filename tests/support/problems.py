@@ -1,0 +1,11 @@
+"""What an answer of the API says went wrong."""
+
+import httpx
+
+
+def kind(answer: httpx.Response) -> str:
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["status"] == answer.status_code
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    return str(problem["type"]).removeprefix("/problems/")

@@ -1,0 +1,33 @@
+"""A queue of its own on SQS, and messages taken from a queue."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from abacus.platform.sqs.definition import AWARD, ensure_queues
+from abacus.platform.sqs.port import Queue, Received
+from abacus.platform.sqs.queue import SqsQueue, sqs_client
+
+VISIBILITY_S = 1
+
+
+@asynccontextmanager
+async def queue_at(endpoint_url: str) -> AsyncIterator[SqsQueue]:
+    prefix = f"contract-{uuid.uuid4().hex[:8]}-"
+    async with sqs_client(endpoint_url) as client:
+        await ensure_queues(client, prefix)
+        found = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(VISIBILITY_S)})
+        yield found
+
+
+async def taken(queue: Queue, count: int, *, within_s: float = 10.0) -> list[Received]:
+    """So many messages, deleted as they come."""
+    found: list[Received] = []
+    async with asyncio.timeout(within_s):
+        while len(found) < count:
+            messages = await queue.receive()
+            await queue.delete(messages)
+            found += messages
+    return found
