@@ -178,14 +178,14 @@ MUTANTS: Final = (
     Mutant(
         "the look at what was rejected before",
         _STANDING,
-        "await connection.fetch(_REJECTIONS, keys)",
-        "await connection.fetch(_REJECTIONS, [])",
+        "await connection.fetch(*_REJECTIONS(keys=keys))",
+        "await connection.fetch(*_REJECTIONS(keys=[]))",
         (limits("a rejection is final for its key", "postgres"),),
     ),
     Mutant(
         "the look at what members got today",
         _STANDING,
-        "{MemberDay(*row[:3]): row[3] for row in rows},",
+        "{row.member_day: row.used for row in used},",
         "{},",
         (limits("a member's day", "postgres"),),
     ),

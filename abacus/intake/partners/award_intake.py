@@ -17,7 +17,7 @@ import structlog
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.intake.earning.decide.source_message import encode_retry
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.register import Found, Reception
+from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.sqs.packing import pack_counting
@@ -66,7 +66,7 @@ class _Flown(NamedTuple):
 class Entries(Protocol):
     """The register, as the door uses it. Every method raises `Unavailable`."""
 
-    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]: ...
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]: ...
 
     async def queued(self, ids: Sequence[UUID]) -> None: ...
 
@@ -181,7 +181,7 @@ class Door:
             found |= await self._asked(lambda: self._register.take(new)) if new else {}
             entered = True
         except Unavailable:
-            found |= {entry.award_id: Found(Reception.OURS, entry.award, entry.provisional) for entry in new}
+            found |= {entry.award_id: RegisterAnswer(Reception.OURS, entry.award, entry.provisional) for entry in new}
             entered = False
         to_send: list[_Waiting] = []
         for waiting in together:
@@ -200,11 +200,11 @@ class Door:
         if to_send:
             await self._send(to_send, entered=entered)
 
-    def _remembered(self, entry: Entry) -> Found:
+    def _remembered(self, entry: Entry) -> RegisterAnswer:
         """What this process knows of a key for which it owes the register an entry."""
         earlier = self._owed[entry.award_id]
         same = earlier.award.fingerprint == entry.award.fingerprint
-        return Found(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
+        return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
     async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
         awards = [(waiting, encode_award(waiting.entry.award)) for waiting in to_send if not waiting.entry.to_compute]

@@ -12,7 +12,7 @@ from abacus.intake.earning.decide.source_message import Asked, Message, decode_r
 from abacus.intake.partners import award_intake as door_module
 from abacus.intake.partners.award_intake import Accepted, Door, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.register import Found, Reception
+from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
 from abacus.platform.sqs.port import Received, Unsent
 from tests.ledger.ledgers import award
@@ -27,17 +27,17 @@ class Register:
         self.asked = 0
         self.provisional: dict[UUID, bool] = {}
 
-    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
         self._ask()
-        found: dict[UUID, Found] = {}
+        found: dict[UUID, RegisterAnswer] = {}
         for entry in entries:
             first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
             provisional = self.provisional.setdefault(entry.award_id, entry.provisional)
             if first.fingerprint != entry.award.fingerprint:
-                found[entry.award_id] = Found(Reception.OTHER_FACTS, first)
+                found[entry.award_id] = RegisterAnswer(Reception.OTHER_FACTS, first)
             else:
                 reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
-                found[entry.award_id] = Found(reception, first, provisional)
+                found[entry.award_id] = RegisterAnswer(reception, first, provisional)
                 if reception is Reception.OURS:
                     self.entries[entry.award_id] = (first, "taken")
         return found
