@@ -1,11 +1,11 @@
-"""The API with a door that gathers nothing, in a process of its own: what coalescing is compared with."""
+"""The API with an award intake that gathers nothing, in a process of its own: what coalescing is compared with."""
 
 import asyncio
 
 import uvloop
 
 from abacus.bootstrap import Run, Wiring
-from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.platform.health import Health
 from abacus.platform.settings import read_settings
 from abacus.process import run_workers, stopped_by_signals
@@ -14,7 +14,7 @@ from workers.api import wire_with
 
 async def wire(wiring: Wiring) -> Run:
     return await wire_with(
-        wiring, lambda queue, retries, register: Door(queue, retries, register, gather_s=0, most_together=1)
+        wiring, lambda queue, retries, register: AwardIntake(queue, retries, register, gather_s=0, most_together=1)
     )
 
 

@@ -14,10 +14,10 @@ from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Wiring
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
-from abacus.intake.partners.movement_batcher import Till
+from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
@@ -51,14 +51,14 @@ class _Entrance:
 
 
 async def wire(wiring: Wiring) -> Run:
-    return await wire_with(wiring, Door)
+    return await wire_with(wiring, AwardIntake)
 
 
-MakeDoor = Callable[[Queue, Queue, Register], Door]
+MakeAwardIntake = Callable[[Queue, Queue, Register], AwardIntake]
 
 
-async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
-    """The API with a door of one's own: benchmarks compare one that gathers with one that does not."""
+async def wire_with(wiring: Wiring, make_award_intake: MakeAwardIntake) -> Run:
+    """The API with an award intake of one's own: benchmarks compare one that gathers with one that does not."""
     listener = bound(wiring.settings.api_host, wiring.settings.api_port, "ABACUS_API_HOST and ABACUS_API_PORT")
     entrance = _Entrance(starting_app(wiring.process_health))
 
@@ -66,14 +66,14 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
         serving = asyncio.ensure_future(serve(entrance, listener, stop))
         is_open = asyncio.Event()
         try:
-            parts = await unless_stopped(_parts(wiring, make_door, is_open), stop)
+            parts = await unless_stopped(_parts(wiring, make_award_intake, is_open), stop)
             if parts is not None:
                 entrance.app = api_app(parts)
                 is_open.set()
             await serving
             if parts is not None:
-                await parts.door.close()
-                await parts.till.close()
+                await parts.award_intake.close()
+                await parts.movement_batcher.close()
                 with contextlib.suppress(Unavailable):
                     await parts.directory.note_use()
         finally:
@@ -82,7 +82,7 @@ async def wire_with(wiring: Wiring, make_door: MakeDoor) -> Run:
     return run
 
 
-async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) -> Parts:
+async def _parts(wiring: Wiring, make_award_intake: MakeAwardIntake, is_open: asyncio.Event) -> Parts:
     # Reading finds everything by key too, also in tables that grow faster than their statistics.
     opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
     pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
@@ -91,27 +91,27 @@ async def _parts(wiring: Wiring, make_door: MakeDoor, is_open: asyncio.Event) ->
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    till = Till(PostgresMoves(moving, wiring.clock), register)
-    door = make_door(queue, retry_queue, register)
+    movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
+    award_intake = make_award_intake(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())
-    wiring.beside(door.keep_books())
+    wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     return Parts(
         clock=wiring.clock,
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
         directory=directory,
-        door=door,
+        award_intake=award_intake,
         register=register,
         watch=Watch(register),
         members=MemberReader(pool),
         ledger=LedgerReader(pool),
         preferences=PreferenceStore(pool, wiring.clock),
-        till=till,
+        movement_batcher=movement_batcher,
         holds=HoldReader(pool),
-        adjustments=Adjustments(pool, till.move, wiring.clock, limit=wiring.settings.adjustment_limit),
+        adjustments=Adjustments(pool, movement_batcher.move, wiring.clock, limit=wiring.settings.adjustment_limit),
         health=wiring.process_health,
     )
 

@@ -76,7 +76,7 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
 async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither answers nor refuses. One flight learns that; the others do not wait for it any more."""
+    """It neither answers nor refuses. One round learns that; the others do not wait for it any more."""
     monkeypatch.setattr(api, "_DATABASE_WITHIN_S", 1.0)
     async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202

@@ -29,7 +29,7 @@ _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing 
 
 _REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
-    _Reason("abacus.intake.awarding.isolate_failures", "by_halves", "by_halves(*", _REFUSED),
+    _Reason("abacus.intake.awarding.isolate_failures", "isolate_failures", "isolate_failures(*", _REFUSED),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
