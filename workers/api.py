@@ -96,6 +96,7 @@ async def _parts(wiring: Wiring, make_award_intake: MakeAwardIntake, is_open: as
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())
+    wiring.beside(directory.keep_noting_use())
     wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     return Parts(

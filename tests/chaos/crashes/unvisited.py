@@ -39,6 +39,7 @@ _REASONS: Final = (
         "*insert into*",
         "once in a topic's life, before anything is published",
     ),
+    _Reason("abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only the API waits for a reading"),
     _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
         "abacus.platform.sqs.consumer",
