@@ -17,7 +17,8 @@ from typing import Any, Final, Self
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import open_pool, passing_failures
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.examine import Findings, Part, examine, use_examining_plans
+from abacus.proof.examine import examine, use_examining_plans
+from abacus.proof.parts import Findings, Part
 
 _AHEAD: Final = 2  # parts for each process: one in hand, one to go on with
 

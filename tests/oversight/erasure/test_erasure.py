@@ -29,7 +29,7 @@ from abacus.platform.metadata import METADATA
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.proof.erased_leaves import keep_leaves
-from abacus.proof.examine import Span
+from abacus.proof.parts import Span
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.ledger.test_relay import TOPIC, Broker, publish_all
