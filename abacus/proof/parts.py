@@ -1,4 +1,4 @@
-"""What the ledger is cut into to be examined, and what is found in a part."""
+"""The parts into which the ledger is cut to be examined, and the findings in a part."""
 
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias

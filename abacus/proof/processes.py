@@ -50,11 +50,11 @@ class Helpers:
                     under_way.add(self._begun(snapshot, waiting.popleft(), recompute, seed))
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
-                    found = each.result()
+                    findings = each.result()
                     under_way.remove(each)
-                    if isinstance(found, _Down):
-                        raise Unavailable(*found)
-                    yield found
+                    if isinstance(findings, _Down):
+                        raise Unavailable(*findings)
+                    yield findings
         except BrokenProcessPool as error:
             # The executor is about to end these too, and breaks on one that was cancelled before it came to it.
             await asyncio.gather(*under_way, return_exceptions=True)

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
 from abacus.platform.fresh_copy import FreshCopy
+from tests.support.soon import soon
 
 LOOK_AGAIN_EVERY_S = 0.05
 
@@ -68,12 +69,6 @@ async def kept_fresh(copy: Copy) -> AsyncIterator[None]:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert task.cancelled()
-
-
-async def until(reached: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not reached():  # noqa: ASYNC110  # what is waited for happens inside the copy, which has no event
-            await asyncio.sleep(0.001)
 
 
 async def test_nothing_is_served_before_anything_was_read() -> None:
@@ -191,7 +186,7 @@ async def test_those_who_look_while_it_is_read_share_the_next_reading() -> None:
     table.goes_on.clear()
     copy = copy_of(table.load, look_again_every_s=0)
     looking = [asyncio.create_task(copy.look_again(wait=True))]
-    await until(lambda: table.reads == 1)
+    await soon(lambda: table.reads == 1)
     looking += [asyncio.create_task(copy.look_again(wait=True)) for _ in range(50)]
     await asyncio.sleep(0.01)
     table.goes_on.set()
@@ -204,12 +199,12 @@ async def test_keeping_fresh_says_once_that_it_fails_and_once_that_it_recovered(
     copy = copy_of(table.load, rng=random.Random(1))
     with capture_logs() as logs:
         async with kept_fresh(copy):
-            await until(lambda: table.reads >= 3)
+            await soon(lambda: table.reads >= 3)
             table.is_away, seen = True, table.reads
-            await until(lambda: table.reads >= seen + 5)
+            await soon(lambda: table.reads >= seen + 5)
             assert copy.value() == {"a": Row("a", 1)}
             table.is_away, table.versions, seen = False, {"a": 1, "b": 1}, table.reads
-            await until(lambda: table.reads >= seen + 5)
+            await soon(lambda: table.reads >= seen + 5)
             assert list(copy.value()) == ["a", "b"]
     assert [(line["log_level"], line["event"], line["serving"]) for line in logs] == [
         ("warning", "things cannot be read", 1),
@@ -222,9 +217,9 @@ async def test_keeping_fresh_starts_while_the_table_is_away() -> None:
     table.is_away = True
     copy = copy_of(table.load)
     async with kept_fresh(copy):
-        await until(lambda: table.reads >= 3)
+        await soon(lambda: table.reads >= 3)
         table.is_away = False
-        await until(lambda: copy.age_s < math.inf)
+        await soon(lambda: copy.age_s < math.inf)
         assert copy.value() == {"a": Row("a", 1)}
 
 

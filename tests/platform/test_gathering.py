@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.platform.gathering import Gatherer, Waiting
+from tests.support.soon import soon
 
 GATHER_S = 0.001
 
@@ -72,7 +73,8 @@ async def test_so_many_rounds_are_worked_on_at_a_time(at_once: int | None, expec
     work.goes_on.clear()
     gathering = gatherer(work, most_together=1, at_once=at_once)
     asking = asyncio.ensure_future(answers_of(gathering, 4))
-    await asyncio.sleep(20 * GATHER_S)
+    await soon(lambda: len(work.rounds) >= expected)
+    await asyncio.sleep(10 * GATHER_S)
     assert (len(work.rounds), gathering.waiting) == (expected, 4 - expected)
     work.goes_on.set()
     assert await asking == [0, 2, 4, 6]
@@ -84,7 +86,7 @@ async def test_what_arrives_while_all_turns_are_taken_is_gathered_meanwhile() ->
     work.goes_on.clear()
     gathering = gatherer(work, at_once=1)
     first = asyncio.create_task(gathering.ask(1))
-    await asyncio.sleep(20 * GATHER_S)
+    await soon(lambda: work.rounds == [[1]])
     later = []
     for number in (2, 3):
         later.append(asyncio.create_task(gathering.ask(number)))

@@ -104,7 +104,7 @@ class AwardIntake:
         return len(self._owed)
 
     def remembered(self, award_id: UUID) -> Entry | None:
-        """What the queue has and the register does not know of yet."""
+        """An award that the queue has and the register does not know of yet."""
         return self._owed.get(award_id)
 
     async def keep_books(self) -> None:
@@ -186,7 +186,7 @@ class AwardIntake:
 
 
 def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:
-    """What this process knows of a key for which it owes the register an entry."""
+    """The answer for a key for which this process owes the register an entry."""
     same = earlier.award.fingerprint == entry.award.fingerprint
     return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 

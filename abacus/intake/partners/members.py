@@ -1,4 +1,4 @@
-"""Members as partners read them. Questions that come within a millisecond or two are asked of the database together."""
+"""Members as partners read them. Requests that come within a millisecond or two are one query of the database."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -20,7 +20,7 @@ where u.member_id = any(:members::text[])
 order by u.member_id, u.program
 """)
 
-# The tier that counted then: what the last change before made it, or what the first one since has found.
+# The tier that counted then: the one after the last change before, or the one before the first change since.
 _TIER_THEN: Final = f"""
 coalesce(
     (select c.to_tier from tier_change c

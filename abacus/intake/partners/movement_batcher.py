@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class Awards(Protocol):
-    """What partners asked for besides movements, under keys of the same kind. Raises `Unavailable`."""
+    """The awards of partners, whose keys are of the same kind as those of movements. Raises `Unavailable`."""
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]: ...
 

@@ -1,5 +1,5 @@
-"""The register for those who cannot wait for it: it is asked for a short time only, and while it is away the entries
-that it should have are kept for it.
+"""The register for callers who cannot wait: it gets a short time to answer, and while it is away its entries are kept for
+it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The register of what partners asked for: an entry is made before an award is sent, so that a key means one thing."""
+"""The register of partners' awards: an entry is made before an award is sent, so that a key means one thing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -201,12 +201,12 @@ def _row(
 
 
 def _as_brought(entry: Entry, *, is_ours: bool) -> RegisterAnswer:
-    """What is to be said of an entry that the register does not have; without one it is a movement's key."""
+    """The answer for an entry without a row from before: it is new, or its key is a movement's."""
     return RegisterAnswer(Reception.OURS if is_ours else Reception.OTHER_FACTS, entry.award, entry.provisional)
 
 
 def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> RegisterAnswer:
-    """What is to be said of a key that the register has, to whoever brings it with the facts of that fingerprint."""
+    """The answer for a key that has a row, to a caller whose facts have that fingerprint."""
     if row.fingerprint != fingerprint:
         return RegisterAnswer(Reception.OTHER_FACTS, row.award)
     if row.queued_at is not None:

@@ -1,4 +1,4 @@
-"""What is known of the partners in a batch: read under their lock, written back with the batch."""
+"""The limits of the partners in a batch, and how far they are used: read under lock, written back with the batch."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime

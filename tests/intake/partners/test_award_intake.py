@@ -176,11 +176,11 @@ async def test_points_that_were_provisional_and_never_left_are_those_of_the_aski
     intake = AwardIntake(line, retries, register)
     message = Message(b"{}", "api:acme:k by SG@1")
     known, guessed = entry("k", points=180), entry("k", points=60)._replace(to_compute=message)
-    for asked, first in ((guessed, known), (known, guessed), (guessed, guessed)):
-        anew = asked if first.provisional else first  # as `Register.take` has it
+    for entered, first in ((guessed, known), (known, guessed), (guessed, guessed)):
+        anew = entered if first.provisional else first  # as `Register.take` has it
         register.entries[known.award_id] = (anew.award, "new")
         register.provisional[known.award_id] = anew.provisional
-        accepted = await intake.enter(asked)
+        accepted = await intake.enter(entered)
         assert accepted == Accepted(anew.award, replayed=False, provisional=anew.provisional)
         await intake.close()
     assert [len(each.calls) for each in (line, retries)] == [2, 1]
