@@ -4,7 +4,7 @@ import asyncio
 
 import uvloop
 
-from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.register import Register
 from abacus.platform.health import Health
 from abacus.platform.settings import read_settings
@@ -13,7 +13,7 @@ from abacus.process import run_workers, stopped_by_signals
 from workers import api
 
 
-class Unbatched(Door):
+class Unbatched(AwardIntake):
     """Gathers nothing."""
 
     def __init__(self, queue: Queue, retry_queue: Queue, register: Register) -> None:
@@ -21,7 +21,7 @@ class Unbatched(Door):
 
 
 async def main() -> None:
-    vars(api)[Door.__name__] = Unbatched  # production has no other way to build the intake, and needs none
+    vars(api)[AwardIntake.__name__] = Unbatched  # production has no other way to build the intake, and needs none
     stop = asyncio.Event()
     with stopped_by_signals(stop):
         await run_workers({"api": api.wire}, read_settings(), Health(["api"]), stop, health_port=None)

@@ -31,7 +31,7 @@ from abacus.pricing.decide.formula import rate_of, worth
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
-from abacus.proof.examine import EVERYBODY, Span
+from abacus.proof.parts import EVERYBODY, Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify

@@ -13,10 +13,10 @@ from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
-from abacus.intake.partners.movement_batcher import Till
+from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
@@ -63,8 +63,8 @@ async def wire(wiring: Wiring) -> Run:
                 is_open.set()
             await serving
             if parts is not None:
-                await parts.door.close()
-                await parts.till.close()
+                await parts.award_intake.close()
+                await parts.movement_batcher.close()
                 with contextlib.suppress(Unavailable):
                     await parts.directory.note_use()
         finally:
@@ -82,27 +82,28 @@ async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    till = Till(PostgresMoves(moving, wiring.clock), register)
-    door = Door(queue, retry_queue, register)
+    movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
+    award_intake = AwardIntake(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.beside(directory.keep_fresh())
-    wiring.beside(door.keep_books())
+    wiring.beside(directory.keep_noting_use())
+    wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     return Parts(
         clock=wiring.clock,
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
         directory=directory,
-        door=door,
+        award_intake=award_intake,
         register=register,
         watch=Watch(register),
         members=MemberReader(pool),
         ledger=LedgerReader(pool),
         preferences=PreferenceStore(pool, wiring.clock),
-        till=till,
+        movement_batcher=movement_batcher,
         holds=HoldReader(pool),
-        adjustments=Adjustments(pool, till.move, wiring.clock, limit=wiring.settings.adjustment_limit),
+        adjustments=Adjustments(pool, movement_batcher.move, wiring.clock, limit=wiring.settings.adjustment_limit),
         health=wiring.process_health,
     )
 

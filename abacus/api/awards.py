@@ -172,7 +172,7 @@ async def award_batch(batch: BatchAsk, request: Request) -> Response:
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """Queued, posted, rejected or quarantined, with the explanation of its points."""
     partner, parts = call_of(request)
-    remembered = parts.door.remembered(award_id)
+    remembered = parts.award_intake.remembered(award_id)
     found = (await parts.register.states([award_id])).get(award_id)
     if found is not None and found.partner_id == partner.partner_id:
         return answers.json_answer(answers.state(found))
@@ -224,7 +224,7 @@ async def _enter(entry: Entry, parts: Parts) -> Accepted:
     """Raises `ApiProblem` or `Unavailable`."""
     try:
         await _check_limits(entry, parts)
-        accepted = await parts.door.enter(entry)
+        accepted = await parts.award_intake.enter(entry)
     except KeyInFlight:
         ASKED.labels(entry.partner_id, "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None

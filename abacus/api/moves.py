@@ -199,7 +199,7 @@ async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool =
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
     """Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
-    moved = await call.parts.till.move(movement)
+    moved = await call.parts.movement_batcher.move(movement)
     headers: Mapping[str, str] = {}
     if moved.status is Status.DUPLICATE:
         headers = {"Idempotency-Replayed": "true"}

@@ -6,11 +6,11 @@ from abacus.core.clock import Clock
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.issuing import Cards, Tiers
-from abacus.intake.partners.award_intake import Door
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
-from abacus.intake.partners.movement_batcher import Till
+from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.store.adjustments import Adjustments
@@ -28,13 +28,13 @@ class Parts:
     cards: Cards
     tiers: Tiers
     directory: Directory
-    door: Door
+    award_intake: AwardIntake
     register: Register
     watch: Watch
     members: MemberReader
     ledger: LedgerReader
     preferences: PreferenceStore
-    till: Till
+    movement_batcher: MovementBatcher
     holds: HoldReader
     adjustments: Adjustments
     limiter: RateLimiter = field(default_factory=RateLimiter)

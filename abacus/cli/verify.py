@@ -15,7 +15,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
-from abacus.proof.examine import EVERYBODY, Span
+from abacus.proof.parts import EVERYBODY, Span
 from abacus.proof.processes import Helpers
 from abacus.proof.verify import TransfersChecked
 from abacus.proof.verify import verify as verify_ledger

@@ -1,10 +1,21 @@
 """SQL with named parameters, for a driver that counts them, and the columns of a row type."""
 
 import re
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from types import MappingProxyType, UnionType
+from typing import Any, Final, TypeVar, get_args, get_type_hints
+from uuid import UUID
 
 # A colon and a name. Two colons are a cast.
 _NAMED: Final = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
+
+# How the fields of a row type travel, unless somebody says otherwise.
+_TYPES: Final[Mapping[type, str]] = MappingProxyType(
+    {UUID: "uuid", bool: "boolean", int: "bigint", str: "text", bytes: "bytea", datetime: "timestamptz", date: "date"}
+)
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Statement:
@@ -34,5 +45,42 @@ def columns(row_type: type[tuple[Any, ...]], table: str = "") -> str:
     order that its constructor takes.
     """
     prefix = f"{table}." if table else ""
-    fields: tuple[str, ...] = row_type._fields  # type: ignore[attr-defined]  # no type says "a named tuple"
-    return ", ".join(prefix + field for field in fields)
+    return ", ".join(prefix + field for field in _fields(row_type))
+
+
+def parameters(row_type: type[tuple[Any, ...]]) -> str:
+    """The fields of a named tuple, as the parameters of an insert: `INSERT(**row._asdict())` has their values."""
+    return ", ".join(f":{field}" for field in _fields(row_type))
+
+
+def unnested(row_type: type[tuple[Any, ...]], **types: str) -> str:
+    """Rows as a table of a statement, one array a column: `STATEMENT(**arrays(RowType, rows))` has their values.
+    `types` are those of columns for which Python's type does not tell Postgres'.
+    """
+    hints = get_type_hints(row_type)
+    given = (f":{field}::{types.get(field) or _type_of(row_type, field, hints[field])}[]" for field in hints)
+    return f"unnest({', '.join(given)}) as u ({columns(row_type)})"
+
+
+def arrays(row_type: type[Row], rows: Sequence[Row]) -> dict[str, list[object]]:
+    """The values for `unnested`, in the order of the rows."""
+    return {field: [row[place] for row in rows] for place, field in enumerate(_fields(row_type))}
+
+
+def row_of(row_type: type[Row], record: Any) -> Row:
+    """A row type's fields out of a record that holds more than these."""
+    return row_type._make(record[field] for field in _fields(row_type))  # type: ignore[attr-defined,no-any-return]  # as below
+
+
+def _fields(row_type: type[tuple[Any, ...]]) -> tuple[str, ...]:
+    return row_type._fields  # type: ignore[attr-defined,no-any-return]  # no type says "a named tuple"
+
+
+def _type_of(row_type: type[tuple[Any, ...]], field: str, hint: Any) -> str:
+    """Of a column that may hold null, the type of the other values."""
+    kinds = [each for each in get_args(hint) if each is not type(None)] if isinstance(hint, UnionType) else [hint]
+    if len(kinds) == 1:
+        for kind, name in _TYPES.items():
+            if issubclass(kinds[0], kind):
+                return name
+    raise TypeError(f"{row_type.__name__}.{field}: say its type for Postgres, there is none for {hint}")

@@ -1,15 +1,43 @@
 """Keeping what old seals hold of a member whose name is about to go, so that their roots can be computed for ever."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.seal import Head
 
 _TIMEOUT_S: Final = 3600.0  # it counts the accounts before the member's once for each seal
 
-# The member's accounts as each seal saw them, and how many accounts that still bear their names stand before.
-_HEADS: Final = """
-select s.number, a.member_id, a.program, t.seq, t.balance_after, t.hash, (
+
+class ErasedLeaf(NamedTuple):
+    """A row of `sealed_leaf`: what a seal holds of an account that bears another name now."""
+
+    member_id: str
+    program: str
+    seal_number: int
+    position: int
+    leaf: bytes
+    transfers: int
+
+
+class _SealedHead(NamedTuple):
+    """An account as a seal saw it, and how many accounts that still bear their names stand before."""
+
+    seal_number: int
+    member_id: str
+    program: str
+    seq: int
+    balance: int
+    head_hash: bytes
+    before: int
+
+    @property
+    def head(self) -> Head:
+        return Head(self.member_id, self.program, self.seq, self.balance, self.head_hash)
+
+
+_HEADS: Final = Statement("""
+select s.number as seal_number, a.member_id, a.program, t.seq, t.balance_after as balance, t.hash as head_hash, (
     select count(*) from account b join transfer f on f.member_id = b.member_id and f.program = b.program and f.seq = 1
     where (b.member_id, b.program) < (a.member_id, a.program)
         and pg_visible_in_snapshot(f.xid, s.snapshot::pg_snapshot)
@@ -17,7 +45,7 @@ select s.number, a.member_id, a.program, t.seq, t.balance_after, t.hash, (
             select from sealed_leaf k
             where k.member_id = b.member_id and k.program = b.program and k.seal_number = s.number
         )
-)
+) as before
 from account a cross join seal s
 cross join lateral (
     select seq, balance_after, hash from transfer t
@@ -25,27 +53,25 @@ cross join lateral (
         and pg_visible_in_snapshot(t.xid, s.snapshot::pg_snapshot)
     order by seq desc limit 1
 ) t
-where a.member_id = $1
+where a.member_id = :member_id
 order by s.number, a.program
-"""
+""")
 
-_KEPT: Final = "select seal_number, position from sealed_leaf order by seal_number, position"
-_KEEP: Final = """
-insert into sealed_leaf (member_id, program, seal_number, position, leaf, transfers) values ($1, $2, $3, $4, $5, $6)
-"""
+_POSITIONS: Final = Statement("select seal_number, position from sealed_leaf order by seal_number, position")
+_KEEP: Final = Statement(f"insert into sealed_leaf ({columns(ErasedLeaf)}) values ({parameters(ErasedLeaf)})")
 
 
 async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) -> int:
     """How many leaves were kept, under the name that the member gets. In the transaction that changes the name."""
     kept: dict[int, list[int]] = {}
-    for number, position in await connection.fetch(_KEPT):
+    for number, position in await connection.fetch(*_POSITIONS()):
         kept.setdefault(number, []).append(position)
-    leaves: list[tuple[str, str, int, int, bytes, int]] = []
-    for number, *head, before in await connection.fetch(_HEADS, member_id, timeout=_TIMEOUT_S):
-        found = Head._make(head)
-        place = place_among(kept.get(number, []), before)
-        leaves.append((pseudonym, found.program, number, place, found.leaf(), found.seq))
-    await connection.executemany(_KEEP, leaves)
+    leaves: list[dict[str, object]] = []
+    for row in map(_SealedHead._make, await connection.fetch(*_HEADS(member_id=member_id), timeout=_TIMEOUT_S)):
+        position = place_among(kept.get(row.seal_number, []), row.before)
+        leaf = ErasedLeaf(pseudonym, row.program, row.seal_number, position, row.head.leaf(), row.seq)
+        leaves.append(leaf._asdict())
+    await connection.executemany(*_KEEP.rows(leaves))
     return len(leaves)
 
 

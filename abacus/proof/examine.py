@@ -7,16 +7,18 @@ reads `claim` once from end to end, where looking up each key would jump about i
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
+from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
 from abacus.proof.decide.report import Report
 from abacus.proof.decide.seal import Seal
+from abacus.proof.pager import Pager
+from abacus.proof.parts import Findings, Keys, Members, Part, Root, Span
 from abacus.proof.tree import grow
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
@@ -33,65 +35,6 @@ _PLANS: Final[Mapping[str, str]] = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
 }
-
-
-class Span(NamedTuple):
-    """Members from one id to another, both included, in the order of the ids' bytes."""
-
-    first: str = ""
-    last: str | None = None  # nobody is the last
-
-    def where(self, table: str) -> str:
-        """The condition, for `parameters` as the first ones of a statement."""
-        return f"{table}.member_id >= $1" + ("" if self.last is None else f" and {table}.member_id <= $2")
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return (self.first,) if self.last is None else (self.first, self.last)
-
-
-EVERYBODY: Final = Span()
-
-
-class Members(NamedTuple):
-    """The accounts of these members, and their transfers."""
-
-    span: Span
-
-
-class Keys(NamedTuple):
-    """What these members have claimed, as far as it lies in these pages of the register."""
-
-    span: Span
-    first_page: int
-    beyond: int
-
-
-class Root(NamedTuple):
-    """The root of a seal."""
-
-    seal: Seal
-
-
-Part: TypeAlias = Members | Keys | Root
-
-
-@dataclass(slots=True)
-class Findings:
-    """Of a part. `keys` and `numbers` are those of transfers less those of claims."""
-
-    report: Report = field(default_factory=Report)
-    keys: int = 0
-    numbers: int = 0
-
-    @property
-    def keys_match(self) -> bool:
-        return self.keys == 0 and self.numbers % 2**64 == 0
-
-    def add(self, part: "Findings") -> None:
-        self.report.add(part.report)
-        self.keys += part.keys
-        self.numbers += part.numbers
 
 
 async def use_examining_plans(connection: Connection) -> None:
@@ -117,97 +60,99 @@ def _number(key: str, table: str, seed: int) -> str:
 
 
 async def _members(connection: Connection, span: Span, recompute: Recompute, seed: int) -> Findings:
-    found = Findings()
-    report = found.report
+    findings = Findings()
+    report = findings.report
     accounts, draws = _Accounts(connection, span), _Draws(connection, span)
     follower: Follower | None = None
     numbers = 0
     async for page in _transfers(connection, span, seed):
-        for row in page:
-            transfer = Transfer._make(row[:-1])
+        for *transferred, number in page:
+            transfer = Transfer._make(transferred)
             id_ = (transfer.member_id, transfer.program)
             if follower is None or follower.id != id_:
                 if follower is not None:
                     report.faults_of(follower.id, follower.seq, follower.finish())
                 account = await accounts.up_to(id_, report)
                 follower = Follower(id_, account, recompute, await draws.of(id_, report))
-            numbers += row[-1]
+            numbers += number
             faults = follower.follow(transfer)
             if faults:
                 report.faults_of(id_, transfer.seq, faults)
-        found.keys += len(page)
+        findings.keys += len(page)
     if follower is not None:
         report.faults_of(follower.id, follower.seq, follower.finish())
     await accounts.up_to(None, report)
     await draws.of(None, report)
-    report.transfers = found.keys
-    found.numbers = numbers
-    return found
+    report.transfers = findings.keys
+    findings.numbers = numbers
+    return findings
 
 
 def _transfers(connection: Connection, span: Span, seed: int) -> AsyncIterator[Sequence[Any]]:
-    columns = ", ".join(f"t.{name}" for name in Transfer._fields)
-    query = f"""
-        select {columns}, {_number(CLAIMED_AS, "t", seed)} from transfer t where {span.where("t")}
+    """Pages of transfers, each with the number of its key."""
+    query = Statement(f"""
+        select {columns(Transfer, "t")}, {_number(CLAIMED_AS, "t", seed)} from transfer t where {span.where("t")}
         order by t.member_id, t.program, t.seq
-    """
-    return pages(connection, query, *span.parameters)
+    """)
+    return pages(connection, *query(**span.parameters))
 
 
 class _Accounts:
     """The accounts in order, beside their transfers."""
 
     def __init__(self, connection: Connection, span: Span) -> None:
-        columns = ", ".join(f"a.{name}" for name in Account._fields)
-        query = f"select {columns} from account a where {span.where('a')} order by a.member_id, a.program"
-        self._pages = pages(connection, query, *span.parameters)
-        self._page: list[Any] = []  # the next one last
+        query = Statement(f"""
+            select {columns(Account, "a")} from account a where {span.where("a")} order by a.member_id, a.program
+        """)
+        self._rows = Pager(Account, connection, *query(**span.parameters))
 
     async def up_to(self, id_: AccountId | None, report: Report) -> Account | None:
         """The account, if it is there. Those before it have no transfers: they must be empty."""
-        while (account := await self._next()) is not None and (id_ is None or account[:2] <= id_):
-            self._page.pop()
+        while (account := await self._rows.peek()) is not None and (id_ is None or account.id <= id_):
+            await self._rows.take()
             report.accounts += 1
-            if account[:2] == id_:
+            if account.id == id_:
                 return account
-            report.faults_of(account[:2], 0, Follower(account[:2], account, _nothing).finish())
+            report.faults_of(account.id, 0, Follower(account.id, account, _nothing).finish())
         return None
 
-    async def _next(self) -> Account | None:
-        if not self._page:
-            page = await anext(self._pages, None)
-            self._page = [] if page is None else list(reversed(page))
-        return Account(*self._page[-1]) if self._page else None
+
+class _Draw(NamedTuple):
+    """A row of `draw`, with the key of the lot's transfer."""
+
+    member_id: str
+    program: str
+    lot_seq: int
+    seq: int
+    points: int
+    lot_key: str | None
+
+    @property
+    def account_id(self) -> AccountId:
+        return (self.member_id, self.program)
 
 
 class _Draws:
     """What was taken of lots by name, in order, beside the transfers that took it."""
 
     def __init__(self, connection: Connection, span: Span) -> None:
-        query = f"""
-            select d.member_id, d.program, d.lot_seq, d.seq, d.points, t.key from draw d
+        query = Statement(f"""
+            select d.member_id, d.program, d.lot_seq, d.seq, d.points, t.key as lot_key from draw d
             left join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq = d.lot_seq
             where {span.where("d")} order by d.member_id, d.program, d.lot_seq, d.seq
-        """
-        self._pages = pages(connection, query, *span.parameters)
-        self._page: list[Any] = []  # the next one last
+        """)
+        self._rows = Pager(_Draw, connection, *query(**span.parameters))
 
     async def of(self, id_: AccountId | None, report: Report) -> list[Drawn]:
         """Those of the account. Before it there are none: they would be of accounts without transfers."""
-        found: list[Drawn] = []
-        while (row := await self._next()) is not None and (id_ is None or tuple(row[:2]) <= id_):
-            self._page.pop()
-            if tuple(row[:2]) == id_:
-                found.append(Drawn(*row[2:]))
+        drawn: list[Drawn] = []
+        while (draw := await self._rows.peek()) is not None and (id_ is None or draw.account_id <= id_):
+            await self._rows.take()
+            if draw.account_id == id_:
+                drawn.append(Drawn(draw.lot_seq, draw.seq, draw.points, draw.lot_key))
             else:
-                report.faults_of((row[0], row[1]), row["seq"], ["a draw from a lot, of a transfer that is not there"])
-        return found
-
-    async def _next(self) -> Any | None:
-        if not self._page:
-            page = await anext(self._pages, None)
-            self._page = [] if page is None else list(reversed(page))
-        return self._page[-1] if self._page else None
+                report.faults_of(draw.account_id, draw.seq, ["a draw from a lot, of a transfer that is not there"])
+        return drawn
 
 
 def _nothing(_: Transfer) -> None:
@@ -215,13 +160,11 @@ def _nothing(_: Transfer) -> None:
 
 
 async def _keys(connection: Connection, part: Keys, seed: int) -> Findings:
-    count, numbers = await connection.fetchrow(
-        f"""
+    query = Statement(f"""
         select count(*), coalesce(sum({_number("c.key", "c", seed)}), 0) from claim c
         where {part.span.where("c")} and c.ctid >= '({part.first_page},0)' and c.ctid < '({part.beyond},0)'
-        """,
-        *part.span.parameters,
-    )
+    """)
+    count, numbers = await connection.fetchrow(*query(**part.span.parameters))
     return Findings(keys=-count, numbers=-int(numbers))
 
 

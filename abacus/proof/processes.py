@@ -17,7 +17,8 @@ from typing import Any, Final, Self
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import open_pool, passing_failures
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.examine import Findings, Part, examine, use_examining_plans
+from abacus.proof.examine import examine, use_examining_plans
+from abacus.proof.parts import Findings, Part
 
 _AHEAD: Final = 2  # parts for each process: one in hand, one to go on with
 
@@ -49,11 +50,11 @@ class Helpers:
                     under_way.add(self._begun(snapshot, waiting.popleft(), recompute, seed))
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
-                    found = each.result()
+                    findings = each.result()
                     under_way.remove(each)
-                    if isinstance(found, _Down):
-                        raise Unavailable(*found)
-                    yield found
+                    if isinstance(findings, _Down):
+                        raise Unavailable(*findings)
+                    yield findings
         except BrokenProcessPool as error:
             # The executor is about to end these too, and breaks on one that was cancelled before it came to it.
             await asyncio.gather(*under_way, return_exceptions=True)

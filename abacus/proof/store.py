@@ -3,21 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, proof_of
 from abacus.proof.decide.seal import Seal, next_seal
 from abacus.proof.tree import LeavesAdded, grow, quietly
 
-_COLUMNS: Final = ", ".join(Seal._fields)
-_SEALS: Final = f"select {_COLUMNS} from seal order by number"
-_LAST: Final = f"select {_COLUMNS} from seal order by number desc limit 1"
-_ONE: Final = f"select {_COLUMNS} from seal where number = $1"
-_INSERT: Final = f"insert into seal ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)"
+_SEALS: Final = Statement(f"select {columns(Seal)} from seal order by number")
+_LAST: Final = Statement(f"select {columns(Seal)} from seal order by number desc limit 1")
+_ONE: Final = Statement(f"select {columns(Seal)} from seal where number = :number")
+_INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({parameters(Seal)})")
 
 # A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees what is stamped before the oldest
 # transaction that is still open, and nothing else: all writers of that have ended.
@@ -46,7 +46,7 @@ class Seals:
         Raises `Refused` when a seal is being made already.
         """
         async with passing_failures(), self._alone() as connection:
-            last = await self._read(connection, _LAST)
+            last = await _read(connection, _LAST())
             if last is not None and self._clock.now() - last.sealed_at < if_older_than:
                 return Made(last, is_new=False)
             # Nothing is written before the end: the relay waits for whoever has begun to write.
@@ -55,7 +55,7 @@ class Seals:
                 snapshot = await connection.fetchval(_SNAPSHOT)
                 grown = await grow(connection, snapshot, last.number + 1 if last else 1, progress=progress)
                 seal = next_seal(last, grown.sealed, snapshot, sealed_at)
-                await connection.execute(_INSERT, *seal)
+                await connection.execute(*_INSERT(**seal._asdict()))
         return Made(seal, is_new=True)
 
     async def all(self) -> list[Seal]:
@@ -69,7 +69,7 @@ class Seals:
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            seal = await (self._read(connection, _LAST) if number is None else self._read(connection, _ONE, number))
+            seal = await _read(connection, _LAST() if number is None else _ONE(number=number))
             if seal is None:
                 raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
             grown = await grow(connection, seal.snapshot, seal.number, watched=account, progress=progress)
@@ -79,10 +79,6 @@ class Seals:
             name = " ".join(account)
             raise Refused(f"{name} had no transfer yet at seal {seal.number}; `abacus ledger seal` makes a new one")
         return proof_of(seal, grown.head, grown.place, grown.path)
-
-    async def _read(self, connection: Connection, query: str, *parameters: object) -> Seal | None:
-        row = await connection.fetchrow(query, *parameters)
-        return Seal(*row) if row else None
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Connection]:
@@ -97,4 +93,9 @@ class Seals:
 
 
 async def all_seals(connection: Connection) -> list[Seal]:
-    return [Seal(*row) for row in await connection.fetch(_SEALS)]
+    return [Seal(*row) for row in await connection.fetch(*_SEALS())]
+
+
+async def _read(connection: Connection, query: tuple[Any, ...]) -> Seal | None:
+    row = await connection.fetchrow(*query)
+    return Seal(*row) if row else None

@@ -1,4 +1,4 @@
-"""Erasure: the record of it, and the one door through which a member's name is taken out of the ledger."""
+"""Erasure: the record of it, and the one way by which a member's name is taken out of the ledger."""
 
 from alembic import op
 

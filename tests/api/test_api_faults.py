@@ -13,7 +13,7 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.intake.earning.decide.source_message import Message
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.register import Found, Reception, Register, Status
+from abacus.intake.partners.register import Reception, Register, RegisterAnswer, Status
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.ledgers import award as contract_award
@@ -77,7 +77,7 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
 async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither answers nor refuses. One flight learns that; the others do not wait for it any more."""
+    """It neither answers nor refuses. One round learns that; the others do not wait for it any more."""
     monkeypatch.setattr(api, "_DATABASE_WITHIN_S", 1.0)
     async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
@@ -124,15 +124,17 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
         for points in (60, 180)
     )
     guessed = guessed._replace(to_compute=Message(b"{}", "api:acme:k by SG@1"))
-    assert await register_.take([guessed]) == {guessed.award_id: Found(Reception.OURS, guessed.award, provisional=True)}
+    assert await register_.take([guessed]) == {
+        guessed.award_id: RegisterAnswer(Reception.OURS, guessed.award, provisional=True)
+    }
     assert (await register_.states([guessed.award_id]))[guessed.award_id].provisional
     assert (await register_.take([known]))[known.award_id].reception is Reception.IN_FLIGHT
     await register_.release([guessed.award_id])
     assert await register_.states([guessed.award_id]) == {}
-    assert await register_.take([known]) == {known.award_id: Found(Reception.OURS, known.award)}
+    assert await register_.take([known]) == {known.award_id: RegisterAnswer(Reception.OURS, known.award)}
     await register_.release([known.award_id])
     # Once it is known it stays known: whoever guesses now sends what the other knew.
-    assert await register_.take([guessed]) == {known.award_id: Found(Reception.OURS, known.award)}
+    assert await register_.take([guessed]) == {known.award_id: RegisterAnswer(Reception.OURS, known.award)}
     # A process that dies while it sends leaves nothing that looks queued for ever.
     later = Register(house.pool, FixedClock(clock.now() + timedelta(minutes=1)))
     assert await later.states([known.award_id]) == {}

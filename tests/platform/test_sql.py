@@ -1,15 +1,38 @@
 """Statements with named parameters: what the driver is given, and what is refused."""
 
+from datetime import UTC, date, datetime
+from enum import StrEnum
 from typing import NamedTuple
+from uuid import UUID
 
 import pytest
 
-from abacus.platform.sql import Statement, columns
+from abacus.platform.postgres import Pool
+from abacus.platform.sql import Statement, arrays, columns, parameters, row_of, unnested
 
 
 class Point(NamedTuple):
     x: int
     y: int
+
+
+class Word(StrEnum):
+    YES = "yes"
+
+
+class Everything(NamedTuple):
+    """A column of each type."""
+
+    id: UUID
+    is_one: bool
+    number: int
+    text: str
+    word: Word
+    raw: bytes
+    at: datetime
+    day: date
+    document: bytes
+    nothing: int | None = None
 
 
 @pytest.mark.parametrize(
@@ -43,3 +66,39 @@ def test_many_rows() -> None:
 def test_columns_of_a_row_type() -> None:
     assert columns(Point) == "x, y"
     assert columns(Point, "p") == "p.x, p.y"
+
+
+def test_parameters_of_a_row_type() -> None:
+    insert = Statement(f"insert into point ({columns(Point)}) values ({parameters(Point)})")
+    assert insert(**Point(1, 2)._asdict()) == ("insert into point (x, y) values ($1, $2)", 1, 2)
+
+
+def test_rows_as_arrays() -> None:
+    assert unnested(Point) == "unnest(:x::bigint[], :y::bigint[]) as u (x, y)"
+    assert unnested(Point, y="int") == "unnest(:x::bigint[], :y::int[]) as u (x, y)"
+    assert arrays(Point, [Point(1, 2), Point(3, 4)]) == {"x": [1, 3], "y": [2, 4]}
+    assert arrays(Point, []) == {"x": [], "y": []}
+
+
+def test_a_row_out_of_a_wider_record() -> None:
+    assert row_of(Point, {"z": 3, "y": 2, "x": 1}) == Point(1, 2)
+
+
+def test_a_type_that_nobody_knows_has_to_be_said() -> None:
+    class Odd(NamedTuple):
+        points: float
+
+    with pytest.raises(TypeError, match="say its type for Postgres"):
+        unnested(Odd)
+    assert unnested(Odd, points="float8") == "unnest(:points::float8[]) as u (points)"
+
+
+async def test_postgres_gives_the_rows_back(pool: Pool) -> None:
+    now, day, id_ = datetime(2026, 1, 2, 3, tzinfo=UTC), date(2026, 1, 2), UUID(int=7)
+    rows = [
+        Everything(id_, True, 2**40, "a", Word.YES, b"\0", now, day, b'{"a": 1}'),  # noqa: FBT003  # a column's value
+        Everything(UUID(int=8), False, -1, "", Word.YES, b"", now, day, b"[]", 5),  # noqa: FBT003  # the same
+    ]
+    select = Statement(f"select {columns(Everything)} from {unnested(Everything, document='json')} order by id")
+    assert [Everything(*row) for row in await pool.fetch(*select(**arrays(Everything, rows)))] == rows
+    assert await pool.fetch(*select(**arrays(Everything, []))) == []

@@ -1,12 +1,9 @@
-"""The reader serves the last known cards, whatever becomes of the store."""
+"""The reader serves the last known cards, and never none. How a copy is kept fresh is in tests/platform."""
 
 import asyncio
 import math
-import random
-from collections.abc import Callable
 
 import pytest
-from structlog.testing import capture_logs
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
@@ -23,18 +20,15 @@ def freshly_read(count: int) -> list[PublishedCard]:
 
 
 class Shelf:
-    """A store in memory that can be down, empty or stuck, and counts how often it is read."""
+    """A store in memory that can be down or empty, and counts how often it is read."""
 
     def __init__(self, cards: int = 0) -> None:
         self.cards = cards
         self.down = False
-        self.stuck = False
         self.reads = 0
 
     async def all(self) -> list[PublishedCard]:
         self.reads += 1
-        if self.stuck:
-            await asyncio.Event().wait()
         if self.down:
             raise DOWN
         return freshly_read(self.cards)
@@ -132,61 +126,3 @@ async def test_looking_again_while_the_store_is_down() -> None:
     clock.at += 1
     await reader.look_again()
     assert (shelf.reads, len(reader.book())) == (3, 1)
-
-
-async def test_a_stuck_store_does_not_hold_the_caller() -> None:
-    shelf = Shelf(1)
-    reader = CardReader(shelf.all, load_within_s=0.01)
-    shelf.stuck = True
-    with pytest.raises(Unavailable, match=r"rate cards unavailable: not read within 0\.01 s"):
-        await reader.refresh()
-    shelf.stuck = False
-    await reader.refresh()
-    assert len(reader.book()) == 1
-
-
-async def test_keeping_fresh_says_once_that_it_fails_and_once_that_it_recovered() -> None:
-    shelf = Shelf(1)
-    reader = CardReader(shelf.all, refresh_every_s=0.001, rng=random.Random(1))
-    with capture_logs() as logs:
-        task = asyncio.create_task(reader.keep_fresh())
-        await until(lambda: shelf.reads >= 3)
-        shelf.down, seen = True, shelf.reads
-        await until(lambda: shelf.reads >= seen + 5)
-        assert len(reader.book()) == 1
-        shelf.down, shelf.cards, seen = False, 2, shelf.reads
-        await until(lambda: shelf.reads >= seen + 5)
-        assert len(reader.book()) == 2
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-    assert task.cancelled()
-    assert [(line["log_level"], line["event"], line["serving_cards"]) for line in logs] == [
-        ("warning", "rate cards cannot be read", 1),
-        ("info", "rate cards can be read again", 2),
-    ]
-
-
-async def test_keeping_fresh_starts_before_the_first_card_is_published() -> None:
-    shelf = Shelf(0)
-    reader = CardReader(shelf.all, refresh_every_s=0.001)
-    task = asyncio.create_task(reader.keep_fresh())
-    await until(lambda: shelf.reads >= 3)
-    shelf.cards = 1
-    await until(lambda: reader.age_s < math.inf)
-    assert len(reader.book()) == 1
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-async def test_a_mistake_of_ours_is_not_taken_for_an_outage() -> None:
-    async def broken() -> list[PublishedCard]:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await CardReader(broken).keep_fresh()
-
-
-async def until(reached: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not reached():  # noqa: ASYNC110  # what is waited for happens inside the reader, which has no event
-            await asyncio.sleep(0.001)

@@ -18,7 +18,7 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.store.cards import CardStore
 from abacus.proof import verify as module
 from abacus.proof.decide.report import MOST_FAULTS, Report
-from abacus.proof.examine import Span
+from abacus.proof.parts import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify

@@ -8,7 +8,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
-from abacus.intake.awarding.isolate_failures import by_halves
+from abacus.intake.awarding.isolate_failures import isolate_failures
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import decode_envelope, encode_award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
@@ -54,10 +54,12 @@ class Awarder:
         # Of several messages the one at fault is found first, by whoever handed them over; then the award in it.
         failures: list[Exception] | None = [] if len(received) == 1 else None
         for start in range(0, len(awards), MOST_AWARDS):
-            posting = by_halves(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
+            posting = isolate_failures(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
             bad += [item for outcome in await posting if (item := _set_aside(outcome)) is not None]
         for start in range(0, len(reversals), MOST_AWARDS):
-            moving = by_halves(reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures)
+            moving = isolate_failures(
+                reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures
+            )
             bad += [item for moved in await moving if (item := _set_aside_reversal(moved)) is not None]
         await self._quarantine.add(bad)
         if failures:

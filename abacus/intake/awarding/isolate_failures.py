@@ -12,7 +12,7 @@ Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
 
-async def by_halves(
+async def isolate_failures(
     things: Sequence[Thing],
     work: Callable[[Sequence[Thing]], Awaitable[list[Result]]],
     refused: Callable[[Thing, Unpostable], Result],
@@ -37,5 +37,5 @@ async def by_halves(
             failures.append(error)
             return []
     middle = len(things) // 2
-    first = await by_halves(things[:middle], work, refused, failures)
-    return first + await by_halves(things[middle:], work, refused, failures)
+    first = await isolate_failures(things[:middle], work, refused, failures)
+    return first + await isolate_failures(things[middle:], work, refused, failures)

@@ -125,22 +125,48 @@ def target_of(
 
 
 def spend_of(order: SpendOrder, target: Target, key: str, agent: Agent) -> Spend:
-    facts = fingerprint(("spend", target.member_id, target.program, str(order.points), order.reason))
-    return Spend(key, *target[:3], facts, order.points, order.reason, *agent)
+    return Spend(
+        key=key,
+        member_id=target.member_id,
+        program=target.program,
+        country=target.country,
+        fingerprint=fingerprint(("spend", target.member_id, target.program, str(order.points), order.reason)),
+        points=order.points,
+        reason=order.reason,
+        actor=agent.actor,
+        source=agent.source,
+    )
 
 
 def hold_of(order: HoldOrder, target: Target, key: str, agent: Agent, now: datetime) -> Reserve:
-    facts = fingerprint(
-        ("hold", target.member_id, target.program, str(order.points), order.reason, str(order.expires_in))
+    facts = ("hold", target.member_id, target.program, str(order.points), order.reason, str(order.expires_in))
+    return Reserve(
+        key=key,
+        member_id=target.member_id,
+        program=target.program,
+        country=target.country,
+        fingerprint=fingerprint(facts),
+        points=order.points,
+        reason=order.reason,
+        actor=agent.actor,
+        source=agent.source,
+        hold_id=award_id(key),
+        until=now + timedelta(seconds=order.expires_in),
     )
-    until = now + timedelta(seconds=order.expires_in)
-    return Reserve(key, *target[:3], facts, order.points, order.reason, *agent, award_id(key), until)
 
 
 def capture_of(order: CaptureOrder, hold: Hold, agent: Agent) -> Capture:
-    facts = fingerprint(("capture", str(hold.hold_id), "" if order.points is None else str(order.points)))
-    key = f"capture:{hold.hold_id}"
-    return Capture(key, hold.member_id, hold.program, hold.country, facts, order.points, *agent, hold.hold_id)
+    return Capture(
+        key=f"capture:{hold.hold_id}",
+        member_id=hold.member_id,
+        program=hold.program,
+        country=hold.country,
+        fingerprint=fingerprint(("capture", str(hold.hold_id), "" if order.points is None else str(order.points))),
+        points=order.points,
+        actor=agent.actor,
+        source=agent.source,
+        hold_id=hold.hold_id,
+    )
 
 
 def reversal_of(
@@ -148,37 +174,40 @@ def reversal_of(
 ) -> Reversal:
     part = "" if order.points is None else str(order.points)
     return Reversal(
-        key,
-        original.member_id,
-        original.program,
-        original.country,
-        fingerprint(("reverse", original.key, part, order.reason)),
-        original.key,
-        order.points,
-        card.card.on_shortfall,
-        card.name,
-        order.reason,
-        *agent,
-        now,
-        last_good_day(now, card.card.zone, card.card.expiry_months),
-        card.card.expiry is Expiry.LIFETIME,
+        key=key,
+        member_id=original.member_id,
+        program=original.program,
+        country=original.country,
+        fingerprint=fingerprint(("reverse", original.key, part, order.reason)),
+        reverses=original.key,
+        part=order.points,
+        on_shortfall=card.card.on_shortfall,
+        card=card.name,
+        reason=order.reason,
+        actor=agent.actor,
+        source=agent.source,
+        occurred_at=now,
+        expires_on=last_good_day(now, card.card.zone, card.card.expiry_months),
+        lifetime=card.card.expiry is Expiry.LIFETIME,
     )
 
 
 def adjustment_of(order: AdjustmentOrder, target: Target, key: str, source: str, now: datetime) -> Adjustment:
     card = target.card.card
-    facts = fingerprint(("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor))
+    facts = ("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor)
     return Adjustment(
-        key,
-        *target[:3],
-        facts,
-        order.points,
-        order.reason,
-        order.actor,
-        source,
-        None,
-        last_good_day(now, card.zone, card.expiry_months),
-        card.expiry is Expiry.LIFETIME,
+        key=key,
+        member_id=target.member_id,
+        program=target.program,
+        country=target.country,
+        fingerprint=fingerprint(facts),
+        points=order.points,
+        reason=order.reason,
+        actor=order.actor,
+        source=source,
+        approved_by=None,
+        expires_on=last_good_day(now, card.zone, card.expiry_months),
+        lifetime=card.expiry is Expiry.LIFETIME,
     )
 
 

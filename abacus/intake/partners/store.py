@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import asyncpg
 
@@ -11,11 +11,48 @@ from abacus.core.errors import Refused
 from abacus.intake.partners.decide.keys import NewKey
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, checked
 from abacus.ledger.decide.allowance import Allowance
+from abacus.ledger.store.partner_limits import AllowanceRow
 from abacus.ledger.types.limits import Limits
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
-_PARTNER_COLUMNS: Final = ", ".join(Partner._fields)
-_KEY_COLUMNS: Final = ", ".join(PartnerKey._fields)
+_HAS_CARD: Final = Statement("select exists (select from rate_card where scope = :scope)")
+_CREATE: Final = Statement(f"insert into partner ({columns(Partner)}) values ({parameters(Partner)})")
+_ALLOW: Final = Statement(f"""
+insert into allowance (partner_id, {columns(Limits)}) values (:partner_id, {parameters(Limits)})
+""")
+_ADD_KEY: Final = Statement(f"insert into partner_key ({columns(PartnerKey)}) values ({parameters(PartnerKey)})")
+
+_LOCK: Final = Statement("select true from partner where partner_id = :partner_id for update")
+_VALID_KEYS: Final = Statement("""
+select prefix from partner_key where partner_id = :partner_id and (expires_at is null or expires_at > :now)
+order by created_at desc, prefix
+""")
+_END_KEY: Final = Statement("update partner_key set expires_at = least(expires_at, :end) where prefix = :prefix")
+_DISABLE: Final = Statement("""
+update partner set disabled_at = coalesce(disabled_at, :now) where partner_id = :partner_id returning disabled_at
+""")
+_SIGN: Final = Statement("update partner set signing_secret = :secret where partner_id = :partner_id")
+_LIMIT: Final = Statement(f"""
+update allowance set ({columns(Limits)}) = row({parameters(Limits)}) where partner_id = :partner_id
+""")
+
+_PARTNERS: Final = Statement(f"select {columns(Partner)} from partner order by partner_id")
+_KEYS: Final = Statement(f"select {columns(PartnerKey)} from partner_key order by created_at, prefix")
+_ALLOWANCES: Final = Statement(f"select {columns(AllowanceRow)} from allowance")
+
+
+class _Use(NamedTuple):
+    """When a key was last used."""
+
+    prefix: str
+    last_used_at: datetime
+
+
+_NOTE_USE: Final = Statement(f"""
+update partner_key k set last_used_at = greatest(k.last_used_at, u.last_used_at)
+from {unnested(_Use)} where k.prefix = u.prefix
+""")
 
 
 class Registered(NamedTuple):
@@ -36,114 +73,77 @@ class PartnerStore:
     async def create(self, partner: Partner, limits: Limits, key: NewKey) -> None:
         """Raises `Refused` for a partner that makes no sense, or whose id is taken."""
         checked(partner)
+        scope, partner_id = partner.card_scope, partner.partner_id
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            if partner.card_scope is not None and not await connection.fetchval(
-                "select exists (select from rate_card where scope = $1)", partner.card_scope
-            ):
-                raise Refused(f"--card: no rate card of the scope {partner.card_scope!r} is published")
+            if scope is not None and not await connection.fetchval(*_HAS_CARD(scope=scope)):
+                raise Refused(f"--card: no rate card of the scope {scope!r} is published")
             try:
-                await connection.execute(
-                    f"insert into partner ({_PARTNER_COLUMNS})"
-                    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-                    *partner,
-                )
+                await connection.execute(*_CREATE(**partner._asdict()))
             except asyncpg.UniqueViolationError:
-                raise Refused(f"there is a partner {partner.partner_id!r} already") from None
-            await connection.execute(
-                "insert into allowance (partner_id, per_award, per_member_day, per_day, in_total)"
-                " values ($1, $2, $3, $4, $5)",
-                partner.partner_id,
-                *limits,
-            )
-            await _add_key(connection, partner.partner_id, key, partner.created_at)
+                raise Refused(f"there is a partner {partner_id!r} already") from None
+            await connection.execute(*_ALLOW(partner_id=partner_id, **limits._asdict()))
+            await _add_key(connection, partner_id, key, partner.created_at)
 
     async def rotate(self, partner_id: str, key: NewKey, *, overlap: timedelta) -> datetime:
         """A new key; the newest one so far stays valid for the overlap and older ones end now. Until when it does."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _exists(connection, partner_id)
-            rows = await connection.fetch(
-                "select prefix from partner_key where partner_id = $1 and (expires_at is null or expires_at > $2)"
-                " order by created_at desc, prefix",
-                partner_id,
-                now,
-            )
-            for place, row in enumerate(rows):
-                await connection.execute(
-                    "update partner_key set expires_at = least(expires_at, $2) where prefix = $1",
-                    row["prefix"],
-                    now if place else now + overlap,
-                )
+            await _lock(connection, partner_id)
+            for place, row in enumerate(await connection.fetch(*_VALID_KEYS(partner_id=partner_id, now=now))):
+                await connection.execute(*_END_KEY(prefix=row["prefix"], end=now if place else now + overlap))
             await _add_key(connection, partner_id, key, now)
         return now + overlap
 
     async def disable(self, partner_id: str) -> datetime:
         """From now on its keys open nothing. What was accepted before is still posted."""
-        now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _exists(connection, partner_id)
-            since: datetime = await connection.fetchval(
-                "update partner set disabled_at = coalesce(disabled_at, $2) where partner_id = $1"
-                " returning disabled_at",
-                partner_id,
-                now,
-            )
+            await _lock(connection, partner_id)
+            since: datetime = await connection.fetchval(*_DISABLE(partner_id=partner_id, now=self._clock.now()))
         return since
 
     async def sign(self, partner_id: str, secret: str | None) -> None:
         """Its requests must be signed with this secret, and with no other any more; or need not be signed."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _exists(connection, partner_id)
-            await connection.execute("update partner set signing_secret = $2 where partner_id = $1", partner_id, secret)
+            await _lock(connection, partner_id)
+            await connection.execute(*_SIGN(partner_id=partner_id, secret=secret))
 
     async def limit(self, partner_id: str, limits: Limits) -> None:
         """Put other limits in place of those it has."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _exists(connection, partner_id)
-            await connection.execute(
-                "update allowance set per_award = $2, per_member_day = $3, per_day = $4, in_total = $5"
-                " where partner_id = $1",
-                partner_id,
-                *limits,
-            )
+            await _lock(connection, partner_id)
+            await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
 
     async def all(self) -> list[Registered]:
         async with passing_failures(), self._pool.acquire() as connection:
-            partners = await connection.fetch(f"select {_PARTNER_COLUMNS} from partner order by partner_id")
-            keys = await connection.fetch(f"select {_KEY_COLUMNS} from partner_key order by created_at, prefix")
-            allowances = await connection.fetch(
-                "select partner_id, per_award, per_member_day, per_day, in_total, used, day, used_that_day"
-                " from allowance"
-            )
+            partners = [_partner(row) for row in await connection.fetch(*_PARTNERS())]
+            keys = [PartnerKey(*row) for row in await connection.fetch(*_KEYS())]
+            rows = [AllowanceRow(*row) for row in await connection.fetch(*_ALLOWANCES())]
         by_partner: dict[str, list[PartnerKey]] = {}
-        for row in keys:
-            key = PartnerKey(*row)
+        for key in keys:
             by_partner.setdefault(key.partner_id, []).append(key)
-        spent = {row[0]: Allowance(Limits(*row[1:5]), *row[5:]) for row in allowances}
-        found = [Partner(*row)._replace(countries=tuple(row["countries"])) for row in partners]
-        return [Registered(each, by_partner.get(each.partner_id, []), spent[each.partner_id]) for each in found]
+        allowances = {row.partner_id: row.allowance for row in rows}
+        return [
+            Registered(partner, by_partner.get(partner.partner_id, []), allowances[partner.partner_id])
+            for partner in partners
+        ]
 
     async def note_use(self, last_used: Mapping[str, datetime]) -> None:
         """When keys were last used, by prefix."""
         async with passing_failures():
-            await self._pool.execute(
-                "update partner_key k set last_used_at = greatest(k.last_used_at, u.at)"
-                " from unnest($1::text[], $2::timestamptz[]) as u (prefix, at) where k.prefix = u.prefix",
-                list(last_used),
-                list(last_used.values()),
-            )
+            await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
 
 
-async def _exists(connection: Connection, partner_id: str) -> None:
-    if not await connection.fetchval("select true from partner where partner_id = $1 for update", partner_id):
+def _partner(row: Sequence[Any]) -> Partner:
+    partner = Partner(*row)
+    return partner._replace(countries=tuple(partner.countries))
+
+
+async def _lock(connection: Connection, partner_id: str) -> None:
+    """Raises `Refused` for a partner that is not there."""
+    if not await connection.fetchval(*_LOCK(partner_id=partner_id)):
         raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
 
 
 async def _add_key(connection: Connection, partner_id: str, key: NewKey, now: datetime) -> None:
-    await connection.execute(
-        "insert into partner_key (prefix, partner_id, digest, created_at) values ($1, $2, $3, $4)",
-        key.prefix,
-        partner_id,
-        key.digest,
-        now,
-    )
+    row = PartnerKey(key.prefix, partner_id, key.digest, created_at=now, expires_at=None, last_used_at=None)
+    await connection.execute(*_ADD_KEY(**row._asdict()))

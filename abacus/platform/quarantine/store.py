@@ -3,33 +3,108 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
 from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.quarantine.types import HeldItem, Item, Stage
+from abacus.platform.sql import Statement, arrays, columns, unnested
 
 HELD: Final = "held"
 REPLAYED: Final = "replayed"
 
 _LARGEST_REPLAYED: Final = 180 * 1024  # in base64 still within SQS' 256 KiB
 
-_COLUMNS: Final = "stage, origin, reason, detail, body, key, fingerprint, posted_fingerprint"
+
+class _Row(NamedTuple):
+    """A row of `quarantine`."""
+
+    id: str
+    stage: str
+    origin: str
+    reason: str
+    detail: str
+    body: bytes
+    key: str | None
+    fingerprint: str | None
+    posted_fingerprint: str | None
+    status: str
+    set_aside_at: datetime
+    replayed_at: datetime | None
+    replays: int
+
+    @classmethod
+    def of(cls, item: Item, now: datetime) -> "_Row":
+        return cls(
+            id=item.id,
+            stage=item.stage,
+            origin=_storable(item.origin),
+            reason=item.reason,
+            detail=_storable(item.detail),
+            body=item.body,
+            key=None if item.key is None else _storable(item.key),
+            fingerprint=item.fingerprint,
+            posted_fingerprint=item.posted_fingerprint,
+            status=HELD,
+            set_aside_at=now,
+            replayed_at=None,
+            replays=0,
+        )
+
+    @property
+    def held(self) -> HeldItem:
+        item = Item(
+            stage=Stage(self.stage),
+            origin=self.origin,
+            reason=Reason(self.reason),
+            detail=self.detail,
+            body=self.body,
+            key=self.key,
+            fingerprint=self.fingerprint,
+            posted_fingerprint=self.posted_fingerprint,
+        )
+        return HeldItem(item, self.status, self.set_aside_at, self.replayed_at, self.replays)
+
 
 # An item that comes back after a replay is held again; one that is set aside twice because of a crash changes nothing.
-_ADD: Final = f"""
-insert into quarantine as q (id, {_COLUMNS}, status, set_aside_at)
-select u.*, 'held', $10
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::text[], $9::text[])
-    as u (id, {_COLUMNS})
-order by u.id
+_ADD: Final = Statement(f"""
+insert into quarantine as q ({columns(_Row)})
+select u.* from {unnested(_Row)} order by u.id
 on conflict (id) do update
-    set status = 'held', reason = excluded.reason, detail = excluded.detail, set_aside_at = excluded.set_aside_at,
+    set status = excluded.status, reason = excluded.reason, detail = excluded.detail,
+        set_aside_at = excluded.set_aside_at,
         fingerprint = excluded.fingerprint, posted_fingerprint = excluded.posted_fingerprint
-    where q.status <> 'held'
-"""
+    where q.status <> excluded.status
+""")
+
+_LIST: Final = Statement(f"""
+select {columns(_Row)} from quarantine
+where (:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
+order by set_aside_at desc, id limit :limit
+""")
+
+_COUNTS: Final = Statement("""
+select reason, count(*) from quarantine
+where status = :status and (:since::timestamptz is null or set_aside_at >= :since)
+group by reason order by reason
+""")
+
+_ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
+
+_TAKE: Final = Statement(f"""
+select {columns(_Row)} from quarantine
+where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
+    and (:reason::text is null or reason = :reason)
+    and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
+    and octet_length(body) <= {_LARGEST_REPLAYED}
+order by set_aside_at, id limit :limit for update skip locked
+""")
+
+_REPLAYED: Final = Statement(f"""
+update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = replays + 1 where id = any(:ids::text[])
+""")
 
 
 class QuarantinePort(Protocol):
@@ -51,20 +126,9 @@ class QuarantineStore:
         unique = list({item.id: item for item in items}.values())
         if not unique:
             return
+        now = self._clock.now()
         async with passing_failures():
-            await self._pool.execute(
-                _ADD,
-                [item.id for item in unique],
-                [str(item.stage) for item in unique],
-                [_storable(item.origin) for item in unique],
-                [str(item.reason) for item in unique],
-                [_storable(item.detail) for item in unique],
-                [item.body for item in unique],
-                [_storable(item.key) for item in unique],
-                [item.fingerprint for item in unique],
-                [item.posted_fingerprint for item in unique],
-                self._clock.now(),
-            )
+            await self._pool.execute(*_ADD(**arrays(_Row, [_Row.of(item, now) for item in unique])))
         for item in unique:
             QUARANTINED.labels(str(item.stage), str(item.reason)).inc()
 
@@ -73,29 +137,18 @@ class QuarantineStore:
     ) -> Sequence[HeldItem]:
         """The newest items first."""
         async with passing_failures():
-            rows = await self._pool.fetch(
-                "select * from quarantine where ($1::text is null or status = $1)"
-                " and ($2::text is null or reason = $2) order by set_aside_at desc, id limit $3",
-                status,
-                reason,
-                limit,
-            )
-        return [_held(row) for row in rows]
+            rows = await self._pool.fetch(*_LIST(status=status, reason=reason, limit=limit))
+        return [_Row(*row).held for row in rows]
 
     async def counts(self, *, status: str = HELD, since: datetime | None = None) -> dict[Reason, int]:
         async with passing_failures():
-            rows = await self._pool.fetch(
-                "select reason, count(*) from quarantine where status = $1"
-                " and ($2::timestamptz is null or set_aside_at >= $2) group by reason order by reason",
-                status,
-                since,
-            )
+            rows = await self._pool.fetch(*_COUNTS(status=status, since=since))
         return {Reason(reason): count for reason, count in rows}
 
     async def get(self, id_: str) -> HeldItem | None:
         async with passing_failures():
-            row = await self._pool.fetchrow("select * from quarantine where id = $1", id_)
-        return _held(row) if row else None
+            row = await self._pool.fetchrow(*_ONE(id=id_))
+        return _Row(*row).held if row else None
 
     @asynccontextmanager
     async def replaying(
@@ -111,43 +164,14 @@ class QuarantineStore:
         What is larger than a queue takes stays held: it was never a transaction.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await connection.fetch(
-                "select * from quarantine where status = 'held' and (cardinality($1::text[]) = 0 or id = any($1))"
-                " and ($2::text is null or reason = $2) and octet_length(body) <= $4"
-                " and ($5::timestamptz is null or set_aside_at < $5)"
-                " order by set_aside_at, id limit $3 for update skip locked",
-                list(ids),
-                reason,
-                limit,
-                _LARGEST_REPLAYED,
-                set_aside_before,
-            )
+            taken = _TAKE(ids=list(ids), reason=reason, set_aside_before=set_aside_before, limit=limit)
+            rows = [_Row(*row) for row in await connection.fetch(*taken)]
             # Marked before they are sent, in the same transaction: if one is refused again at once, its row is
             # written after ours and ends as held.
-            await connection.execute(
-                "update quarantine set status = 'replayed', replayed_at = $2, replays = replays + 1 where id = any($1)",
-                [row["id"] for row in rows],
-                self._clock.now(),
-            )
-            yield [_held(row) for row in rows]
+            await connection.execute(*_REPLAYED(ids=[row.id for row in rows], now=self._clock.now()))
+            yield [row.held for row in rows]
 
 
-def _held(row: Any) -> HeldItem:
-    item = Item(
-        Stage(row["stage"]),
-        row["origin"],
-        Reason(row["reason"]),
-        row["detail"],
-        bytes(row["body"]),
-        row["key"],
-        row["fingerprint"],
-        row["posted_fingerprint"],
-    )
-    return HeldItem(item, row["status"], row["set_aside_at"], row["replayed_at"], row["replays"])
-
-
-def _storable(text: Any) -> Any:
+def _storable(text: str) -> str:
     """Postgres keeps every character but one, and UTF-8 has no lone surrogates."""
-    if text is None:
-        return None
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()

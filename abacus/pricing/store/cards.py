@@ -2,28 +2,32 @@
 
 import json
 from datetime import datetime
-from typing import Final
-
-import asyncpg
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
 from abacus.pricing.decide.card import CardFaults, PublishedCard, RateCard, parse_card, to_document
 
-_LOCK_SCOPE: Final = "select pg_advisory_xact_lock(hashtext('rate_card:' || $1::text))"
-_LATEST: Final = """
-    select scope, version, document from rate_card where scope = $1 order by version desc limit 1
-"""
-_ONE: Final = """
-    select scope, version, document from rate_card where scope = $1 and version = $2
-"""
-_ALL: Final = """
-    select scope, version, document from rate_card order by scope, version
-"""
-_INSERT: Final = """
-    insert into rate_card (scope, version, effective_from, document, published_at, published_by)
-    values ($1, $2, $3, $4, $5, $6)
-"""
+
+class _Row(NamedTuple):
+    """A row of `rate_card`."""
+
+    scope: str
+    version: int
+    effective_from: datetime
+    document: str
+    published_at: datetime
+    published_by: str
+
+
+_LOCK_SCOPE: Final = Statement("select pg_advisory_xact_lock(hashtext('rate_card:' || :scope::text))")
+_LATEST: Final = Statement(f"""
+    select {columns(_Row)} from rate_card where scope = :scope order by version desc limit 1
+""")
+_ONE: Final = Statement(f"select {columns(_Row)} from rate_card where scope = :scope and version = :version")
+_ALL: Final = Statement(f"select {columns(_Row)} from rate_card order by scope, version")
+_INSERT: Final = Statement(f"insert into rate_card ({columns(_Row)}) values ({parameters(_Row)})")
 
 
 class CardStore:
@@ -39,39 +43,46 @@ class CardStore:
         changed.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(_LOCK_SCOPE, card.scope)
-            row = await connection.fetchrow(_LATEST, card.scope)
-            latest = _published(row) if row else None
+            await connection.execute(*_LOCK_SCOPE(scope=card.scope))
+            record = await connection.fetchrow(*_LATEST(scope=card.scope))
+            latest = _published(_Row(*record)) if record else None
             if latest is not None and latest.card == card:
                 raise Refused(f"{latest.name} is this card already: nothing to publish")
             published = PublishedCard(card, latest.version + 1 if latest else 1)
-            document = json.dumps(to_document(card))
-            await connection.execute(_INSERT, card.scope, published.version, card.effective_from, document, now, by)
+            row = _Row(
+                scope=card.scope,
+                version=published.version,
+                effective_from=card.effective_from,
+                document=json.dumps(to_document(card)),
+                published_at=now,
+                published_by=by,
+            )
+            await connection.execute(*_INSERT(**row._asdict()))
         return published
 
     async def all(self) -> list[PublishedCard]:
         async with passing_failures():
-            rows = await self._pool.fetch(_ALL)
-        return [_published(row) for row in rows]
+            records = await self._pool.fetch(*_ALL())
+        return [_published(_Row(*record)) for record in records]
 
     async def latest(self, scope: str) -> PublishedCard | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(_LATEST, scope)
-        return _published(row) if row else None
+            record = await self._pool.fetchrow(*_LATEST(scope=scope))
+        return _published(_Row(*record)) if record else None
 
     async def get(self, scope: str, version: int) -> PublishedCard | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(_ONE, scope, version)
-        return _published(row) if row else None
+            record = await self._pool.fetchrow(*_ONE(scope=scope, version=version))
+        return _published(_Row(*record)) if record else None
 
 
-def _published(row: asyncpg.Record) -> PublishedCard:
+def _published(row: _Row) -> PublishedCard:
     """A newer Abacus may have published what this one cannot read. Its work has to wait for the upgrade: going by the
     version before would award by the wrong rates.
     """
     try:
-        return PublishedCard(parse_card(json.loads(row["document"])), row["version"])
+        return PublishedCard(parse_card(json.loads(row.document)), row.version)
     except CardFaults as faults:
         fault = faults.faults[0]
-        name = f"{row['scope']}@{row['version']}"
+        name = f"{row.scope}@{row.version}"
         raise Unavailable("rate cards", f"this version of Abacus cannot read {name}: {fault}") from faults

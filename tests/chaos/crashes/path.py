@@ -115,6 +115,7 @@ _RULES: Final = (
     _Rule("abacus.platform.sqs.consumer", "*_hand", "*_receive*", Stage.RECEIVE),
     _Rule("abacus.platform.sqs.consumer", "*", "*", Stage.HANDLE),
     _Rule("abacus.platform.quarantine.store", "*.add", "*", Stage.QUARANTINE),
+    _Rule("abacus.platform.fresh_copy", "*", "*", Stage.DECIDE),
     _Rule("abacus.pricing.store.reader", "*", "*", Stage.DECIDE),
     _Rule("abacus.programs.tiers.store", "*", "*", Stage.DECIDE),
     _Rule("abacus.platform.kafka.reader", "*.run", "*_next*", Stage.RECEIVE),
@@ -150,11 +151,11 @@ PATH: Final = tuple(dict.fromkeys(rule.module for rule in _RULES))
 _ONLY: Final[Mapping[str, Sequence[str]]] = {
     "abacus.ledger.store.read": ("LedgerReader.claims_of",),
     "abacus.ledger.relay.publish": ("Relay.*", "_position", "_sleep"),
+    "abacus.platform.fresh_copy": ("FreshCopy.look_again", "FreshCopy._read"),
     "abacus.platform.quarantine.store": ("QuarantineStore.add",),
     "abacus.platform.sqs.queue": tuple(
         f"SqsQueue.{name}" for name in ("send", "_send_call", "receive", "delete", "keep")
     ),
-    "abacus.pricing.store.reader": ("CardReader.look_again", "CardReader._read", "CardReader._loaded"),
     "abacus.programs.tiers.store": ("MembershipStore.tiers_of",),
 }
 

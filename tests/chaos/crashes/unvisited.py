@@ -29,7 +29,7 @@ _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing 
 
 _REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
-    _Reason("abacus.intake.awarding.isolate_failures", "by_halves", "by_halves(*", _REFUSED),
+    _Reason("abacus.intake.awarding.isolate_failures", "isolate_failures", "isolate_failures(*", _REFUSED),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
@@ -39,6 +39,7 @@ _REASONS: Final = (
         "*insert into*",
         "once in a topic's life, before anything is published",
     ),
+    _Reason("abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only the API waits for a reading"),
     _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
         "abacus.platform.sqs.consumer",

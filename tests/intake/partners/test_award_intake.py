@@ -1,4 +1,4 @@
-"""The door: who is sent together, who is answered what, and what happens without the register or the queue."""
+"""The intake: who is sent together, who is answered what, and what happens without the register or the queue."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,17 +9,16 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.intake.earning.decide.source_message import Asked, Message, decode_retries
-from abacus.intake.partners import award_intake as door_module
-from abacus.intake.partners.award_intake import Accepted, Door, KeyInFlight, KeyReused
+from abacus.intake.partners.award_intake import Accepted, AwardIntake, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.register import Found, Reception
+from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
 from abacus.platform.sqs.port import Received, Unsent
 from tests.ledger.ledgers import award
 
 
 class Register:
-    """The register's part in the door, in memory; it can go away."""
+    """What the award intake asks of the register, in memory; it can go away."""
 
     def __init__(self) -> None:
         self.entries: dict[UUID, tuple[Award, str]] = {}
@@ -27,17 +26,17 @@ class Register:
         self.asked = 0
         self.provisional: dict[UUID, bool] = {}
 
-    async def take(self, entries: Sequence[Entry]) -> dict[UUID, Found]:
+    async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
         self._ask()
-        found: dict[UUID, Found] = {}
+        found: dict[UUID, RegisterAnswer] = {}
         for entry in entries:
             first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
             provisional = self.provisional.setdefault(entry.award_id, entry.provisional)
             if first.fingerprint != entry.award.fingerprint:
-                found[entry.award_id] = Found(Reception.OTHER_FACTS, first)
+                found[entry.award_id] = RegisterAnswer(Reception.OTHER_FACTS, first)
             else:
                 reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
-                found[entry.award_id] = Found(reception, first, provisional)
+                found[entry.award_id] = RegisterAnswer(reception, first, provisional)
                 if reception is Reception.OURS:
                     self.entries[entry.award_id] = (first, "taken")
         return found
@@ -95,37 +94,37 @@ def entry(key: str, **changes: object) -> Entry:
     return Entry.of("acme", award(key=f"api:acme:{key}", **changes))
 
 
-async def books_kept(door: Door) -> None:
+async def books_kept(intake: AwardIntake) -> None:
     """Until nothing is owed any more."""
-    keeping = asyncio.create_task(door.keep_books())
+    keeping = asyncio.create_task(intake.keep_books())
     async with asyncio.timeout(10):
-        while door.owed:  # noqa: ASYNC110  # the books are kept on their own time
+        while intake.owed:  # noqa: ASYNC110  # the books are kept on their own time
             await asyncio.sleep(0.05)
     keeping.cancel()
 
 
 async def test_a_hundred_callers_are_one_call() -> None:
     line, register = Line(), Register()
-    door = Door(line, Line(), register)
-    accepted = await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    intake = AwardIntake(line, Line(), register)
+    accepted = await asyncio.gather(*(intake.enter(entry(str(number))) for number in range(100)))
     assert accepted == [Accepted(entry(str(number)).award, replayed=False) for number in range(100)]
     (call,) = line.calls
     assert sum(len(orjson.loads(body)["awards"]) for body in call) == 100
-    await door.close()
+    await intake.close()
     assert register.asked == 2
 
 
 async def test_more_than_fit_together_go_one_after_the_other() -> None:
     line = Line()
-    door = Door(line, Line(), Register(), most_together=30)
-    await asyncio.gather(*(door.enter(entry(str(number))) for number in range(100)))
+    intake = AwardIntake(line, Line(), Register(), most_together=30)
+    await asyncio.gather(*(intake.enter(entry(str(number))) for number in range(100)))
     assert [sum(len(orjson.loads(body)["awards"]) for body in call) for call in line.calls] == [30, 30, 30, 10]
 
 
 async def test_a_failed_envelope_fails_just_those_in_it() -> None:
     line, register = Line(refused='"key":"api:acme:0"'), Register()
-    door = Door(line, Line(), register)
-    answers = await asyncio.gather(*(door.enter(entry(str(n))) for n in range(250)), return_exceptions=True)
+    intake = AwardIntake(line, Line(), register)
+    answers = await asyncio.gather(*(intake.enter(entry(str(n))) for n in range(250)), return_exceptions=True)
     (bodies,) = line.calls
     first = len(orjson.loads(bodies[0])["awards"])
     assert 0 < first < 250
@@ -133,14 +132,14 @@ async def test_a_failed_envelope_fails_just_those_in_it() -> None:
     assert all(isinstance(answer, Accepted) for answer in answers[first:])
     # Whoever asks again may send at once, and it counts as the first time.
     line.refused = None
-    assert await door.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
+    assert await intake.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
 
 
 async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
     line, retries, register = Line(), Line(), Register()
-    door = Door(line, retries, register)
+    intake = AwardIntake(line, retries, register)
     later = entry("later")._replace(to_compute=Message(b'{"type":"transaction.completed"}', "api:acme:later by SG@1"))
-    accepted = await asyncio.gather(door.enter(entry("now")), door.enter(later))
+    accepted = await asyncio.gather(intake.enter(entry("now")), intake.enter(later))
     assert list(accepted) == [
         Accepted(entry("now").award, replayed=False),
         Accepted(later.award, replayed=False, provisional=True),
@@ -153,9 +152,9 @@ async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
 
 async def test_without_the_retry_queue_only_what_needs_it_is_refused() -> None:
     line, retries = Line(), Line(refused="api:acme:later")
-    door = Door(line, retries, Register())
+    intake = AwardIntake(line, retries, Register())
     later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
-    now, refused = await asyncio.gather(door.enter(entry("now")), door.enter(later), return_exceptions=True)
+    now, refused = await asyncio.gather(intake.enter(entry("now")), intake.enter(later), return_exceptions=True)
     assert isinstance(now, Accepted)
     assert isinstance(refused, Unavailable)
 
@@ -163,9 +162,9 @@ async def test_without_the_retry_queue_only_what_needs_it_is_refused() -> None:
 async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answer() -> None:
     register = Register()
     register.away = True
-    door = Door(Line(), Line(), register)
+    intake = AwardIntake(Line(), Line(), register)
     later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
-    assert [await door.enter(later), await door.enter(later)] == [
+    assert [await intake.enter(later), await intake.enter(later)] == [
         Accepted(later.award, replayed=False, provisional=True),
         Accepted(later.award, replayed=True, provisional=True),
     ]
@@ -174,99 +173,98 @@ async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answ
 async def test_points_that_were_provisional_and_never_left_are_those_of_the_asking_that_sends_them() -> None:
     """What the register answers when an entry is taken over decides: the award, and whether it is to be computed."""
     line, retries, register = Line(), Line(), Register()
-    door = Door(line, retries, register)
+    intake = AwardIntake(line, retries, register)
     message = Message(b"{}", "api:acme:k by SG@1")
     known, guessed = entry("k", points=180), entry("k", points=60)._replace(to_compute=message)
-    for asked, first in ((guessed, known), (known, guessed), (guessed, guessed)):
-        anew = asked if first.provisional else first  # as `Register.take` has it
+    for entered, first in ((guessed, known), (known, guessed), (guessed, guessed)):
+        anew = entered if first.provisional else first  # as `Register.take` has it
         register.entries[known.award_id] = (anew.award, "new")
         register.provisional[known.award_id] = anew.provisional
-        accepted = await door.enter(asked)
+        accepted = await intake.enter(entered)
         assert accepted == Accepted(anew.award, replayed=False, provisional=anew.provisional)
-        await door.close()
+        await intake.close()
     assert [len(each.calls) for each in (line, retries)] == [2, 1]
 
 
-async def test_more_than_a_process_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "_MOST_WAITING", 2)
-    door = Door(Line(), Line(), Register())
-    held = [asyncio.create_task(door.enter(entry(str(number)))) for number in range(2)]
+async def test_more_than_a_process_can_hold_are_refused() -> None:
+    intake = AwardIntake(Line(), Line(), Register(), most_waiting=2)
+    held = [asyncio.create_task(intake.enter(entry(str(number)))) for number in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(Unavailable, match="too many awards wait"):
-        await door.enter(entry("2"))
+        await intake.enter(entry("2"))
     assert not any(accepted.replayed for accepted in await asyncio.gather(*held))
-    assert not (await door.enter(entry("2"))).replayed
+    assert not (await intake.enter(entry("2"))).replayed
 
 
 async def test_what_the_register_does_not_know_yet_is_remembered() -> None:
     register = Register()
     register.away = True
-    door = Door(Line(), Line(), register)
+    intake = AwardIntake(Line(), Line(), register)
     one = entry("k")
-    await door.enter(one)
-    assert door.remembered(one.award_id) == one
+    await intake.enter(one)
+    assert intake.remembered(one.award_id) == one
     register.away = False
-    await books_kept(door)
-    assert door.remembered(one.award_id) is None
+    await books_kept(intake)
+    assert intake.remembered(one.award_id) is None
 
 
 async def test_a_key_in_flight_is_told_so() -> None:
     line = Line()
     line.may_send.clear()
-    door = Door(line, Line(), Register())
-    first = asyncio.create_task(door.enter(entry("k")))
+    intake = AwardIntake(line, Line(), Register())
+    first = asyncio.create_task(intake.enter(entry("k")))
     await asyncio.sleep(0)
     with pytest.raises(KeyInFlight):
-        await door.enter(entry("k"))
+        await intake.enter(entry("k"))
     line.may_send.set()
     assert not (await first).replayed
-    assert (await door.enter(entry("k"))).replayed
+    assert (await intake.enter(entry("k"))).replayed
     with pytest.raises(KeyReused):
-        await door.enter(entry("k", fingerprint="f" * 16))
+        await intake.enter(entry("k", fingerprint="f" * 16))
 
 
 async def test_a_key_that_another_process_sends_is_told_so() -> None:
     register = Register()
     await register.take([entry("k")])
     with pytest.raises(KeyInFlight):
-        await Door(Line(), Line(), register).enter(entry("k"))
+        await AwardIntake(Line(), Line(), register).enter(entry("k"))
 
 
 async def test_the_first_answer_is_given_again_whatever_the_rates_are_now() -> None:
-    door = Door(Line(), Line(), Register())
-    await door.enter(entry("k", points=5))
-    assert (await door.enter(entry("k", points=7))).award.points == 5
+    intake = AwardIntake(Line(), Line(), Register())
+    await intake.enter(entry("k", points=5))
+    assert (await intake.enter(entry("k", points=7))).award.points == 5
 
 
 async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -> None:
     line, register = Line(), Register()
-    door = Door(line, Line(), register)
+    intake = AwardIntake(line, Line(), register)
     register.away = True
-    assert not (await door.enter(entry("a"))).replayed
+    assert not (await intake.enter(entry("a"))).replayed
     asked = register.asked
-    assert not (await door.enter(entry("b"))).replayed
+    assert not (await intake.enter(entry("b"))).replayed
     assert register.asked == asked, "it is not asked again while it is known to be away"
-    assert (await door.enter(entry("a"))).replayed
+    assert (await intake.enter(entry("a"))).replayed
     with pytest.raises(KeyReused):
-        await door.enter(entry("a", fingerprint="f" * 16))
-    assert (len(line.calls), door.owed) == (2, 2)
+        await intake.enter(entry("a", fingerprint="f" * 16))
+    assert (len(line.calls), intake.owed) == (2, 2)
     register.away = False
-    assert (await door.enter(entry("b"))).replayed, "also before the entries are made up for"
+    assert (await intake.enter(entry("b"))).replayed, "also before the entries are made up for"
     with pytest.raises(KeyReused):
-        await door.enter(entry("b", fingerprint="f" * 16))
-    await books_kept(door)
+        await intake.enter(entry("b", fingerprint="f" * 16))
+    await books_kept(intake)
     assert {how for _, how in register.entries.values()} == {"queued"}
-    assert (await door.enter(entry("a"))).replayed
+    assert (await intake.enter(entry("a"))).replayed
 
 
 async def test_a_caller_who_leaves_does_not_take_the_others_along() -> None:
     line = Line()
-    door = Door(line, Line(), Register())
-    leaving = asyncio.create_task(door.enter(entry("a")))
-    staying = asyncio.create_task(door.enter(entry("b")))
+    intake = AwardIntake(line, Line(), Register())
+    leaving = asyncio.create_task(intake.enter(entry("a")))
+    staying = asyncio.create_task(intake.enter(entry("b")))
     await asyncio.sleep(0)
     leaving.cancel()
     assert not (await staying).replayed
-    await door.close()
+    await intake.close()
     assert len(line.calls) == 1
-    assert (await door.enter(entry("a"))).replayed
+    assert (await intake.enter(entry("a"))).replayed

@@ -29,7 +29,7 @@ from abacus.platform.metadata import METADATA
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.proof.erased_leaves import keep_leaves
-from abacus.proof.examine import Span
+from abacus.proof.parts import Span
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.ledger.test_relay import TOPIC, Broker, publish_all
@@ -162,27 +162,27 @@ async def test_a_delivery_of_before_is_a_duplicate_and_a_new_one_opens_a_new_acc
     assert await is_clean(pool)
 
 
-DOOR = "select set_config('abacus.erasing', $1, false)"
+SAYS_WHOM = "select set_config('abacus.erasing', $1, false)"
 PSEUDONYM = "erased-" + "0" * 32
 
 
 @pytest.mark.parametrize("table", ["transfer", "claim", "rejection"])
-async def test_the_applications_role_has_no_door(pool: Pool, table: str) -> None:
+async def test_the_applications_role_has_no_way_in(pool: Pool, table: str) -> None:
     await live(pool, BOB)
     async with pool.acquire() as connection:
-        await connection.execute(DOOR, BOB)
+        await connection.execute(SAYS_WHOM, BOB)
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(f"update {table} set member_id = $1", PSEUDONYM)
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute("insert into erasure values ($1, now(), 'alice', 'asked', '[]', '{}')", PSEUDONYM)
 
 
-async def test_a_role_that_may_update_and_does_not_own_has_no_door(pool: Pool, owner: Pool) -> None:
+async def test_a_role_that_may_update_and_does_not_own_has_no_way_in(pool: Pool, owner: Pool) -> None:
     """As if somebody had granted too much."""
     await live(pool, BOB)
     await owner.execute("grant update on transfer to abacus_app")
     async with pool.acquire() as connection:
-        await connection.execute(DOOR, BOB)
+        await connection.execute(SAYS_WHOM, BOB)
         with pytest.raises(asyncpg.RestrictViolationError, match="append-only: UPDATE refused"):
             await connection.execute("update transfer set member_id = $1 where member_id = $2", PSEUDONYM, BOB)
 
@@ -212,7 +212,7 @@ async def test_through_the_door_only_a_name_changes(pool: Pool, owner: Pool, era
     await live(pool, BOB)
     await live(pool, ANNA)
     async with owner.acquire() as connection:
-        await connection.execute(DOOR, erasing)
+        await connection.execute(SAYS_WHOM, erasing)
         with pytest.raises(asyncpg.RestrictViolationError, match="append-only"):
             await connection.execute(statement.format(name=PSEUDONYM, bob=BOB))
 

@@ -1,0 +1,87 @@
+"""The rows of `partner_award`: awards that partners asked for, by the id that the partner knows."""
+
+from datetime import date, datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from abacus.core.sources import partner_source
+from abacus.ledger.types.award import Award, Kind
+from abacus.platform.sql import columns, unnested
+
+
+class PartnerAward(NamedTuple):
+    """One row. `queued_at` is there once the queue has the award; until `taken_until` a process is sending it. The
+    points of a `provisional` one are computed anew before they are posted.
+    """
+
+    award_id: UUID
+    partner_id: str
+    key: str
+    member_id: str
+    program: str
+    country: str
+    points: int
+    occurred_at: datetime
+    expires_on: date
+    activity: bool
+    fingerprint: str
+    explanation: bytes
+    lifetime: bool
+    provisional: bool
+    asked_at: datetime
+    queued_at: datetime | None
+    taken_until: datetime | None
+
+    @classmethod
+    def of(
+        cls,
+        award_id: UUID,
+        partner_id: str,
+        award: Award,
+        *,
+        asked_at: datetime,
+        provisional: bool = False,
+        queued_at: datetime | None = None,
+        taken_until: datetime | None = None,
+    ) -> "PartnerAward":
+        return cls(
+            award_id=award_id,
+            partner_id=partner_id,
+            key=award.key,
+            member_id=award.member_id,
+            program=award.program,
+            country=award.country,
+            points=award.points,
+            occurred_at=award.occurred_at,
+            expires_on=award.expires_on,
+            activity=award.activity,
+            fingerprint=award.fingerprint,
+            explanation=award.explanation,
+            lifetime=award.lifetime,
+            provisional=provisional,
+            asked_at=asked_at,
+            queued_at=queued_at,
+            taken_until=taken_until,
+        )
+
+    @property
+    def award(self) -> Award:
+        return Award(
+            key=self.key,
+            member_id=self.member_id,
+            program=self.program,
+            country=self.country,
+            kind=Kind.EARN,
+            points=self.points,
+            occurred_at=self.occurred_at,
+            expires_on=self.expires_on,
+            activity=self.activity,
+            fingerprint=self.fingerprint,
+            explanation=self.explanation,
+            source=partner_source(self.partner_id),
+            lifetime=self.lifetime,
+        )
+
+
+PARTNER_AWARD_COLUMNS: Final = columns(PartnerAward)
+PARTNER_AWARD_ROWS: Final = unnested(PartnerAward, explanation="json")  # as `u`

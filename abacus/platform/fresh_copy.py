@@ -1,0 +1,136 @@
+"""A copy of a table, kept fresh in the process: read in the background, served from memory, kept while the table cannot
+be read.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import structlog
+
+from abacus.core.backoff import Backoff
+from abacus.core.errors import Unavailable
+
+Row = TypeVar("Row")
+Value = TypeVar("Value")
+
+log = structlog.get_logger(__name__)
+
+
+class FreshCopy(Generic[Row, Value]):
+    """Serves what `build` makes of the rows that were read last. It never forgets them.
+
+    A row that has not changed stays the same object from one reading to the next, and so does the value when no row
+    has, so that what callers remember for it stays good. `name` is what the rows are, as errors and the log have it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], Awaitable[Sequence[Row]]],
+        *,
+        key: Callable[[Row], Hashable],
+        build: Callable[[Sequence[Row]], Value],
+        refresh_every_s: float,
+        load_within_s: float,
+        look_again_every_s: float,
+        monotonic: Callable[[], float] = time.monotonic,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._name = name
+        self._load = load
+        self._key = key
+        self._build = build
+        self._refresh_every_s = refresh_every_s
+        self._load_within_s = load_within_s
+        self._look_again_every_s = look_again_every_s
+        self._monotonic = monotonic
+        self._rng = rng or random.Random()
+        self._backoff = Backoff(longest_s=refresh_every_s)
+        self._one_at_a_time = asyncio.Lock()
+        self._rows: dict[Hashable, Row] = {}
+        self._value: Value | None = None
+        self._why_not = "not read yet"
+        self._tried_at = float("-inf")
+        self._read_at = float("-inf")
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the rows were last read; infinite before that."""
+        return self._monotonic() - self._read_at
+
+    def value(self) -> Value:
+        """As last read. Raises `Unavailable` when nothing was ever read."""
+        if self._value is None:
+            raise Unavailable(self._name, self._why_not)
+        return self._value
+
+    async def refresh(self) -> None:
+        """Read the rows now. Raises `Unavailable` when that fails, and keeps the copy."""
+        async with self._one_at_a_time:
+            await self._read()
+
+    async def look_again(self, *, wait: bool = False) -> None:
+        """Before somebody is told that a row is not there: perhaps it was written a moment ago.
+
+        Reads at most once in `look_again_every_s`, however many ask. Whoever asks sooner gets the copy as it is; with
+        `wait`, it returns after a reading that began later than this call, or was tried. Raises `Unavailable` only
+        while nothing was ever read.
+        """
+        called_at = self._monotonic()
+        async with self._one_at_a_time:
+            if self._tried_at < called_at:
+                too_soon_by_s = self._tried_at + self._look_again_every_s - self._monotonic()
+                if wait and too_soon_by_s > 0:
+                    await asyncio.sleep(too_soon_by_s)
+                if wait or too_soon_by_s <= 0:
+                    with suppress(Unavailable):
+                        await self._read()
+        self.value()
+
+    async def keep_fresh(self) -> None:
+        """Read the rows again and again until cancelled, the sooner while it fails for the first few times.
+
+        Says once that it began to fail, and once that it recovered.
+        """
+        failures = 0
+        while True:
+            try:
+                await self.refresh()
+            except Unavailable as error:
+                failures += 1
+                if failures == 1:
+                    log.warning("%s cannot be read", self._name, why=str(error), serving=len(self._rows))
+                await self._pause(self._backoff.wait(failures, self._rng))
+            else:
+                if failures:
+                    log.info("%s can be read again", self._name, after_failures=failures, serving=len(self._rows))
+                failures = 0
+                await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
+
+    async def _pause(self, seconds: float) -> None:
+        """Until it is time to read again. The place where word of a change will cut the wait short."""
+        await asyncio.sleep(seconds)
+
+    async def _read(self) -> None:
+        began = self._tried_at = self._monotonic()
+        try:
+            async with asyncio.timeout(self._load_within_s):
+                rows = await self._load()
+        except TimeoutError:
+            self._why_not = f"not read within {self._load_within_s:g} s"
+            raise Unavailable(self._name, self._why_not) from None
+        except Unavailable as error:
+            self._why_not = error.detail if error.dependency == self._name else str(error)
+            raise
+        self._read_at = began
+        by_key = {self._key(row): self._same(row) for row in rows}
+        if self._value is None or by_key != self._rows:
+            self._value, self._rows = self._build(list(by_key.values())), by_key
+
+    def _same(self, row: Row) -> Row:
+        known = self._rows.get(self._key(row))
+        return known if known is not None and known == row else row

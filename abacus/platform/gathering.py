@@ -1,0 +1,94 @@
+"""Requests that arrive within a few milliseconds, gathered into one call: each caller is answered by itself."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
+
+
+class Waiting(NamedTuple, Generic[Request, Answer]):
+    """A request, and the caller who waits for its answer. Who has left, or has an answer, is given none."""
+
+    request: Request
+    future: "asyncio.Future[Answer]"
+
+    def answer(self, answer: Answer) -> None:
+        if not self.future.done():
+            self.future.set_result(answer)
+
+    def refuse(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+Work: TypeAlias = Callable[[Sequence[Waiting[Request, Answer]]], Awaitable[None]]
+
+
+class Gatherer(Generic[Request, Answer]):
+    """Hands the requests over in the order of their arrival: `work` answers or refuses each. What it raises instead
+    is told to every caller that it has not answered, and those who come later do not notice.
+
+    A round begins `gather_s` after its first request. It takes `most_together` requests, or all; at most `at_once`
+    rounds are worked on at a time, and the requests of the others wait.
+    """
+
+    def __init__(
+        self,
+        work: Work[Request, Answer],
+        *,
+        gather_s: float,
+        most_together: int | None = None,
+        at_once: int | None = None,
+    ) -> None:
+        self._work = work
+        self._gather_s = gather_s
+        self._most_together = most_together
+        self._turn: AbstractAsyncContextManager[None] = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
+        self._waiting: deque[Waiting[Request, Answer]] = deque()
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    @property
+    def waiting(self) -> int:
+        """Requests that no round has taken yet."""
+        return len(self._waiting)
+
+    async def ask(self, request: Request) -> Answer:
+        """The answer to this request. A caller may leave; its request is worked on all the same."""
+        waiting: Waiting[Request, Answer] = Waiting(request, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if len(self._waiting) == 1:
+            self.beside(self._round())
+        return await waiting.future
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let it run beside the rounds; `close` waits for it too."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def close(self) -> None:
+        """Returns when nothing is under way any more."""
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def _round(self) -> None:
+        await asyncio.sleep(self._gather_s)
+        async with self._turn:
+            together = self._next()
+            if self._waiting:
+                self.beside(self._round())
+            error: Exception = RuntimeError("the work on this request ended without an answer")
+            try:
+                await self._work(together)
+            except Exception as failure:  # noqa: BLE001  # whatever it is, each caller is told
+                error = failure
+            for waiting in together:
+                waiting.refuse(error)
+
+    def _next(self) -> Sequence[Waiting[Request, Answer]]:
+        most = len(self._waiting) if self._most_together is None else min(self._most_together, len(self._waiting))
+        return [self._waiting.popleft() for _ in range(most)]

@@ -1,0 +1,66 @@
+"""The parts into which the ledger is cut to be examined, and the findings in a part."""
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.proof.decide.report import Report
+from abacus.proof.decide.seal import Seal
+
+
+class Span(NamedTuple):
+    """Members from one id to another, both included, in the order of the ids' bytes."""
+
+    first: str = ""
+    last: str | None = None  # nobody is the last
+
+    def where(self, table: str) -> str:
+        """The condition for a statement, whose parameters are `parameters` then."""
+        return f"{table}.member_id >= :first" + ("" if self.last is None else f" and {table}.member_id <= :last")
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {"first": self.first} if self.last is None else {"first": self.first, "last": self.last}
+
+
+EVERYBODY: Final = Span()
+
+
+class Members(NamedTuple):
+    """The accounts of these members, and their transfers."""
+
+    span: Span
+
+
+class Keys(NamedTuple):
+    """What these members have claimed, as far as it lies in these pages of the register."""
+
+    span: Span
+    first_page: int
+    beyond: int
+
+
+class Root(NamedTuple):
+    """The root of a seal."""
+
+    seal: Seal
+
+
+Part: TypeAlias = Members | Keys | Root
+
+
+@dataclass(slots=True)
+class Findings:
+    """Of a part. `keys` and `numbers` are those of transfers less those of claims."""
+
+    report: Report = field(default_factory=Report)
+    keys: int = 0
+    numbers: int = 0
+
+    @property
+    def keys_match(self) -> bool:
+        return self.keys == 0 and self.numbers % 2**64 == 0
+
+    def add(self, part: "Findings") -> None:
+        self.report.add(part.report)
+        self.keys += part.keys
+        self.numbers += part.numbers
