@@ -1,4 +1,4 @@
-"""The register for callers who cannot wait: it gets a short time to answer, and its entries are kept while it is away."""
+"""The register for callers who cannot wait: it has a short time to answer; while it is away its entries are kept."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
