@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import pytest
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.keys import NewKey, new_key
 from abacus.intake.partners.decide.partner import Partner, PartnerKey
@@ -13,6 +12,7 @@ from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import Registered
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.types.limits import Limits
+from tests.support.fixed_clock import FixedClock
 
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)
 ALLOWANCE: Final = Allowance(Limits(per_award=7), 0, NOW.date(), 0)
