@@ -6,6 +6,7 @@ from tests.mutants.changes import Node
 from tests.mutants.killers import batch, day, fate, lapse, limits, moving, posting, taken, transfer
 from tests.mutants.mutant import Mutant
 
+_GATE: Final = "abacus/ledger/decide/duplicates.py"
 _BATCH: Final = "abacus/ledger/decide/batch.py"
 _TRANSFER: Final = "abacus/ledger/decide/transfer.py"
 _HASHING: Final = "abacus/ledger/decide/chain.py"
@@ -26,30 +27,37 @@ MUTANTS: Final = (
     # What is new.
     Mutant(
         "the look whether an award's key is taken",
-        _BATCH,
-        "plan",
-        Node("claimed.get(key)", "None"),
+        _GATE,
+        "Gate.earlier",
+        Node("self._before.get(key)", "None"),
         (batch("posted before"),),
     ),
     Mutant(
         "the look whether the batch itself took an award's key",
-        _BATCH,
-        "plan",
-        Node("claims.get(key)", "None"),
+        _GATE,
+        "Gate.earlier",
+        Node("self.entered.get(key)", "None"),
         (batch("twice the same"),),
     ),
     Mutant(
-        "the comparison of an award's facts",
+        "passing awards by the gate",
         _BATCH,
         "plan",
-        Node("earlier.fingerprint == award.fingerprint", "True"),
+        Node("claims.earlier(...)", "None"),
+        (batch("posted before"),),
+    ),
+    Mutant(
+        "the comparison of an award's facts",
+        _GATE,
+        "Gate.earlier",
+        Node("first.fingerprint == fingerprint", "True"),
         (batch("posted before for other facts"),),
     ),
     Mutant(
         "the order in which awards' keys are claimed",
         _BATCH,
         "plan",
-        Node("sorted(claims.values())", "list(claims.values())"),
+        Node("sorted(claims.entered.values())", "list(claims.entered.values())"),
         (posting(_ORDERED),),
     ),
     Mutant(
@@ -70,21 +78,21 @@ MUTANTS: Final = (
         "the rejection that stands for its key",
         _BATCH,
         "plan",
-        Node("standing.rejections.get(key)", "None"),
+        Node("Gate(standing.rejections)", "Gate({})"),
         (limits("a rejection is final for its key"),),
     ),
     Mutant(
         "the rejection that stands for its key in a batch",
         _BATCH,
         "plan",
-        Node("rejected.get(key)", "None"),
+        Node("rejections.earlier(...)", "None"),
         (limits("a rejection is final within its batch"),),
     ),
     Mutant(
         "the comparison of a rejected award's facts",
         _BATCH,
         "plan",
-        Node("rejection.fingerprint == award.fingerprint", "True"),
+        Node("before.same_facts", "True"),
         (limits("a rejection is final for its key"),),
     ),
     Mutant(
@@ -105,28 +113,28 @@ MUTANTS: Final = (
         "the look whether a movement's key is taken",
         _MOVING,
         "plan_moves",
-        Node("claimed.get(movement.key)", "None"),
+        Node("claims.earlier(...)", "None"),
         (fate("the same again"),),
     ),
     Mutant(
         "the look whether the batch itself took a movement's key",
         _MOVING,
         "plan_moves",
-        Node("claims.get(movement.key)", "None"),
+        Node("claims.enter(...)"),
         (fate("twice in a batch"),),
     ),
     Mutant(
         "the comparison of a movement's facts",
         _MOVING,
         "plan_moves",
-        Node("earlier.fingerprint == movement.fingerprint", "True"),
+        Node("earlier.status", "Status.DUPLICATE"),
         (fate("the key for other facts"),),
     ),
     Mutant(
         "the order in which movements' keys are claimed",
         _MOVING,
         "plan_moves",
-        Node("sorted(claims.values())", "list(claims.values())"),
+        Node("sorted(claims.entered.values())", "list(claims.entered.values())"),
         (moving("test_keys_and_accounts_are_written_in_order"),),
     ),
     Mutant(

@@ -207,9 +207,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the look whether an account lapsed with this month's end before",
-        _EXPIRER,
-        "Expirer._post",
-        Node("keys[id_] not in earlier", "True"),
+        "abacus/programs/expiry/decide/batch.py",
+        "lapse_all",
+        Node("gate.earlier(key, facts)", "None"),
         (f"{_EXPIRING}::test_an_account_lapses_once_with_a_months_end",),
     ),
 )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from abacus.core.errors import SetAside
 from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
+from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
@@ -50,27 +51,27 @@ def plan(
     """
     spending = Spending(standing, posted_at)
     any_partners = bool(standing.allowances or standing.rejections)
-    rejected: dict[str, Rejection] = {}
+    claims, rejections = Gate(claimed), Gate(standing.rejections)
     outcomes: list[Outcome] = []
     transfers: list[Transfer] = []
     changed: dict[AccountId, Account] = {}
-    claims: dict[str, Claim] = {}
     for award in awards:
         key = award.key
-        earlier = claimed.get(key) or claims.get(key)
+        earlier = claims.earlier(key, award.fingerprint)
         if earlier is not None:
-            status = Status.DUPLICATE if earlier.fingerprint == award.fingerprint else Status.CONFLICT
-            outcomes.append(Outcome(award, status, claim=earlier))
+            outcomes.append(Outcome(award, earlier.status, claim=earlier.first))
             continue
         partner_id = partner_of(award.source) if any_partners else None
         if partner_id is not None:
-            earlier_rejection = standing.rejections.get(key) or rejected.get(key)
-            rejection = earlier_rejection or spending.check(partner_id, award)
+            before = rejections.earlier(key, award.fingerprint)
+            if before is not None:
+                status = Status.REJECTED if before.same_facts else Status.CONFLICT
+                outcomes.append(Outcome(award, status, rejection=before.first))
+                continue
+            rejection = spending.check(partner_id, award)
             if rejection is not None:
-                if earlier_rejection is None:
-                    rejected[key] = rejection
-                status = Status.REJECTED if rejection.fingerprint == award.fingerprint else Status.CONFLICT
-                outcomes.append(Outcome(award, status, rejection=rejection))
+                rejections.enter(key, rejection)
+                outcomes.append(Outcome(award, Status.REJECTED, rejection=rejection))
                 continue
         id_ = (award.member_id, award.program)
         try:
@@ -80,7 +81,8 @@ def plan(
             continue
         if partner_id is not None:
             spending.spend(partner_id, award)
-        claims[key] = Claim(key, *id_, transfer.seq, award.fingerprint)
+        claims.enter(key, Claim(key, *id_, transfer.seq, award.fingerprint))
         transfers.append(transfer)
         outcomes.append(Outcome(award, Status.POSTED, transfer))
-    return Plan(outcomes, transfers, sorted(claims.values()), changed, list(rejected.values()), spending)
+    new_claims, new_rejections = sorted(claims.entered.values()), list(rejections.entered.values())
+    return Plan(outcomes, transfers, new_claims, changed, new_rejections, spending)

@@ -8,6 +8,7 @@ from uuid import UUID
 from abacus.core.errors import SetAside
 from abacus.ledger.decide.account_with_lots import Change, Purse
 from abacus.ledger.decide.adjust import adjust
+from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.decide.reversal import Original, reverse
 from abacus.ledger.decide.spend import capture, release, reserve, spend
@@ -75,14 +76,13 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
     outcomes: list[Moved] = []
     transfers: list[Transfer] = []
     draws: list[Draw] = []
-    claims: dict[str, Claim] = {}
+    claims = Gate(claimed)
     changed: dict[AccountId, Account] = {}
     holds: dict[UUID, Hold] = {}
     for movement in movements:
-        earlier = claimed.get(movement.key) or claims.get(movement.key)
+        earlier = claims.earlier(movement.key, movement.fingerprint)
         if earlier is not None:
-            status = Status.DUPLICATE if earlier.fingerprint == movement.fingerprint else Status.CONFLICT
-            outcomes.append(Moved(movement, status, claim=earlier))
+            outcomes.append(Moved(movement, earlier.status, claim=earlier.first))
             continue
         id_ = account_of(movement)
         try:
@@ -94,12 +94,12 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
         changed[id_] = change.purse.account
         if change.hold is not None:
             books.holds[change.hold.hold_id] = holds[change.hold.hold_id] = change.hold
-        claims[movement.key] = Claim(movement.key, *id_, change.transfer.seq, movement.fingerprint)
+        claims.enter(movement.key, Claim(movement.key, *id_, change.transfer.seq, movement.fingerprint))
         transfers.append(change.transfer)
         draws += change.draws
         outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.purse.account))
     accounts = {id_: changed[id_] for id_ in sorted(changed)}
-    return Moves(outcomes, transfers, sorted(claims.values()), accounts, draws, list(holds.values()))
+    return Moves(outcomes, transfers, sorted(claims.entered.values()), accounts, draws, list(holds.values()))
 
 
 def _change(books: Books, purse: Purse, movement: Movement, now: datetime) -> Change:

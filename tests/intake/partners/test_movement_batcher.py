@@ -39,7 +39,7 @@ class Books:
 
 
 def spend(key: str) -> Spend:
-    return Spend(key, "bob", "GRP", "SG", "f" * 16, 5, "A coffee", "ann")
+    return Spend(key, "bob", "GRP", "SG", "f" * 16, 5, "A coffee", "ann", "person:ann")
 
 
 async def told(books: Books, *keys: str) -> list[object]:

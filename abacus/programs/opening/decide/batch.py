@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.errors import SetAside
+from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
@@ -50,20 +51,20 @@ class Openings(NamedTuple):
 
 def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin) -> Sorted:
     """All lines about an account are on one page, and one that stands there twice is one."""
-    known = dict(taken)
+    gate = Gate(taken)
     new: list[tuple[Staged, str]] = []
     already = 0
     faults: list[Fault] = []
     for staged in page:
         facts = facts_of(staged.opening)
-        earlier = known.get(staged.key)
+        earlier = gate.earlier(staged.key, facts)
         if earlier is None:
-            known[staged.key] = Taken(facts, staged.line)
+            gate.enter(staged.key, Taken(facts, staged.line))
             new.append((staged, facts))
-        elif earlier.fingerprint == facts:
+        elif earlier.same_facts:
             already += 1
         else:
-            faults.append(_contradiction(staged, earlier, origin))
+            faults.append(_contradiction(staged, earlier.first, origin))
     return Sorted(new, already, faults)
 
 

@@ -1,0 +1,48 @@
+"""The one gate where a duplicate is recognised: awards, movements, imports and expiries all pass it. Pure.
+
+A key belongs to the facts that it was first used for. The same key with the same facts is a duplicate and changes
+nothing; with other facts it is a conflict, and the first one stands.
+"""
+
+from collections.abc import Mapping
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from abacus.ledger.types.posting import Status
+
+
+class Keyed(Protocol):
+    """Whatever a key was first used for, with the fingerprint of its facts."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+
+First = TypeVar("First", bound=Keyed)
+
+
+class Earlier(NamedTuple, Generic[First]):
+    """What a key was first used for, and whether for the same facts."""
+
+    first: First
+    same_facts: bool
+
+    @property
+    def status(self) -> Status:
+        return Status.DUPLICATE if self.same_facts else Status.CONFLICT
+
+
+class Gate(Generic[First]):
+    """The keys that were used before a batch, and those that the batch itself has used so far."""
+
+    def __init__(self, before: Mapping[str, First]) -> None:
+        self._before = before
+        self.entered: dict[str, First] = {}
+
+    def earlier(self, key: str, fingerprint: str) -> Earlier[First] | None:
+        """What the key was first used for; None where it is new."""
+        first = self._before.get(key) or self.entered.get(key)
+        return None if first is None else Earlier(first, first.fingerprint == fingerprint)
+
+    def enter(self, key: str, first: First) -> None:
+        """The key is used now."""
+        self.entered[key] = first
