@@ -24,6 +24,7 @@ class _SealedHead(NamedTuple):
     """An account as a seal saw it, and how many accounts that still bear their names stand before."""
 
     seal_number: int
+    format: int
     member_id: str
     program: str
     seq: int
@@ -37,7 +38,8 @@ class _SealedHead(NamedTuple):
 
 
 _HEADS: Final = Statement("""
-select s.number as seal_number, a.member_id, a.program, t.seq, t.balance_after as balance, t.hash as head_hash, (
+select s.number as seal_number, s.format, a.member_id, a.program,
+    t.seq, t.balance_after as balance, t.hash as head_hash, (
     select count(*) from account b join transfer f on f.member_id = b.member_id and f.program = b.program and f.seq = 1
     where (b.member_id, b.program) < (a.member_id, a.program)
         and pg_visible_in_snapshot(f.xid, s.snapshot::pg_snapshot)
@@ -69,7 +71,7 @@ async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) ->
     leaves: list[dict[str, object]] = []
     for row in map(_SealedHead._make, await connection.fetch(*_HEADS(member_id=member_id), timeout=_TIMEOUT_S)):
         position = place_among(kept.get(row.seal_number, []), row.before)
-        leaf = ErasedLeaf(pseudonym, row.program, row.seal_number, position, row.head.leaf(), row.seq)
+        leaf = ErasedLeaf(pseudonym, row.program, row.seal_number, position, row.head.leaf(row.format), row.seq)
         leaves.append(leaf._asdict())
     await connection.executemany(*_KEEP.rows(leaves))
     return len(leaves)

@@ -169,5 +169,5 @@ async def _keys(connection: Connection, part: Keys, seed: int) -> Findings:
 
 
 async def _root(connection: Connection, seal: Seal) -> Findings:
-    grown = await grow(connection, seal.snapshot, seal.number)
+    grown = await grow(connection, seal.snapshot, seal.number, seal.format)
     return Findings(Report(seals=[seal.number], faults=list(seal.compared(grown.sealed))))

@@ -11,7 +11,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, proof_of
-from abacus.proof.decide.seal import Seal, next_seal
+from abacus.proof.decide.seal import CURRENT, Seal, next_seal
 from abacus.proof.tree import LeavesAdded, grow, quietly
 
 _SEALS: Final = Statement(f"select {columns(Seal)} from seal order by number")
@@ -53,7 +53,7 @@ class Seals:
             async with connection.transaction(isolation="repeatable_read"):
                 sealed_at = self._clock.now()
                 snapshot = await connection.fetchval(_SNAPSHOT)
-                grown = await grow(connection, snapshot, last.number + 1 if last else 1, progress=progress)
+                grown = await grow(connection, snapshot, last.number + 1 if last else 1, CURRENT, progress=progress)
                 seal = next_seal(last, grown.sealed, snapshot, sealed_at)
                 await connection.execute(*_INSERT(**seal._asdict()))
         return Made(seal, is_new=True)
@@ -72,7 +72,9 @@ class Seals:
             seal = await _read(connection, _LAST() if number is None else _ONE(number=number))
             if seal is None:
                 raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
-            grown = await grow(connection, seal.snapshot, seal.number, watched=account, progress=progress)
+            if not seal.is_known:
+                raise Refused(f"seal {seal.number} is of format {seal.format}, which this version does not know")
+            grown = await grow(connection, seal.snapshot, seal.number, seal.format, watched=account, progress=progress)
         for fault in seal.compared(grown.sealed):
             raise Refused(f"{fault}; run `abacus ledger verify`")
         if grown.head is None:

@@ -62,11 +62,12 @@ async def grow(
     connection: Connection,
     snapshot: str,
     number: int,
+    format_: int,
     *,
     watched: AccountId | None = None,
     progress: LeavesAdded = quietly,
 ) -> Grown:
-    """The tree of the seal with this number, which saw this snapshot. In a transaction."""
+    """The tree of the seal with this number and format, which saw this snapshot. In a transaction."""
     await connection.execute(_PLANS)
     tree, transfers, watched_head = Tree(), 0, None
     erased = Pager(ErasedLeaf, connection, *_ERASED(number=number))
@@ -79,7 +80,7 @@ async def grow(
                 next_erased = await erased.take()
             head = Head._make(row)
             is_watched = head[:2] == watched
-            tree.add(head.leaf(), watch=is_watched)
+            tree.add(head.leaf(format_), watch=is_watched)
             transfers += head.seq
             if is_watched:
                 watched_head = head

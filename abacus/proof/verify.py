@@ -138,7 +138,7 @@ async def _examine_here(
 async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts: those that take the longest first."""
     sizes = _Sizes(*await connection.fetchrow(*_SIZES()))
-    parts: list[Part] = [Root(seal) for seal in seals]
+    parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
     parts += [
         Keys(span, first, min(first + _PAGES_A_PART, sizes.key_pages))
         for first in range(0, sizes.key_pages, _PAGES_A_PART)

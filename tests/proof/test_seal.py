@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Refused
+from abacus.proof.decide import seal as seal_module
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.proof import Proof, proof_of, read_proof
-from abacus.proof.decide.seal import Head, Seal, Sealed, follow_seals, next_seal
+from abacus.proof.decide.seal import CURRENT, FORMATS, Head, Seal, Sealed, follow_seals, next_seal
 from abacus.proof.decide.seal_event import LedgerSealed, encode_sealed
 
 AT = datetime(2026, 6, 1, 12, 30, 0, 5, tzinfo=UTC)
@@ -20,7 +21,7 @@ HEADS = [Head(f"m{number}", "GRP", number + 1, 10 * number - 5, bytes([number]) 
 def sealed(*heads: Head) -> Sealed:
     tree = Tree()
     for head in heads:
-        tree.add(head.leaf())
+        tree.add(head.leaf(CURRENT))
     return Sealed(len(heads), sum(head.seq for head in heads), tree.root())
 
 
@@ -34,14 +35,14 @@ def seals() -> list[Seal]:
 def proof(place: int, heads: list[Head] = HEADS) -> Proof:
     tree = Tree()
     for number, head in enumerate(heads):
-        tree.add(head.leaf(), watch=number == place)
+        tree.add(head.leaf(CURRENT), watch=number == place)
     seal = next_seal(None, Sealed(len(heads), 15, tree.root()), "1:1:", AT)
     return proof_of(seal, heads[place], place, tree.path)
 
 
 def test_a_leaf_as_the_documents_define_it() -> None:
     text = json.dumps(["m1", "GRP", 2, 5, "01" * 32], separators=(",", ":"))
-    assert HEADS[1].leaf() == hashlib.sha256(b"\x00" + text.encode()).digest()
+    assert HEADS[1].leaf(CURRENT) == hashlib.sha256(b"\x00" + text.encode()).digest()
 
 
 def test_a_seals_hash_as_the_documents_define_it() -> None:
@@ -50,6 +51,25 @@ def test_a_seals_hash_as_the_documents_define_it() -> None:
     text = json.dumps(facts, separators=(",", ":"))
     assert second.hash == hashlib.sha256(first.hash + text.encode()).digest()
     assert (first.number, first.previous, second.previous) == (1, b"", first.hash)
+
+
+def test_a_seal_of_a_format_that_this_version_does_not_know() -> None:
+    first, second, *_ = seals()
+    unknown = second._replace(format=9)
+    assert [str(fault) for fault in follow_seals([first, unknown])] == ["seal 2: is of format 9; this version knows 1"]
+
+
+def test_a_later_format_has_a_chain_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fictitious field in the leaf: what was sealed before stays as it is, what is sealed then covers the field."""
+    first, *_ = seals()
+    monkeypatch.setitem(FORMATS, 2, lambda head: (*FORMATS[1](head), "a field"))
+    monkeypatch.setattr(seal_module, "CURRENT", 2)
+    later = next_seal(first, sealed(*HEADS), "9:9:", AT)
+    assert later.format == 2
+    assert HEADS[0].leaf(1) != HEADS[0].leaf(2)
+    assert list(follow_seals([first, later])) == []
+    told = [str(fault) for fault in follow_seals([first, later._replace(format=1)])]
+    assert told == ["seal 2: the hash does not match the row and the one before it"]
 
 
 def test_a_chain_of_seals_that_is_sound() -> None:

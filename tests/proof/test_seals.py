@@ -25,7 +25,7 @@ from abacus.programs.tiers.decide.heard import heard_in
 from abacus.proof import store as module
 from abacus.proof.announce import SealPublisher
 from abacus.proof.decide.merkle import Tree
-from abacus.proof.decide.seal import Head, Seal
+from abacus.proof.decide.seal import CURRENT, Head, Seal
 from abacus.proof.decide.seal_event import KEY, LedgerSealed, encode_sealed
 from abacus.proof.store import Seals
 from abacus.proof.tree import Grown, grow
@@ -47,7 +47,7 @@ async def root_of(pool: Pool) -> bytes:
         "select member_id, program, last_seq, balance, head_hash from account where last_seq > 0 order by 1, 2"
     )
     for row in rows:
-        tree.add(Head(*row).leaf())
+        tree.add(Head(*row).leaf(CURRENT))
     return tree.root()
 
 
@@ -58,7 +58,7 @@ async def test_a_seal_is_over_every_account_as_it_stands(pool: Pool) -> None:
     await fill(pool, *MEMBERS)
     await PostgresLedger(pool, SystemClock()).post([earned("bob", 9, program="OVO")])
     made = (await seals.make()).seal
-    assert made == Seal(2, made.sealed_at, 4, 10, await root_of(pool), made.snapshot, nothing.hash, made.hash)
+    assert made == Seal(2, made.sealed_at, 4, 10, await root_of(pool), made.snapshot, nothing.hash, made.hash, 1)
     assert await seals.all() == [nothing, made]
 
 
@@ -178,12 +178,12 @@ async def test_a_seal_holds_when_members_bear_other_names(pool: Pool, database_u
         assert [proof.index for proof in proofs] == list(range(len(names)))
         for proof in proofs:
             head = Head(proof.member_id, proof.program, proof.seq, proof.balance, bytes.fromhex(proof.head_hash))
-            leaves.setdefault(number, []).append(head.leaf())
+            leaves.setdefault(number, []).append(head.leaf(CURRENT))
             if proof.member_id in renamed:
                 async with tampering(database_url) as owner:
                     await owner.execute(
                         "insert into sealed_leaf values ($1, 'GRP', $2, $3, $4, $5)",
-                        *(f"cx-{proof.member_id}", number, proof.index, head.leaf(), proof.seq),
+                        *(f"cx-{proof.member_id}", number, proof.index, head.leaf(CURRENT), proof.seq),
                     )
     assert (await verify(pool, RECHECK, seals=None)).clean is False, "leaves are kept, and the accounts still there"
     async with tampering(database_url) as owner:

@@ -12,9 +12,11 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.decide.chain import chain
+from abacus.ledger.decide import transfer as transfer_module
+from abacus.ledger.decide.chain import FORMATS, chain
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sql import columns
 from abacus.pricing.store.cards import CardStore
 from abacus.proof import verify as module
 from abacus.proof.decide.report import MOST_FAULTS, Report
@@ -235,10 +237,44 @@ async def test_a_consistent_rewrite_is_found_by_the_seal_alone(pool: Pool, datab
     assert (await verify(pool, RECHECK, seals=0)).clean
 
 
+async def test_a_ledger_of_several_formats(pool: Pool, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of the first format, rows of today's, and rows of a later one whose hash covers a fictitious field."""
+    await fill(pool, "bob", transfers=3)
+    async with tampering(database_url) as owner:
+        await _as_first_format(owner, "bob")
+    await fill(pool, "bob", "eve", transfers=2)
+    memos = {"txn:meals:bob-6": "a memo"}
+    monkeypatch.setitem(FORMATS, 3, lambda body: FORMATS[2](body) + memos.get(body[6], "").encode())
+    monkeypatch.setattr(transfer_module, "CURRENT", 3)
+    await fill(pool, "bob", "eve", transfers=2)
+    formats = await pool.fetch("select format from transfer where member_id = 'bob' order by seq")
+    assert [row["format"] for row in formats] == [1, 1, 1, 2, 2, 3, 3]
+    assert (await verify(pool, RECHECK)).faults == []
+    memos["txn:meals:bob-6"] = "another memo"
+    told = [str(fault) for fault in (await verify(pool, RECHECK)).faults]
+    assert told == ["bob GRP #6: the hash does not match the row and the one before it"]
+    monkeypatch.delitem(FORMATS, 3)
+    told = [str(fault) for fault in (await verify(pool, RECHECK)).faults]
+    assert told[:2] == [f"bob GRP #{seq}: format 3; this version knows 1, 2" for seq in (6, 7)]
+
+
+async def _as_first_format(superuser: Connection, member: str) -> None:
+    """As its transfers were written before they had a source."""
+    rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
+    head = b""
+    for row in rows:
+        transfer = Transfer(*row)._replace(source=None, format=1, explanation=row["explanation"].encode())
+        head = chain(head, transfer[:-1])
+        await superuser.execute(
+            "update transfer set source = null, format = 1, hash = $3 where member_id = $1 and seq = $2",
+            *(member, transfer.seq, head),
+        )
+    await superuser.execute("update account set head_hash = $2 where member_id = $1", member, head)
+
+
 async def _rewrite(superuser: Connection, member: str) -> None:
     """Twice as many points from the start, with explanations, hashes and sums that fit."""
-    columns = ", ".join(Transfer._fields)
-    rows = await superuser.fetch(f"select {columns} from transfer where member_id = $1 order by seq", member)
+    rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
     head, balance = b"", 0
     for row in rows:
         twice = earned(member, row["seq"], "40.00")

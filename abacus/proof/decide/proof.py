@@ -32,7 +32,7 @@ class Proof(BaseModel):
 
     model_config = ConfigDict(title="Proof")
 
-    v: Literal[1]
+    v: Literal[1]  # the format of its leaf
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     seq: _Count
@@ -46,7 +46,7 @@ class Proof(BaseModel):
         """Why it does not hold, or nothing. With the root from elsewhere it proves more than that it fits itself."""
         head = Head(self.member_id, self.program, self.seq, self.balance, bytes.fromhex(self.head_hash))
         path = [bytes.fromhex(each) for each in self.path]
-        reached = root_by_path(head.leaf(), self.index, self.seal.accounts, path)
+        reached = root_by_path(head.leaf(self.v), self.index, self.seal.accounts, path)
         if reached is None:
             return f"the path does not fit a tree of {self.seal.accounts} accounts"
         if reached.hex() != self.seal.root:

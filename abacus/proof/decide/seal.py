@@ -5,9 +5,9 @@ account's chain, every chain's head in the seal's tree, every seal in the chain 
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -27,9 +27,19 @@ class Head(NamedTuple):
     balance: int
     head_hash: bytes
 
-    def leaf(self) -> bytes:
-        """The hash that stands for the account in the tree."""
-        return leaf_hash(orjson.dumps((self.member_id, self.program, self.seq, self.balance, self.head_hash.hex())))
+    def leaf(self, format_: int) -> bytes:
+        """The hash that stands for the account in the tree of a seal of that format."""
+        return leaf_hash(orjson.dumps(FORMATS[format_](self)))
+
+
+def _first_leaf(head: Head) -> Sequence[Any]:
+    return (head.member_id, head.program, head.seq, head.balance, head.head_hash.hex())
+
+
+# What a leaf covers, by format. A seal names its format, so a field can be added without touching older seals; a format
+# is never changed once seals have it.
+FORMATS: Final[dict[int, Callable[[Head], Sequence[Any]]]] = {1: _first_leaf}
+CURRENT: Final = 1  # what new seals are made in
 
 
 class Sealed(NamedTuple):
@@ -53,6 +63,12 @@ class Seal(NamedTuple):
     snapshot: str
     previous: bytes
     hash: bytes
+    format: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this version can compute what the seal covers."""
+        return self.format in FORMATS
 
     def compared(self, now: Sealed) -> Iterator[SealFault]:
         """What is wrong, given what the transfers that it saw come to now."""
@@ -67,8 +83,8 @@ class Seal(NamedTuple):
 
 def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime) -> Seal:
     number, previous = (last.number + 1, last.hash) if last else (1, b"")
-    hash_ = _chained(previous, number, sealed_at, sealed, snapshot)
-    return Seal(number, sealed_at, *sealed, snapshot, previous, hash_)
+    hash_ = _chained(previous, number, sealed_at, sealed, _Made(snapshot, CURRENT))
+    return Seal(number, sealed_at, *sealed, snapshot, previous, hash_, CURRENT)
 
 
 def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
@@ -80,12 +96,27 @@ def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
         elif seal.previous != previous:
             yield SealFault(seal.number, "does not name the hash of the seal before it")
         sealed = Sealed(seal.accounts, seal.transfers, seal.root)
-        if seal.hash != _chained(seal.previous, seal.number, seal.sealed_at, sealed, seal.snapshot):
+        if not seal.is_known:
+            known = ", ".join(map(str, FORMATS))
+            yield SealFault(seal.number, f"is of format {seal.format}; this version knows {known}")
+        elif seal.hash != _chained(
+            seal.previous, seal.number, seal.sealed_at, sealed, _Made(seal.snapshot, seal.format)
+        ):
             yield SealFault(seal.number, "the hash does not match the row and the one before it")
         number, previous = seal.number, seal.hash
 
 
-def _chained(previous: bytes, number: int, sealed_at: datetime, sealed: Sealed, snapshot: str) -> bytes:
+def _chained(previous: bytes, number: int, sealed_at: datetime, sealed: Sealed, made: "_Made") -> bytes:
+    """The hash of a seal. In the first format it does not cover the format."""
     at = (sealed_at - _EPOCH) // _MICROSECOND
-    facts = (number, at, sealed.accounts, sealed.transfers, sealed.root.hex(), snapshot)
+    facts: list[int | str] = [number, at, sealed.accounts, sealed.transfers, sealed.root.hex(), made.snapshot]
+    if made.format > 1:
+        facts.append(made.format)
     return hashlib.sha256(previous + orjson.dumps(facts)).digest()
+
+
+class _Made(NamedTuple):
+    """By which snapshot, and in which format."""
+
+    snapshot: str
+    format: int
