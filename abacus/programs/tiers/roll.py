@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.lease import lease
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
@@ -22,7 +23,7 @@ from abacus.programs.tiers.decide.keeping import Change, Known, roll
 from abacus.programs.tiers.decide.policy import LONG_AGO, ONE_DAY, period_of
 
 _BATCH: Final = 1000
-_ONLY_ONE: Final = "abacus tiers roll "
+_LEASE: Final = "abacus tiers roll "
 
 _UNFINISHED: Final = """
 select through from tier_roll where country = $1 and finished_at is null order by through limit 1
@@ -98,13 +99,10 @@ class Roll:
         async with self._pool.acquire() as connection:
             for setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
                 await connection.execute("select set_config($1, $2, false)", *setting)
-            if not await connection.fetchval("select pg_try_advisory_lock(hashtext($1))", _ONLY_ONE + country):
-                raise Refused(f"the tiers of {country} are being rolled already; let that run end")
-            try:
+            async with lease(connection, _LEASE + country) as is_ours:
+                if not is_ours:
+                    raise Refused(f"the tiers of {country} are being rolled already; let that run end")
                 yield connection
-            finally:
-                if not connection.is_closed():
-                    await connection.execute("select pg_advisory_unlock(hashtext($1))", _ONLY_ONE + country)
 
     async def _next(self, connection: Connection, country: str) -> date | None:
         unfinished: date | None = await connection.fetchval(_UNFINISHED, country)
