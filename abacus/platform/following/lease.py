@@ -1,10 +1,13 @@
 """A lease: the right of one session of the database to do something alone, for as long as the session lives."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from abacus.platform.postgres import Connection
+from asyncpg import InterfaceError
+
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import Connection, passing_failures
 from abacus.platform.sql import Statement
 
 _TAKE: Final = Statement("select pg_try_advisory_lock(hashtext(:name))")
@@ -22,21 +25,28 @@ async def lease(connection: Connection, name: str) -> AsyncIterator[bool]:
     try:
         yield True
     finally:
-        if not connection.is_closed():
-            await _give_back(connection, name)
+        await _give_back(connection, name)
 
 
 async def _take(connection: Connection, name: str) -> bool:
     try:
         return bool(await connection.fetchval(*_TAKE(name=name)))
     except BaseException:
-        connection.terminate()  # cut off, it may have the lease; a pool would keep the session, and the lease with it
+        _end(connection)  # cut off, it may have the lease; a pool would keep the session, and the lease with it
         raise
 
 
 async def _give_back(connection: Connection, name: str) -> None:
     try:
-        await connection.execute(*_GIVE_BACK(name=name))
+        async with passing_failures():
+            await connection.execute(*_GIVE_BACK(name=name))
+    except Unavailable:
+        _end(connection)  # with its session the lease is given back
     except BaseException:
-        connection.terminate()
+        _end(connection)
         raise
+
+
+def _end(connection: Connection) -> None:
+    with suppress(InterfaceError):  # it has ended before
+        connection.terminate()
