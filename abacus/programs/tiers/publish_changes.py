@@ -17,14 +17,6 @@ from abacus.programs.tiers.decide.keeping import Change
 _BATCH: Final = 1000
 _IDLE_S: Final = 0.2
 
-# Whoever decides holds the account, so a change is never seen before the one that came before it.
-_NEXT: Final = Statement(f"""
-select {columns(Change)} from tier_change
-where published_at is null and (member_id, program, n) > (:member_id, :program, :n)
-order by member_id, program, n
-limit :batch
-""")
-
 _PUBLISHED: Final = Statement("""
 update tier_change c set published_at = :now
 from unnest(:member_ids::text[], :programs::text[], :ns::bigint[]) as u (member_id, program, n)
@@ -43,6 +35,16 @@ class ChangeKey(NamedTuple):
 _START: Final = ChangeKey("", "", 0)
 
 
+def _next(batch: int) -> Statement:
+    # Whoever decides holds the account, so a change is never seen before the one that came before it.
+    return Statement(f"""
+    select {columns(Change)} from tier_change
+    where published_at is null and (member_id, program, n) > (:member_id, :program, :n)
+    order by member_id, program, n
+    limit {batch}
+    """)
+
+
 class UnpublishedChanges:
     """A batch is marked by the keys of its changes. A round goes through the members and begins anew, so that nobody
     waits for ever.
@@ -50,7 +52,7 @@ class UnpublishedChanges:
 
     def __init__(self, clock: Clock, *, batch: int = _BATCH) -> None:
         self._clock = clock
-        self._batch = batch
+        self._next = _next(batch)
         self._after = _START
 
     async def next(self, connection: Connection) -> Batch[Sequence[ChangeKey]] | None:
@@ -76,7 +78,7 @@ class UnpublishedChanges:
         self._after = mark[-1]
 
     async def _behind(self, connection: Connection, key: ChangeKey) -> list[Change]:
-        rows = await connection.fetch(*_NEXT(batch=self._batch, **key._asdict()))
+        rows = await connection.fetch(*self._next(**key._asdict()))
         return [Change(*row) for row in rows]
 
 
