@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from abacus.core.clock import FixedClock
 from abacus.core.errors import Unavailable
 from abacus.platform.following.publishing import Batch, Meter, Publishing
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.postgres import Connection
+from tests.support.fixed_clock import FixedClock
 
 NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 NO_CONNECTION: Final[Connection] = None
