@@ -9,7 +9,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.notice import heard
 from abacus.engage.notify.notices import Notices
-from abacus.platform.following.topic import hear
+from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES
@@ -29,7 +29,7 @@ class Listener:
         self._gathered_for = gathered_for
 
     async def handle(self, records: Sequence[Record]) -> None:
-        notices = hear(records, heard)
+        notices = read_records(records, heard)
         NOTICES.labels("unreadable").inc(notices.unreadable)
         too_old = self._clock.now() - TOLD_WITHIN
         fresh = [notice for notice in notices.values if notice.happened_at >= too_old]

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 log = structlog.get_logger(__name__)
 
 
-class Heard(NamedTuple, Generic[Value]):
+class ReadRecords(NamedTuple, Generic[Value]):
     """What records say to a follower, and how many of them say nothing to it or cannot be read."""
 
     values: Sequence[Value]
@@ -21,7 +21,7 @@ class Heard(NamedTuple, Generic[Value]):
     unreadable: int
 
 
-def hear(records: Sequence[Record], read: Callable[[bytes], Value | None]) -> Heard[Value]:
+def read_records(records: Sequence[Record], read: Callable[[bytes], Value | None]) -> ReadRecords[Value]:
     """What cannot be read is logged and counted, and holds up nothing."""
     values: list[Value] = []
     unreadable = 0
@@ -34,4 +34,4 @@ def hear(records: Sequence[Record], read: Callable[[bytes], Value | None]) -> He
         else:
             if value is not None:
                 values.append(value)
-    return Heard(values, len(records) - len(values) - unreadable, unreadable)
+    return ReadRecords(values, len(records) - len(values) - unreadable, unreadable)

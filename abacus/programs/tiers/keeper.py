@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
-from abacus.platform.following.topic import hear
+from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
@@ -51,7 +51,7 @@ class Keeper:
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Returns when every record is counted, durably. What cannot be read holds up nothing."""
-        heard = hear(records, heard_in)
+        heard = read_records(records, heard_in)
         TIER_EVENTS.labels("ignored").inc(heard.ignored)
         TIER_EVENTS.labels("unreadable").inc(heard.unreadable)
         by_account: dict[AccountId, list[Heard]] = {}

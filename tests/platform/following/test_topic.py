@@ -6,7 +6,7 @@ import pytest
 
 from abacus.core.errors import Unreadable
 from abacus.platform.following.together import Run, together
-from abacus.platform.following.topic import Heard, hear
+from abacus.platform.following.topic import ReadRecords, read_records
 from abacus.platform.kafka.reader import Record
 
 
@@ -17,21 +17,21 @@ def read(event: bytes) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("events", "heard"),
+    ("events", "values"),
     [
-        ([], Heard([], 0, 0)),
-        ([b"3", b"1", b"2"], Heard([3, 1, 2], 0, 0)),
-        ([b"3", b"0", b"x", b"", b"0", b"0", b"2"], Heard([3, 2], 3, 2)),
+        ([], ReadRecords([], 0, 0)),
+        ([b"3", b"1", b"2"], ReadRecords([3, 1, 2], 0, 0)),
+        ([b"3", b"0", b"x", b"", b"0", b"0", b"2"], ReadRecords([3, 2], 3, 2)),
     ],
 )
-def test_what_cannot_be_read_holds_up_nothing(events: list[bytes], heard: Heard[int]) -> None:
+def test_what_cannot_be_read_holds_up_nothing(events: list[bytes], values: ReadRecords[int]) -> None:
     records = [Record(event, "topic", 0, offset) for offset, event in enumerate(events)]
-    assert hear(records, read) == heard
+    assert read_records(records, read) == values
 
 
 def test_a_fault_of_the_reader_itself_is_nothing_to_pass_over() -> None:
     with pytest.raises(ZeroDivisionError):
-        hear([Record(b"0", "topic", 0, 0)], lambda event: 1 // int(event))
+        read_records([Record(b"0", "topic", 0, 0)], lambda event: 1 // int(event))
 
 
 def _until_stopped(ended: list[str], name: str) -> Run:

@@ -13,7 +13,7 @@ from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
 from abacus.platform.following.cursor import Cursor, Walk
 from abacus.platform.following.leading import Leading
-from abacus.platform.following.topic import hear
+from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import WEBHOOKS
@@ -33,7 +33,7 @@ class Postings:
         self._health = health
 
     async def handle(self, records: Sequence[Record]) -> None:
-        messages = hear(records, posted)
+        messages = read_records(records, posted)
         WEBHOOKS.labels(MessageType.POSTED, "unreadable").inc(messages.unreadable)
         if messages.values:
             await until_available(lambda: self._outbox.enter(messages.values), self._health)
