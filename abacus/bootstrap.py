@@ -14,8 +14,10 @@ from abacus.core.errors import Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
-from abacus.platform.health import Health
+from abacus.platform.following import together
+from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.kafka.reader import Handler, StreamReader
 from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool, open_pool
@@ -31,7 +33,7 @@ _COUNT_EVERY_S: Final = 10.0
 
 Entered = TypeVar("Entered")
 
-Run = Callable[[asyncio.Event], Awaitable[None]]
+Run = together.Run
 Wire = Callable[["Wiring"], Awaitable[Run]]
 
 
@@ -100,6 +102,13 @@ class Wiring:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
         self._stack.push_async_callback(publisher.close)
         return publisher
+
+    def following(self, topic: str, group: str, handle: Handler, health: WorkerHealth) -> Run:
+        """Reads the topic as one of the group, whose name gets the prefix of the queues."""
+        reader = StreamReader(
+            self.settings.required("kafka_bootstrap"), topic, f"{self.settings.queue_prefix}{group}", health
+        )
+        return lambda stop: reader.run(handle, stop)
 
     def beside(self, work: Coroutine[None, None, None]) -> None:
         """Let it run until the worker ends, which it does when this fails."""

@@ -17,7 +17,7 @@ from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Transaction, read_transaction
-from abacus.ledger.relay.publish import Relay
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import TRANSFER_COLUMNS
 from abacus.ledger.types.award import Award
@@ -111,9 +111,9 @@ async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figu
     sizes = [
         (after - earlier) / len(awards) for after, earlier in zip(await owner.fetchrow(_SIZES), before, strict=True)
     ]
-    relay, published = Relay(pool, _Nowhere(), "footprint", SystemClock(), WorkerHealth("relay")), 0
+    relay, published = transfer_relay(pool, _Nowhere(), "footprint", SystemClock(), WorkerHealth("relay")), 0
     async with _CpuCost(pool) as publishing, pool.acquire() as connection:
-        while count := await relay.publish_next(connection):
+        while count := await relay.step(connection):
             published += count
     events = await owner.fetch(f"select {TRANSFER_COLUMNS} from transfer limit 1000")
     return [

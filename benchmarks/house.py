@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.kafka.window import committed
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings

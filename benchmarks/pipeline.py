@@ -15,7 +15,7 @@ import psutil
 from abacus.cli.examples.stream import stream
 from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.kafka.publisher import Message, StreamPublisher
 from abacus.platform.postgres import open_pool

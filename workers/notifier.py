@@ -1,6 +1,5 @@
 """Tells members what became of their points and their tier: from the points and tiers streams to the channels."""
 
-import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +23,8 @@ from abacus.engage.notify.sender import BATCH, HANDS, Sender
 from abacus.engage.notify.templates import Templates, load_templates
 from abacus.intake.partners.webhooks.decide.addresses import checked_url
 from abacus.intake.partners.webhooks.post import Poster
-from abacus.platform.health import parts_of
-from abacus.platform.kafka.reader import StreamReader
+from abacus.platform.following.together import together
+from abacus.platform.health import WorkerHealth, parts_of
 from abacus.platform.settings import PREFIX, Required, Settings
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
@@ -77,22 +76,10 @@ def _naming(setting: str) -> Iterator[None]:
 async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
-    bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS)
     of_points, of_tiers, gathering, *sending = parts_of(wiring.health, 3 + len(plan.channels))
     notices, outbox = Notices(pool, clock), Outbox(pool, clock)
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
-    # Two groups: readers of one group would share out both topics, and stop each other at each change.
-    readings = [
-        (
-            StreamReader(bootstrap, topic, f"{settings.queue_prefix}{group}", health),
-            Listener(notices, clock, health, gathered_for=gathered_for),
-        )
-        for topic, group, health in (
-            (settings.points_topic, "notifier", of_points),
-            (settings.tiers_topic, "notifier-tiers", of_tiers),
-        )
-    ]
     keep = timedelta(days=settings.notify_keep_days)
     gatherer = Gatherer(notices, outbox, plan.channels, clock, gathering, keep=keep)
     senders = [
@@ -109,15 +96,17 @@ async def wire(wiring: Wiring) -> Run:
         for name, health in zip(plan.channels, sending, strict=True)
     ]
 
-    async def run(stop: asyncio.Event) -> None:
-        async with asyncio.TaskGroup() as group:
-            for reader, listener in readings:
-                group.create_task(reader.run(listener.handle, stop))
-            group.create_task(gatherer.run(stop))
-            for sender in senders:
-                group.create_task(sender.run(stop))
+    def listening(topic: str, group: str, health: WorkerHealth) -> Run:
+        listener = Listener(notices, clock, health, gathered_for=gathered_for)
+        return wiring.following(topic, group, listener.handle, health)
 
-    return run
+    # Two groups: readers of one group would share out both topics, and stop each other at each change.
+    return together(
+        listening(settings.points_topic, "notifier", of_points),
+        listening(settings.tiers_topic, "notifier-tiers", of_tiers),
+        gatherer.run,
+        *(sender.run for sender in senders),
+    )
 
 
 async def _channel(name: ChannelName, wiring: Wiring) -> Channel:

@@ -1,12 +1,12 @@
 """Publishes what is posted on the points stream, and the seals of the ledger with it."""
 
-import asyncio
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.ledger.relay.publish import Relay
+from abacus.ledger.relay.publish_transfers import transfer_relay
+from abacus.platform.following.together import together
 from abacus.platform.health import parts_of
-from abacus.proof.announce import SealPublisher
+from abacus.proof.publish_seals import seal_publisher
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
@@ -14,12 +14,7 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 async def wire(wiring: Wiring) -> Run:
     pool, topic = await wiring.pool(size=2), wiring.settings.points_topic
     relaying, sealing = parts_of(wiring.health, 2)
-    relay = Relay(pool, wiring.publisher(), topic, wiring.clock, relaying)
-    seals = SealPublisher(pool, wiring.publisher(), topic, wiring.clock, sealing)
-
-    async def run(stop: asyncio.Event) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(relay.run(stop))
-            group.create_task(seals.run(stop))
-
-    return run
+    return together(
+        transfer_relay(pool, wiring.publisher(), topic, wiring.clock, relaying).run,
+        seal_publisher(pool, wiring.publisher(), topic, wiring.clock, sealing).run,
+    )

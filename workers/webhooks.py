@@ -1,6 +1,5 @@
 """Tells partners what became of their awards: from the points stream and the rejections to their webhooks."""
 
-import asyncio
 import random
 from typing import Final
 
@@ -8,9 +7,9 @@ from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.intake.partners.webhooks.post import Poster
 from abacus.intake.partners.webhooks.sender import AT_ONCE, Sender
-from abacus.intake.partners.webhooks.sources import Postings, Rejections
+from abacus.intake.partners.webhooks.sources import Postings, rejections
+from abacus.platform.following.together import together
 from abacus.platform.health import parts_of
-from abacus.platform.kafka.reader import StreamReader
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 4
@@ -18,21 +17,13 @@ _CONNECTIONS: Final = 4
 
 async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
-    bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=AT_ONCE)
     wiring.at_the_end(poster.close)
     reading, rejecting, sending = parts_of(wiring.health, 3)
     outbox = Outbox(pool, clock)
-    reader = StreamReader(bootstrap, settings.points_topic, f"{settings.queue_prefix}webhooks", reading)
-    postings = Postings(outbox, reading)
-    rejections = Rejections(pool, clock, rejecting)
-    sender = Sender(outbox, poster, clock, sending, rng=random.Random())
-
-    async def run(stop: asyncio.Event) -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(reader.run(postings.handle, stop))
-            group.create_task(rejections.run(stop))
-            group.create_task(sender.run(stop))
-
-    return run
+    return together(
+        wiring.following(settings.points_topic, "webhooks", Postings(outbox, reading).handle, reading),
+        rejections(pool, clock, rejecting).run,
+        Sender(outbox, poster, clock, sending, rng=random.Random()).run,
+    )

@@ -6,7 +6,7 @@ import typer
 
 from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 
 app = typer.Typer(help="The points stream.", no_args_is_help=True)
 

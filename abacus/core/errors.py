@@ -1,7 +1,7 @@
 """Errors by consequence: what the one who catches it has to do.
 
-`Unavailable` means try again later, `SetAside` put this one item into the quarantine and go on, `Refused` tell the
-caller no, `LineStopped` stop this worker and let a person look.
+`Unavailable` means try again later, `SetAside` put this one item into the quarantine and go on, `Unreadable` count and
+log this one event and go on, `Refused` tell the caller no, `LineStopped` stop this worker and let a person look.
 """
 
 from enum import StrEnum
@@ -48,6 +48,10 @@ class SetAside(AbacusError):
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+
+
+class Unreadable(AbacusError):
+    """An event does not say what a follower of its topic has to know: it is passed over, for its topic keeps it."""
 
 
 class Refused(AbacusError):

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, proof_of
@@ -23,7 +24,7 @@ _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({paramet
 # transaction that is still open, and nothing else: all writers of that have ended.
 _SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
 
-_ONLY_ONE: Final = "hashtext('abacus ledger seal')"
+_LEASE: Final = "abacus ledger seal"
 
 
 class Made(NamedTuple):
@@ -84,14 +85,10 @@ class Seals:
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Connection]:
-        async with self._pool.acquire() as connection:
-            if not await connection.fetchval(f"select pg_try_advisory_lock({_ONLY_ONE})"):
+        async with self._pool.acquire() as connection, lease(connection, _LEASE) as is_ours:
+            if not is_ours:
                 raise Refused("a seal is being made already; let that end")
-            try:
-                yield connection
-            finally:
-                if not connection.is_closed():
-                    await connection.execute(f"select pg_advisory_unlock({_ONLY_ONE})")
+            yield connection
 
 
 async def all_seals(connection: Connection) -> list[Seal]:

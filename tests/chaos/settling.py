@@ -9,7 +9,7 @@ from aiokafka.errors import KafkaError
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY

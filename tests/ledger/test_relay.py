@@ -10,16 +10,19 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import STREAM
-from abacus.ledger.relay import publish as module
-from abacus.ledger.relay.publish import START, Relay, RelayCursor
+from abacus.ledger.relay.cursor import START, RelayCursor
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.point_event import PointEvent
+from abacus.platform.following import leading
+from abacus.platform.following.leading import Leading
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.postgres import Pool
 from tests.support.fixed_clock import FixedClock
 from tests.support.neighbours import neighbours_are_through
+from tests.support.stepping import all_steps
 
 TOPIC = "points"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -71,8 +74,8 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def relay(pool: Pool, broker: Broker) -> Relay:
-    return Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+def relay(pool: Pool, broker: Broker) -> Leading:
+    return transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
 
 
 async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
@@ -88,16 +91,12 @@ async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
     )
 
 
-async def publish_all(relay: Relay, pool: Pool) -> int:
-    published = 0
+async def publish_all(relay: Leading, pool: Pool) -> int:
     await neighbours_are_through(pool)
-    async with pool.acquire() as connection:
-        while count := await relay.publish_next(connection):
-            published += count
-    return published
+    return await all_steps(pool, relay)
 
 
-async def test_everything_is_published_once_in_order(pool: Pool, relay: Relay, broker: Broker) -> None:
+async def test_everything_is_published_once_in_order(pool: Pool, relay: Leading, broker: Broker) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     for start in range(0, 60, 20):
         await ledger.post([award(number, f"m{number % 4}") for number in range(start, start + 20)])
@@ -109,7 +108,7 @@ async def test_everything_is_published_once_in_order(pool: Pool, relay: Relay, b
 
 
 async def test_a_transaction_that_commits_late_is_not_skipped(
-    pool: Pool, relay: Relay, broker: Broker, database_url: str
+    pool: Pool, relay: Leading, broker: Broker, database_url: str
 ) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     late = await asyncpg.connect(database_url, server_settings={"role": "abacus_app"})
@@ -130,7 +129,9 @@ async def test_a_transaction_that_commits_late_is_not_skipped(
     assert broker.ids == ["late:GRP:1", "bob:GRP:1"]
 
 
-async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(pool: Pool, relay: Relay, broker: Broker) -> None:
+async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(
+    pool: Pool, relay: Leading, broker: Broker
+) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     await ledger.post([award(1)])
     await publish_all(relay, pool)
@@ -139,7 +140,7 @@ async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(pool: Pool
     with pytest.raises(Unavailable):
         await publish_all(relay, pool)
     broker.down = False
-    fresh = Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+    fresh = transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
     assert await publish_all(fresh, pool) == 1
     assert broker.ids == ["bob:GRP:1", "bob:GRP:2"]
 
@@ -147,7 +148,7 @@ async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(pool: Pool
 async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Broker) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     stops = [asyncio.Event(), asyncio.Event()]
-    relays = [Relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay")) for _ in stops]
+    relays = [transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay")) for _ in stops]
     running = [asyncio.create_task(relay.run(stop)) for relay, stop in zip(relays, stops, strict=True)]
     try:
         for number in range(3):
@@ -167,10 +168,10 @@ async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Br
 async def test_a_relay_that_waits_ends_when_it_is_told_to(
     pool: Pool, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_DRAIN_S", 0.05)
+    monkeypatch.setattr(leading, "_DRAIN_S", 0.05)
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("relay")
-    relay = Relay(pool, broker, TOPIC, SystemClock(), health)
+    relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health)
     running = asyncio.create_task(relay.run(stop))
     await _until(lambda: health.state is State.WAITING)
     stop.set()
@@ -178,7 +179,7 @@ async def test_a_relay_that_waits_ends_when_it_is_told_to(
 
 
 async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followed(
-    pool: Pool, relay: Relay, broker: Broker
+    pool: Pool, relay: Leading, broker: Broker
 ) -> None:
     """As after a restore from a dump into a new server, whose transaction numbers start again."""
     await PostgresLedger(pool, SystemClock()).post([award(1)])
@@ -191,7 +192,7 @@ async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followe
     assert await publish_all(relay, pool) == 1
 
 
-async def test_rewinding_publishes_again(pool: Pool, relay: Relay, broker: Broker) -> None:
+async def test_rewinding_publishes_again(pool: Pool, relay: Leading, broker: Broker) -> None:
     clock = FixedClock(NOW)
     ledger = PostgresLedger(pool, clock)
     await ledger.post([award(1)])
@@ -218,7 +219,7 @@ async def _until(condition: "object", within_s: float = 20.0) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_transaction_ids_are_numbers_and_not_texts(relay: Relay, pool: Pool, broker: Broker) -> None:
+async def test_transaction_ids_are_numbers_and_not_texts(relay: Leading, pool: Pool, broker: Broker) -> None:
     """As a text, 100 comes before 99: more than a batch of it, and what 99 posted would be passed by for ever."""
     await posted_by(pool, 99, 5, first_seq=1)
     await posted_by(pool, 100, 2100, first_seq=2)

@@ -19,6 +19,7 @@ from workers import WORKERS, needs
 BEHIND: Final = {
     "pool": Service.DATABASE,
     "publisher": Service.KAFKA,
+    "following": Service.KAFKA,
     "kafka_bootstrap": Service.KAFKA,
     "sqs": Service.SQS,
     "queue": Service.SQS,

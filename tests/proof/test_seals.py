@@ -15,7 +15,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.notice import heard
 from abacus.intake.partners.webhooks.decide.message import posted
-from abacus.ledger.relay.publish import Relay
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message
@@ -23,10 +23,10 @@ from abacus.platform.metrics import NOTICES, TIER_EVENTS, WEBHOOKS, total
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.decide.heard import heard_in
 from abacus.proof import store as module
-from abacus.proof.announce import SealPublisher
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.seal import CURRENT, Head, Seal
 from abacus.proof.decide.seal_event import KEY, LedgerSealed, encode_sealed
+from abacus.proof.publish_seals import seal_publisher
 from abacus.proof.store import Seals
 from abacus.proof.tree import Grown, grow
 from abacus.proof.verify import verify
@@ -35,6 +35,7 @@ from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
 from tests.support.neighbours import neighbours_are_through
 from tests.support.sealing import NOW, RECHECK, earned, fill, tampering
+from tests.support.stepping import one_step
 
 MEMBERS = ["adam", "bob", "eve"]
 TOPIC = "points"
@@ -225,19 +226,19 @@ class Broker:
 
 async def test_seals_are_published_in_order_until_the_broker_has_them(pool: Pool) -> None:
     broker, seals = Broker(), Seals(pool, SystemClock())
-    publishing = SealPublisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
-    assert await publishing.publish_next() == 0
+    publishing = seal_publisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+    assert await one_step(pool, publishing) == 0
     for _ in range(2):
         await seals.make()
     broker.down = True
     with pytest.raises(Unavailable):
-        await publishing.publish_next()
+        await one_step(pool, publishing)
     broker.down, broker.unheard = False, True
     with pytest.raises(Unavailable):
-        await publishing.publish_next()
+        await one_step(pool, publishing)
     broker.unheard = False
-    assert await publishing.publish_next() == 2
-    assert await publishing.publish_next() == 0
+    assert await one_step(pool, publishing) == 2
+    assert await one_step(pool, publishing) == 0
     assert broker.ids == ["seal:1", "seal:2"] * 2
     assert [event.data.hash for event in broker.events[2:]] == [each.hash.hex() for each in await seals.all()]
 
@@ -255,10 +256,9 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
 
     async def grow_and_publish(*arguments: Any, **named: Any) -> Grown:
         grown = await grow(*arguments, **named)
-        relay = Relay(pool, Points(), TOPIC, SystemClock(), WorkerHealth("relay"))
+        relay = transfer_relay(pool, Points(), TOPIC, SystemClock(), WorkerHealth("relay"))
         await neighbours_are_through(pool)
-        async with pool.acquire() as connection:
-            await relay.publish_next(connection)
+        await one_step(pool, relay)
         return grown
 
     monkeypatch.setattr(module, "grow", grow_and_publish)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from abacus.ledger.relay.publish import Publisher
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
+from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.patience import until_available

@@ -16,7 +16,7 @@ from abacus.intake.partners.webhooks.decide.signature import new_secret
 from abacus.intake.partners.webhooks.outbox import LEASE, Outbox
 from abacus.intake.partners.webhooks.post import WITHIN_S, Poster
 from abacus.intake.partners.webhooks.sender import AT_ONCE, PER_PARTNER, Sender
-from abacus.intake.partners.webhooks.sources import Postings, Rejections
+from abacus.intake.partners.webhooks.sources import Postings, rejections
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
@@ -29,6 +29,7 @@ from abacus.platform.postgres import Pool
 from tests.support.house import until
 from tests.support.neighbours import neighbours_are_through
 from tests.support.receiver import Receiver
+from tests.support.stepping import one_step
 
 CLOCK = SystemClock()
 AT_ONCE_AGAIN = Backoff(first_s=0.02, longest_s=0.05)
@@ -81,10 +82,8 @@ async def post_and_enter(pool: Pool, *awards: Award) -> None:
 
 
 async def enter_rejections(pool: Pool) -> int:
-    rejections = Rejections(pool, CLOCK, WorkerHealth("webhooks"))
-    await rejections._begin()
     await neighbours_are_through(pool)
-    return await rejections.enter_next()
+    return await one_step(pool, rejections(pool, CLOCK, WorkerHealth("webhooks")))
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from abacus.ledger.relay.publish import Publisher
+from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.kafka.reader import StreamReader

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-import structlog
-
 from abacus.core.clock import Clock
-from abacus.engage.notify.decide.notice import Notice, Unreadable, heard
+from abacus.engage.notify.decide.notice import heard
 from abacus.engage.notify.notices import Notices
+from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES
@@ -18,8 +17,6 @@ from abacus.platform.patience import until_available
 
 # Notices are kept for longer than this, so an event that is read again is either known or too old.
 TOLD_WITHIN: Final = timedelta(days=3)
-
-log = structlog.get_logger(__name__)
 
 
 class Listener:
@@ -32,19 +29,11 @@ class Listener:
         self._gathered_for = gathered_for
 
     async def handle(self, records: Sequence[Record]) -> None:
-        found = [notice for record in records if (notice := _read(record)) is not None]
+        notices = read_records(records, heard)
+        NOTICES.labels("unreadable").inc(notices.unreadable)
         too_old = self._clock.now() - TOLD_WITHIN
-        fresh = [notice for notice in found if notice.happened_at >= too_old]
+        fresh = [notice for notice in notices.values if notice.happened_at >= too_old]
         new = await until_available(lambda: self._notices.enter(fresh, gathered_for=self._gathered_for), self._health)
         NOTICES.labels("entered").inc(new)
         NOTICES.labels("known").inc(len(fresh) - new)
-        NOTICES.labels("too_old").inc(len(found) - len(fresh))
-
-
-def _read(record: Record) -> Notice | None:
-    try:
-        return heard(record.value)
-    except Unreadable as fault:
-        NOTICES.labels("unreadable").inc()
-        log.warning("event skipped", at=f"{record.topic}:{record.partition}:{record.offset}", why=str(fault))
-        return None
+        NOTICES.labels("too_old").inc(len(notices.values) - len(fresh))

@@ -1,1 +1,1 @@
-"""Publishing what was posted on the points stream."""
+"""The relay: what is posted is published on the points stream, read out of the ledger itself."""

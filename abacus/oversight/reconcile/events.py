@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
-from typing_extensions import TypedDict
-
-from abacus.ledger.relay.publish import Position
+from abacus.core.errors import Unreadable
+from abacus.ledger.relay.cursor import Position
+from abacus.ledger.types.read_point_event import PointData, read_point_event, type_of
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Published, What
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform.kafka.window import Stamped
@@ -61,53 +60,12 @@ select claimed, min(id), max(id) from (
 """
 
 
-class _Data(TypedDict):
-    member_id: str
-    program: str
-    seq: int
-    key: str
-    kind: str
-    points: int
-    balance: int
+# The columns of the table, in the order of `_row`.
+_COLUMNS: Final = ("partition", "offset", "member_id", "program", "seq", "key", "kind", "points", "balance")
 
 
-class _Told(TypedDict):
-    time: AwareDatetime
-    data: _Data
-
-
-class _Typed(TypedDict):
-    type: str
-
-
-_TOLD: Final = TypeAdapter(_Told)
-_TYPED: Final = TypeAdapter(_Typed)
-
-
-class Event(NamedTuple):
-    """What an event of the points topic tells, and where it stands."""
-
-    posted_at: datetime
-    partition: int
-    offset: int
-    member_id: str
-    program: str
-    seq: int
-    key: str
-    kind: str
-    points: int
-    balance: int
-
-
-def event_of(record: Stamped) -> Event | None:
-    """Nothing for one that cannot be read."""
-    try:
-        told = _TOLD.validate_json(record.value)
-    except ValidationError:
-        return None
-    data = told["data"]
-    return Event(
-        told["time"],
+def _row(record: Stamped, data: PointData) -> tuple[object, ...]:
+    return (
         record.partition,
         record.offset,
         data["member_id"],
@@ -118,14 +76,6 @@ def event_of(record: Stamped) -> Event | None:
         data["points"],
         data["balance"],
     )
-
-
-def is_seal(record: Stamped) -> bool:
-    """Seals are published there too, and tell of no transfer."""
-    try:
-        return bool(_TYPED.validate_json(record.value)["type"] == SEAL)
-    except ValidationError:
-        return False
 
 
 class EventTable:
@@ -148,17 +98,22 @@ class EventTable:
         start, end = self._window
         rows = []
         for record in records:
-            event = event_of(record)
-            if event is None and is_seal(record):
-                continue
-            if event is None:
-                self._unreadable_in_all += 1
-                if len(self._unreadable) < MOST_FINDINGS:
-                    where = f"{record.partition}:{record.offset}"
-                    self._unreadable.append(Finding(What.UNKNOWN, "an event that cannot be read", where))
-            elif start <= event.posted_at < end:
-                rows.append(event[1:])
-        await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=Event._fields[1:])
+            try:
+                event = read_point_event(record.value)
+            except Unreadable:
+                self._cannot_read(record)
+            else:
+                if start <= event["time"] < end:
+                    rows.append(_row(record, event["data"]))
+        await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=_COLUMNS)
+
+    def _cannot_read(self, record: Stamped) -> None:
+        if type_of(record.value) == SEAL:  # seals are published there too, and tell of no transfer
+            return
+        self._unreadable_in_all += 1
+        if len(self._unreadable) < MOST_FINDINGS:
+            where = f"{record.partition}:{record.offset}"
+            self._unreadable.append(Finding(What.UNKNOWN, "an event that cannot be read", where))
 
     async def settle(self) -> None:
         await self._connection.execute(_ERASED, timeout=LONG_S)

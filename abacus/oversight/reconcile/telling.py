@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from abacus.ledger.relay.publish import Position
+from abacus.ledger.relay.cursor import Position
 from abacus.oversight.reconcile.decide.account import Account, Finding, Origin, What
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
-from abacus.ledger.relay.publish import Position, RelayCursor
+from abacus.ledger.relay.cursor import Position, RelayCursor
 from abacus.oversight.reconcile.decide.account import Account, Origin, Read, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
 from abacus.oversight.reconcile.decide.verdict import Queues

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -123,14 +124,10 @@ class ExpiryRuns:
 async def sweeping(pool: Pool, clock: Clock, country: str, month: Month) -> AsyncIterator["Sweeping"]:
     """The month's end in the country, for one process at a time. Raises `Refused` when another has it."""
     name = f"abacus expiry {country} {month}"
-    async with passing_failures(), pool.acquire() as connection:
-        if not await connection.fetchval("select pg_try_advisory_lock(hashtextextended($1, 0))", name):
+    async with passing_failures(), pool.acquire() as connection, lease(connection, name) as is_ours:
+        if not is_ours:
             raise Refused(f"{country} {month} is under way: another process is finding its members")
-        try:
-            yield Sweeping(connection, clock, country, month)
-        finally:
-            if not connection.is_closed():
-                await connection.execute("select pg_advisory_unlock(hashtextextended($1, 0))", name)
+        yield Sweeping(connection, clock, country, month)
 
 
 class Sweeping:

@@ -6,61 +6,78 @@ and takes several in sorted order, so two cannot wait for each other. New rows c
 
 from collections.abc import Collection, Sequence
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, array, column
+from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.keeping import AccountTier, Change, Known
 from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
 
-_ASKED: Final = f"unnest({array(1, 'text')}, {array(2, 'text')}) with ordinality as u (member_id, program, place)"
 
-# What is asked for is sorted; `place` keeps that order, and tells which account a row is without sending its name back.
-_LOOK: Final = f"""
+class _TallyRow(NamedTuple):
+    """A tally as it is written."""
+
+    member_id: str
+    program: str
+    starts_on: date
+    ends_on: date
+    until: date
+    earned: int
+    tier: str
+    threshold: int
+
+
+# The accounts are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
+_WANTED: Final = (
+    f"unnest({array('member_ids', 'text')}, {array('programs', 'text')})"
+    " with ordinality as u (member_id, program, place)"
+)
+
+_ACCOUNTS: Final = f"""
 select u.place, a.country, a.tier, a.until, a.last_seq, a.changes
-from {_ASKED} join account_tier a on a.member_id = u.member_id and a.program = u.program
+from {_WANTED} join account_tier a on a.member_id = u.member_id and a.program = u.program
 order by u.place
 """
-_LOCK: Final = f"{_LOOK} for update of a"
+_LOOK: Final = Statement(_ACCOUNTS)
+_LOCK: Final = Statement(f"{_ACCOUNTS} for update of a")
 
-_TALLIES: Final = f"""
+_TALLIES: Final = Statement(f"""
 select u.place, t.starts_on, t.ends_on, t.until, t.earned, t.tier, t.threshold
-from {_ASKED} join tier_tally t on t.member_id = u.member_id and t.program = u.program
-where t.until > $3
-"""
+from {_WANTED} join tier_tally t on t.member_id = u.member_id and t.program = u.program
+where t.until > :lasting_beyond
+""")
 
-_OVERRIDES: Final = f"""
-select u.place, m.tier from {_ASKED} join membership m on m.member_id = u.member_id and m.program = u.program
-"""
+_OVERRIDES: Final = Statement(f"""
+select u.place, m.tier from {_WANTED} join membership m on m.member_id = u.member_id and m.program = u.program
+""")
 
+_ACCOUNT_COLUMNS: Final = columns(AccountTier)
 _ACCOUNT_ROWS: Final = f"""
 select * from unnest(
-    {array(1, "text")}, {array(2, "text")}, {array(3, "text")}, {array(4, "text")}, {array(5, "date")},
-    {array(6, "bigint")}, {array(7, "bigint")}
+    {array("member_id", "text")}, {array("program", "text")}, {array("country", "text")}, {array("tier", "text")},
+    {array("until", "date")}, {array("last_seq", "bigint")}, {array("changes", "bigint")}
 )
 """
 
-_OPEN: Final = f"""
-insert into account_tier (member_id, program, country, tier, until, last_seq, changes) {_ACCOUNT_ROWS}
-on conflict do nothing
-"""
+_OPEN: Final = Statement(f"insert into account_tier ({_ACCOUNT_COLUMNS}) {_ACCOUNT_ROWS} on conflict do nothing")
 
-_UPDATE: Final = f"""
+_UPDATE: Final = Statement(f"""
 update account_tier a
 set country = u.country, tier = u.tier, until = u.until, last_seq = u.last_seq, changes = u.changes
-from ({_ACCOUNT_ROWS}) as u (member_id, program, country, tier, until, last_seq, changes)
+from ({_ACCOUNT_ROWS}) as u ({_ACCOUNT_COLUMNS})
 where a.member_id = u.member_id and a.program = u.program
-"""
+""")
 
-_COUNT: Final = f"""
-insert into tier_tally (member_id, program, starts_on, ends_on, until, earned, tier, threshold)
+_COUNT: Final = Statement(f"""
+insert into tier_tally ({columns(_TallyRow)})
 select * from unnest(
-    {array(1, "text")}, {array(2, "text")}, {array(3, "date")}, {array(4, "date")}, {array(5, "date")},
-    {array(6, "bigint")}, {array(7, "text")}, {array(8, "bigint")}
+    {array("member_id", "text")}, {array("program", "text")}, {array("starts_on", "date")}, {array("ends_on", "date")},
+    {array("until", "date")}, {array("earned", "bigint")}, {array("tier", "text")}, {array("threshold", "bigint")}
 )
 on conflict (member_id, program, starts_on, ends_on)
 do update set earned = excluded.earned, tier = excluded.tier, threshold = excluded.threshold
-"""
+""")
 
 
 class Overtaken(Exception):
@@ -77,9 +94,11 @@ async def look(connection: Connection, ids: Collection[AccountId]) -> dict[Accou
     return await _rows(connection, _LOOK, ids)
 
 
-async def _rows(connection: Connection, query: str, ids: Collection[AccountId]) -> dict[AccountId, AccountTier]:
+async def _rows(
+    connection: Connection, statement: Statement, ids: Collection[AccountId]
+) -> dict[AccountId, AccountTier]:
     ordered = sorted(ids)
-    rows = await connection.fetch(query, *_names(ordered))
+    rows = await connection.fetch(*statement(**_names(ordered)))
     return {ordered[place - 1]: AccountTier(*ordered[place - 1], *values) for place, *values in rows}
 
 
@@ -94,12 +113,11 @@ async def know(
     ordered = sorted(ids)
     names = _names(ordered)
     tallies: dict[AccountId, dict[Period, Tally]] = {id_: {} for id_ in ordered}
-    for place, starts_on, ends_on, until, earned, tier, threshold in await connection.fetch(
-        _TALLIES, *names, lasting_beyond
-    ):
+    rows_of_tallies = await connection.fetch(*_TALLIES(lasting_beyond=lasting_beyond, **names))
+    for place, starts_on, ends_on, until, earned, tier, threshold in rows_of_tallies:
         period = Period(starts_on, ends_on, until)
         tallies[ordered[place - 1]][period] = Tally(period, earned, Reached(tier, threshold))
-    overrides = {ordered[place - 1]: tier for place, tier in await connection.fetch(_OVERRIDES, *names)}
+    overrides = {ordered[place - 1]: tier for place, tier in await connection.fetch(*_OVERRIDES(**names))}
     return {id_: Known(rows.get(id_) or AccountTier.opened(id_), tallies[id_], overrides.get(id_)) for id_ in ordered}
 
 
@@ -113,25 +131,30 @@ async def write(
     accounts = [(after.account, after.account.id in locked) for before, after in changed if before != after]
     new = sorted(account for account, is_locked in accounts if not is_locked)
     old = sorted(account for account, is_locked in accounts if is_locked)
-    if new and await connection.execute(_OPEN, *_columns(new)) != f"INSERT 0 {len(new)}":
+    if new and await connection.execute(*_OPEN(**_columns(new))) != f"INSERT 0 {len(new)}":
         raise Overtaken
     if old:
-        await connection.execute(_UPDATE, *_columns(old))
+        await connection.execute(*_UPDATE(**_columns(old)))
     tallies = [
-        (*after.account.id, *tally.period, tally.earned, *tally.reached)
+        _TallyRow(*after.account.id, *tally.period, tally.earned, *tally.reached)
         for before, after in changed
         for period, tally in after.tallies.items()
         if before.tallies.get(period) != tally
     ]
     if tallies:
-        await connection.execute(_COUNT, *_columns(tallies))
+        await connection.execute(*_COUNT(**_columns(tallies)))
     if changes:
         await connection.copy_records_to_table("tier_change", records=changes, columns=Change._fields)
 
 
-def _names(ids: Sequence[AccountId]) -> tuple[str, str]:
-    return column(member_id for member_id, _ in ids), column(program for _, program in ids)
+def _names(ids: Sequence[AccountId]) -> dict[str, str]:
+    return {
+        "member_ids": column(member_id for member_id, _ in ids),
+        "programs": column(program for _, program in ids),
+    }
 
 
-def _columns(rows: Sequence[tuple[object, ...]]) -> list[str]:
-    return [column(values) for values in zip(*rows, strict=True)]
+def _columns(rows: Sequence[AccountTier] | Sequence[_TallyRow]) -> dict[str, str]:
+    """The columns of at least one row, by their names."""
+    by_column = zip(*rows, strict=True)
+    return {name: column(values) for name, values in zip(rows[0]._fields, by_column, strict=True)}

@@ -12,39 +12,41 @@ from datetime import date
 from typing import Final
 
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement
 from abacus.programs.tiers.decide.policy import LONG_AGO
 
-_SHARE: Final = """
+_SHARE: Final = Statement("""
 select pg_advisory_xact_lock_shared(hashtext('abacus tiers calendar ' || country))
-from unnest($1::text[]) as u (country)
-"""
+from unnest(:countries::text[]) as u (country)
+""")
 
-_ALONE: Final = "select pg_advisory_xact_lock(hashtext('abacus tiers calendar ' || $1))"
+_ALONE: Final = Statement("select pg_advisory_xact_lock(hashtext('abacus tiers calendar ' || :country))")
 
-_MOVE: Final = """
-insert into tier_calendar as c (country, rolled_through) values ($1, $2)
+_MOVE: Final = Statement("""
+insert into tier_calendar as c (country, rolled_through) values (:country, :through)
 on conflict (country) do update set rolled_through = greatest(c.rolled_through, excluded.rolled_through)
-"""
+""")
+
+_THROUGH: Final = Statement("select rolled_through from tier_calendar where country = :country")
+_ALL_THROUGH: Final = Statement(
+    "select country, rolled_through from tier_calendar where country = any(:countries::text[])"
+)
 
 
 async def hold_calendars(connection: Connection, countries: Collection[str]) -> dict[str, date]:
     """Nobody moves them until the transaction ends. A country that was never rolled is not among them."""
     ordered = sorted(countries)
-    await connection.execute(_SHARE, ordered)
-    rows = await connection.fetch(
-        "select country, rolled_through from tier_calendar where country = any($1::text[])", ordered
-    )
-    return {row[0]: row[1] for row in rows}
+    await connection.execute(*_SHARE(countries=ordered))
+    rows = await connection.fetch(*_ALL_THROUGH(countries=ordered))
+    return {row["country"]: row["rolled_through"] for row in rows}
 
 
 async def move_calendar(connection: Connection, country: str, through: date) -> None:
     """Waits for those who count. The transaction should end soon, for others wait for it then."""
-    await connection.execute(_ALONE, country)
-    await connection.execute(_MOVE, country, through)
+    await connection.execute(*_ALONE(country=country))
+    await connection.execute(*_MOVE(country=country, through=through))
 
 
 async def rolled_through(connection: Connection, country: str) -> date:
-    found: date | None = await connection.fetchval(
-        "select rolled_through from tier_calendar where country = $1", country
-    )
-    return found or LONG_AGO
+    through: date | None = await connection.fetchval(*_THROUGH(country=country))
+    return through or LONG_AGO

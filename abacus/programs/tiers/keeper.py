@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-import structlog
-
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
@@ -16,13 +15,11 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars
-from abacus.programs.tiers.decide.heard import Heard, UnreadableEvent, heard_in
+from abacus.programs.tiers.decide.heard import Heard, heard_in
 from abacus.programs.tiers.decide.keeping import Calendars, Change, Known, count
 from abacus.programs.tiers.decide.policy import ONE_DAY
 
 _RACES_BORNE: Final = 20
-
-log = structlog.get_logger(__name__)
 
 
 class Cards(Protocol):
@@ -54,13 +51,14 @@ class Keeper:
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Returns when every record is counted, durably. What cannot be read holds up nothing."""
-        heard: dict[AccountId, list[Heard]] = {}
-        for record in records:
-            each = _read(record)
-            if each is not None:
-                heard.setdefault((each.member_id, each.program), []).append(each)
-        if heard:
-            kept = await until_available(lambda: self.keep(heard), self._health)
+        heard = read_records(records, heard_in)
+        TIER_EVENTS.labels("ignored").inc(heard.ignored)
+        TIER_EVENTS.labels("unreadable").inc(heard.unreadable)
+        by_account: dict[AccountId, list[Heard]] = {}
+        for each in heard.values:
+            by_account.setdefault((each.member_id, each.program), []).append(each)
+        if by_account:
+            kept = await until_available(lambda: self.keep(by_account), self._health)
             TIER_EVENTS.labels("counted").inc(kept.counted)
             TIER_EVENTS.labels("seen").inc(kept.seen)
             for change in kept.changes:
@@ -109,15 +107,3 @@ class Keeper:
             return book
         await self._cards.look_again()
         return self._cards.book()
-
-
-def _read(record: Record) -> Heard | None:
-    try:
-        heard = heard_in(record.value)
-    except UnreadableEvent as fault:
-        TIER_EVENTS.labels("unreadable").inc()
-        log.warning("event skipped", at=f"{record.topic}:{record.partition}:{record.offset}", why=str(fault))
-        return None
-    if heard is None:
-        TIER_EVENTS.labels("ignored").inc()
-    return heard

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.lease import lease
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.programs.tiers.accounts import know, lock, write
@@ -22,33 +24,48 @@ from abacus.programs.tiers.decide.keeping import Change, Known, roll
 from abacus.programs.tiers.decide.policy import LONG_AGO, ONE_DAY, period_of
 
 _BATCH: Final = 1000
-_ONLY_ONE: Final = "abacus tiers roll "
+_LEASE: Final = "abacus tiers roll "
 
-_UNFINISHED: Final = """
-select through from tier_roll where country = $1 and finished_at is null order by through limit 1
-"""
+_UNFINISHED: Final = Statement("""
+select through from tier_roll where country = :country and finished_at is null order by through limit 1
+""")
 
 # A tier may last to a day that no present card's period ends on: its policy was another, or is gone.
-_LAST_LAPSED: Final = "select max(until) from account_tier where country = $1 and until < $2"
+_LAST_LAPSED: Final = Statement("select max(until) from account_tier where country = :country and until < :today")
 
-_BEGIN: Final = """
+_BEGIN: Final = Statement("""
 insert into tier_roll (country, through, found, started_at)
-select $1, $2, (select count(*) from account_tier where country = $1 and until <= $2), $3
+select :country, :through, (select count(*) from account_tier where country = :country and until <= :through), :now
 on conflict do nothing
-"""
+""")
 
-_LAPSED: Final = f"""
-select until, member_id, program from account_tier
-where country = $1 and until <= $2 and (until, member_id, program) > ($3, $4, $5)
-order by until, member_id, program
-limit {_BATCH}
-"""
+_NOTE: Final = Statement("""
+update tier_roll set stepped_down = stepped_down + :stepped_down, kept = kept + :kept
+where country = :country and through = :through
+""")
 
-_NOTE: Final = """
-update tier_roll set stepped_down = stepped_down + $3, kept = kept + $4 where country = $1 and through = $2
-"""
+_FINISH: Final = Statement("update tier_roll set finished_at = :now where country = :country and through = :through")
 
-_FINISH: Final = "update tier_roll set finished_at = $3 where country = $1 and through = $2"
+
+class Lapsed(NamedTuple):
+    """An account whose tier lasted to that day."""
+
+    until: date
+    member_id: str
+    program: str
+
+
+_NONE: Final = Lapsed(LONG_AGO, "", "")
+
+
+def lapsed_next(batch: int) -> Statement:
+    """The accounts that are to step down next, so many at a time."""
+    return Statement(f"""
+    select {columns(Lapsed)} from account_tier
+    where country = :country and until <= :through and (until, member_id, program) > (:until, :member_id, :program)
+    order by until, member_id, program
+    limit {batch}
+    """)
 
 
 class Run(NamedTuple):
@@ -67,13 +84,22 @@ class Run(NamedTuple):
 
 MembersRolled = Callable[[Run], None]  # how far the run is after one more page of members
 
-_RUN: Final = f"select {', '.join(Run._fields)} from tier_roll where country = $1 and through = $2"
+_RUN: Final = Statement(f"select {columns(Run)} from tier_roll where country = :country and through = :through")
 
 
 class Roll:
     """Ends the periods that are over. Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, pool: Pool, book: CardBook, clock: Clock, *, progress: MembersRolled = lambda _: None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        book: CardBook,
+        clock: Clock,
+        *,
+        progress: MembersRolled = lambda _: None,
+        batch: int = _BATCH,
+    ) -> None:
+        self._lapsed_next = lapsed_next(batch)
         self._pool = pool
         self._book = book
         self._clock = clock
@@ -98,23 +124,21 @@ class Roll:
         async with self._pool.acquire() as connection:
             for setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
                 await connection.execute("select set_config($1, $2, false)", *setting)
-            if not await connection.fetchval("select pg_try_advisory_lock(hashtext($1))", _ONLY_ONE + country):
-                raise Refused(f"the tiers of {country} are being rolled already; let that run end")
-            try:
+            async with lease(connection, _LEASE + country) as is_ours:
+                if not is_ours:
+                    raise Refused(f"the tiers of {country} are being rolled already; let that run end")
                 yield connection
-            finally:
-                if not connection.is_closed():
-                    await connection.execute("select pg_advisory_unlock(hashtext($1))", _ONLY_ONE + country)
 
     async def _next(self, connection: Connection, country: str) -> date | None:
-        unfinished: date | None = await connection.fetchval(_UNFINISHED, country)
+        unfinished: date | None = await connection.fetchval(*_UNFINISHED(country=country))
         if unfinished is not None:
             return unfinished
         now = self._clock.now()
         card = self._card(country, now)
         if card is None:
             return None
-        ended = [await connection.fetchval(_LAST_LAPSED, country, now.astimezone(card.zone).date())]
+        today = now.astimezone(card.zone).date()
+        ended = [await connection.fetchval(*_LAST_LAPSED(country=country, today=today))]
         if card.tier_policy is not None:
             ended.append(period_of(now, card.zone, card.tier_policy.period_months).starts_on - ONE_DAY)
         through = max((day for day in ended if day is not None), default=LONG_AGO)
@@ -123,14 +147,15 @@ class Roll:
     async def _roll(self, connection: Connection, country: str, through: date) -> Run:
         async with connection.transaction():
             await move_calendar(connection, country, through)
-            await connection.execute(_BEGIN, country, through, self._clock.now())
-        after: tuple[date, str, str] = (LONG_AGO, "", "")
-        while rows := await connection.fetch(_LAPSED, country, through, *after):
+            await connection.execute(*_BEGIN(country=country, through=through, now=self._clock.now()))
+        after = _NONE
+        while rows := await connection.fetch(*self._lapsed_next(country=country, through=through, **after._asdict())):
+            lapsed = [Lapsed(*row) for row in rows]
             async with connection.transaction():
-                await self._step(connection, country, through, [(row[1], row[2]) for row in rows])
-            after = (rows[-1][0], rows[-1][1], rows[-1][2])
+                await self._step(connection, country, through, [(each.member_id, each.program) for each in lapsed])
+            after = lapsed[-1]
             self._progress(await _run(connection, country, through))
-        await connection.execute(_FINISH, country, through, self._clock.now())
+        await connection.execute(*_FINISH(country=country, through=through, now=self._clock.now()))
         return await _run(connection, country, through)
 
     async def _step(self, connection: Connection, country: str, through: date, ids: list[AccountId]) -> None:
@@ -148,7 +173,7 @@ class Roll:
                 stepped_down += before.account.tier != after.account.tier
                 kept += before.account.tier == after.account.tier
         await write(connection, locked.keys(), pairs, changes)
-        await connection.execute(_NOTE, country, through, stepped_down, kept)
+        await connection.execute(*_NOTE(country=country, through=through, stepped_down=stepped_down, kept=kept))
 
     def _card(self, country: str, now: datetime) -> RateCard | None:
         try:
@@ -158,4 +183,4 @@ class Roll:
 
 
 async def _run(connection: Connection, country: str, through: date) -> Run:
-    return Run(*await connection.fetchrow(_RUN, country, through))
+    return Run(*await connection.fetchrow(*_RUN(country=country, through=through)))

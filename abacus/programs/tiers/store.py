@@ -8,6 +8,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write
 from abacus.programs.tiers.decide.keeping import Change, Known, override
@@ -24,19 +25,24 @@ coalesce(
 )
 """
 
-_TIERS_OF: Final = (
-    f"select u.member_id, u.program, {TIER} from unnest($1::text[], $2::text[]) as u (member_id, program)"
+TIERS_OF: Final = Statement(
+    f"select u.member_id, u.program, {TIER} as tier"
+    " from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)"
 )
 
-_SET: Final = """
-insert into membership (member_id, program, tier, reason, actor, set_at) values ($1, $2, $3, $4, $5, $6)
-on conflict (member_id, program) do update
-set tier = excluded.tier, reason = excluded.reason, actor = excluded.actor, set_at = excluded.set_at
-"""
+_PROGRAMS: Final = Statement("""
+select program from account_tier where member_id = :member_id
+union select program from membership where member_id = :member_id
+""")
 
-_PROGRAMS: Final = """
-select program from account_tier where member_id = $1 union select program from membership where member_id = $1
-"""
+_OPEN: Final = Statement("""
+insert into account_tier (member_id, program, tier) values (:member_id, :program, :tier) on conflict do nothing
+""")
+
+_HISTORY: Final = Statement(f"""
+select {columns(Change)} from tier_change where member_id = :member_id
+order by changed_at desc, program, n desc limit :limit
+""")
 
 
 class Membership(NamedTuple):
@@ -48,6 +54,17 @@ class Membership(NamedTuple):
     reason: str
     actor: str
     set_at: datetime
+
+
+_SET: Final = Statement(f"""
+insert into membership ({columns(Membership)}) values (:member_id, :program, :tier, :reason, :actor, :set_at)
+on conflict (member_id, program) do update
+set tier = excluded.tier, reason = excluded.reason, actor = excluded.actor, set_at = excluded.set_at
+""")
+
+_CLEAR: Final = Statement("delete from membership where member_id = :member_id and program = :program")
+
+_MEMBERSHIPS: Final = Statement(f"select {columns(Membership)} from membership where member_id = :member_id")
 
 
 class Shown(NamedTuple):
@@ -73,30 +90,31 @@ class MembershipStore:
         """The tier of every account asked for, in one query."""
         async with passing_failures():
             rows = await self._pool.fetch(
-                _TIERS_OF, [member_id for member_id, _ in accounts], [program for _, program in accounts]
+                *TIERS_OF(
+                    member_ids=[member_id for member_id, _ in accounts], programs=[program for _, program in accounts]
+                )
             )
-        return {(row[0], row[1]): row[2] for row in rows}
+        return {(row["member_id"], row["program"]): row["tier"] for row in rows}
 
     async def set(self, account: AccountId, tier: str, *, reason: str, actor: str) -> Membership:
         """From now on this is the tier, whatever the points say, until it is cleared."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             before = await _held(connection, account)
-            await connection.execute(_SET, *account, tier, reason, actor, now)
+            membership = Membership(*account, tier, reason, actor, now)
+            await connection.execute(*_SET(**membership._asdict()))
             after, changes = override(before, tier, actor, reason, now)
             await write(connection, [account], [(before, after)], changes)
-        return Membership(*account, tier, reason, actor, now)
+        return membership
 
     async def clear(self, account: AccountId, *, reason: str, actor: str) -> str:
         """Leave the tier to the points again; which one that is. Raises `Refused` when none was set."""
-        now = self._clock.now()
+        now, (member_id, program) = self._clock.now(), account
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             before = await _held(connection, account)
             if before.override is None:
-                raise Refused(
-                    f"no tier is set for {account[0]!r} in {account[1]}; `abacus tiers show` says what counts"
-                )
-            await connection.execute("delete from membership where member_id = $1 and program = $2", *account)
+                raise Refused(f"no tier is set for {member_id!r} in {program}; `abacus tiers show` says what counts")
+            await connection.execute(*_CLEAR(member_id=member_id, program=program))
             after, changes = override(before, None, actor, reason, now)
             await write(connection, [account], [(before, after)], changes)
         return after.tier
@@ -108,32 +126,22 @@ class MembershipStore:
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read"),
         ):
-            ids = [(member_id, row[0]) for row in await connection.fetch(_PROGRAMS, member_id)]
+            ids = [(member_id, row["program"]) for row in await connection.fetch(*_PROGRAMS(member_id=member_id))]
             known = await know(connection, ids, await look(connection, ids))
-            rows = await connection.fetch(
-                "select member_id, program, tier, reason, actor, set_at from membership where member_id = $1", member_id
-            )
-        memberships = {(row[0], row[1]): Membership(*row) for row in rows}
+            rows = await connection.fetch(*_MEMBERSHIPS(member_id=member_id))
+        memberships = {(each.member_id, each.program): each for each in (Membership(*row) for row in rows)}
         return [Shown(known[id_], memberships.get(id_)) for id_ in sorted(ids)]
 
     async def history(self, member_id: str, limit: int) -> Sequence[Change]:
         """The newest changes first."""
         async with passing_failures():
-            rows = await self._pool.fetch(
-                f"select {', '.join(Change._fields)} from tier_change where member_id = $1"
-                " order by changed_at desc, program, n desc limit $2",
-                member_id,
-                limit,
-            )
+            rows = await self._pool.fetch(*_HISTORY(member_id=member_id, limit=limit))
         return [Change(*row) for row in rows]
 
 
 async def _held(connection: Connection, account: AccountId) -> Known:
     """All that is known of the account, which is ours until the transaction ends; opened where it was not there."""
-    await connection.execute(
-        "insert into account_tier (member_id, program, tier) values ($1, $2, $3) on conflict do nothing",
-        *account,
-        BASE_TIER,
-    )
+    member_id, program = account
+    await connection.execute(*_OPEN(member_id=member_id, program=program, tier=BASE_TIER))
     known = await know(connection, [account], await lock(connection, [account]))
     return known[account]

@@ -18,7 +18,7 @@ from aiokafka.errors import KafkaError
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Unavailable
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message, StreamPublisher

@@ -38,4 +38,4 @@ class TransfersOfAnother(Transfers):
 
     async def is_done(self) -> bool:
         """It stands by."""
-        return any("relay:_sleep" in point for point in self.lane.visited())
+        return any("leading:_stand_by" in point for point in self.lane.visited())

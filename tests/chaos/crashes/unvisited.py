@@ -34,9 +34,9 @@ _REASONS: Final = (
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
     _Reason(
-        "abacus.ledger.relay.publish",
-        "_position",
-        "*insert into*",
+        "abacus.platform.following.cursor",
+        "Cursor.position",
+        "*_open(*",
         "once in a topic's life, before anything is published",
     ),
     _Reason("abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only the API waits for a reading"),

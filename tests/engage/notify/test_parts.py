@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abacus.core.errors import Unreadable
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document, message_of, preview
-from abacus.engage.notify.decide.notice import Notice, Unreadable, heard
+from abacus.engage.notify.decide.notice import Notice, heard
 from abacus.engage.notify.decide.part import PARTS, SAMPLES, Earned, Expired, Expiring, Kind, TierChanged, fields_of
 from abacus.ledger.decide.account_with_lots import Purse
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
@@ -26,7 +27,7 @@ DAY = date(2026, 12, 31)
 
 def points_event(type_: str = "abacus.points.earned.v1", **changes: Any) -> dict[str, Any]:
     data: dict[str, Any] = {"member_id": "bob", "program": "GRP", "country": "SG", "seq": 3, "points": 60}
-    data |= {"balance": 240}
+    data |= {"balance": 240, "kind": "earn", "occurred_at": "2026-05-22T12:00:00+00:00"}
     data |= {"expires_on": "2026-12-31", "key": "txn:rides:T-1", "explanation": {}, "surprise": 1}
     event = {"id": "bob:GRP:3", "type": type_, "time": "2026-07-01T12:00:00+00:00", "more": True}
     return event | {"data": data | changes}

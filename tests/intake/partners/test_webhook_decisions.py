@@ -13,11 +13,11 @@ import orjson
 import pytest
 
 from abacus.core.backoff import Backoff
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unreadable
 from abacus.core.ids import award_id
 from abacus.intake.partners.webhooks.decide.addresses import checked_url, is_public
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected
-from abacus.intake.partners.webhooks.decide.message import MessageType, Unreadable, posted, rejected
+from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
 from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, RETRIED_FOR, Answer, Outcome, asked_until, verdict
 from abacus.intake.partners.webhooks.decide.signature import new_secret, sign, signed_headers
 from abacus.ledger.decide.chain import CURRENT

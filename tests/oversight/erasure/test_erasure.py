@@ -16,7 +16,7 @@ import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables  # noqa: F401  # importing a room's tables registers them
 from abacus.core.errors import Refused, Unavailable
-from abacus.ledger.relay.publish import Relay
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.posting import Status
 from abacus.oversight.erasure import ledger as ledger_of
@@ -24,6 +24,7 @@ from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser, erasures
 from abacus.oversight.erasure.inventory import NAMELESS, TREATED
 from abacus.oversight.erasure.ledger import Head
+from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metadata import METADATA
 from abacus.platform.postgres import Connection, Pool, open_pool
@@ -53,8 +54,8 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def relay(pool: Pool, broker: Broker) -> Relay:
-    return Relay(pool, broker, TOPIC, CLOCK, WorkerHealth("relay"))
+def relay(pool: Pool, broker: Broker) -> Leading:
+    return transfer_relay(pool, broker, TOPIC, CLOCK, WorkerHealth("relay"))
 
 
 async def is_clean(pool: Pool) -> bool:
@@ -238,7 +239,9 @@ async def test_the_workers_login_may_not(pool: Pool) -> None:
         await erase(pool)
 
 
-async def test_what_was_published_is_not_published_again(pool: Pool, owner: Pool, relay: Relay, broker: Broker) -> None:
+async def test_what_was_published_is_not_published_again(
+    pool: Pool, owner: Pool, relay: Leading, broker: Broker
+) -> None:
     """The member's transfers share the last transaction with others', before and after them in its order."""
     ledger = PostgresLedger(pool, CLOCK)
     for round_ in range(3):
@@ -254,7 +257,7 @@ async def test_what_was_published_is_not_published_again(pool: Pool, owner: Pool
     assert await is_clean(pool)
 
 
-async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, relay: Relay, broker: Broker) -> None:
+async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, relay: Leading, broker: Broker) -> None:
     ledger = PostgresLedger(pool, CLOCK)
     names = ("adam", "bob", "zoe")
     await ledger.post([granted(f"txn:rides:{name}", member_id=name) for name in names])
@@ -286,17 +289,19 @@ class Interrupted:
         return await self._connection.fetch(*question)
 
 
-async def test_erased_while_the_relay_looks_where_it_is(pool: Pool, owner: Pool, relay: Relay, broker: Broker) -> None:
+async def test_erased_while_the_relay_looks_where_it_is(
+    pool: Pool, owner: Pool, relay: Leading, broker: Broker
+) -> None:
     await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
     await publish_all(relay, pool)
     async with pool.acquire() as connection:
-        assert await relay.publish_next(Interrupted(connection, lambda: erase(owner, "bob"))) == 0
+        assert await relay.step(Interrupted(connection, lambda: erase(owner, "bob"))) == 0
     assert await publish_all(relay, pool) == 0
     assert broker.ids == ["bob:GRP:1"]
 
 
 async def test_before_any_relay_has_run_all_is_published_under_the_pseudonym(
-    pool: Pool, owner: Pool, relay: Relay, broker: Broker
+    pool: Pool, owner: Pool, relay: Leading, broker: Broker
 ) -> None:
     await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
     pseudonym = await erase(owner, "bob")

@@ -13,7 +13,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay.publish import RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account, What
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.oversight.reconcile.waiting import QueueCounts

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from abacus.ledger.relay.publish import Publisher
+from abacus.platform.following.publishing import Publisher
 from abacus.platform.kafka.publisher import CLOUD_EVENT, Message, StreamPublisher
 from tests.support.memory_log import MemoryLog, MemoryPublisher, Stored
 from tests.support.services import Services

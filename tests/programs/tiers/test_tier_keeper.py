@@ -15,7 +15,7 @@ from abacus.platform.metrics import TIER_EVENTS, total
 from abacus.platform.postgres import Connection, Pool
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.roll import Roll
-from abacus.programs.tiers.store import _TIERS_OF, MembershipStore
+from abacus.programs.tiers.store import TIERS_OF, MembershipStore
 from tests.programs.tiers.cards import book, card
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
@@ -259,7 +259,8 @@ async def test_reading_tiers_looks_up_by_key(pool: Pool, database_url: str) -> N
         )
         await owner.execute("analyze account_tier, membership")
         asked = [f"m{number}" for number in range(1, 100)]
-        plan = await owner.fetch(f"explain {_TIERS_OF}", asked, ["GRP"] * len(asked))
+        statement, *values = TIERS_OF(member_ids=asked, programs=["GRP"] * len(asked))
+        plan = await owner.fetch(f"explain {statement}", *values)
         text = "\n".join(row[0] for row in plan)
         assert "Seq Scan" not in text
         assert "membership_pkey" in text

@@ -8,8 +8,7 @@ import pytest
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.postgres import Pool, open_pool
-from abacus.programs.tiers import roll as module
-from abacus.programs.tiers.roll import _LAPSED, Roll, Run
+from abacus.programs.tiers.roll import Roll, Run, lapsed_next
 from abacus.programs.tiers.store import MembershipStore
 from tests.programs.tiers.cards import book, card
 from tests.support.fixed_clock import FixedClock
@@ -80,11 +79,7 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("batches", [0, 1, 2, 4])
-async def test_killed_at_any_batch_and_run_again_the_run_ends_complete(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch, batches: int
-) -> None:
-    monkeypatch.setattr(module, "_BATCH", 10)
-    monkeypatch.setattr(module, "_LAPSED", _LAPSED.replace("limit 1000", "limit 10"))
+async def test_killed_at_any_batch_and_run_again_the_run_ends_complete(pool: Pool, batches: int) -> None:
     await many(pool, 40)
     done = 0
 
@@ -97,10 +92,10 @@ async def test_killed_at_any_batch_and_run_again_the_run_ends_complete(
 
     if batches < 4:
         with pytest.raises(Killed):
-            await rolling(pool, progress=kill).due("SG")
+            await rolling(pool, progress=kill, batch=10).due("SG")
         assert await pool.fetchval("select count(*) from account_tier where tier = 'silver'") == 40 - 10 * done
     else:
-        await rolling(pool).due("SG")
+        await rolling(pool, batch=10).due("SG")
     # The next run is weeks late; first the one that was broken off is ended, then what has become due since.
     later = datetime(2027, 7, 3, tzinfo=UTC)
     runs = await rolling(pool, later).due("SG")
@@ -113,17 +108,15 @@ async def test_killed_at_any_batch_and_run_again_the_run_ends_complete(
     assert await pool.fetchval("select sum(stepped_down)::int from tier_roll") == 40
 
 
-async def test_the_database_goes_away_in_the_middle(
-    pool: Pool, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_LAPSED", _LAPSED.replace("limit 1000", "limit 10"))
+async def test_the_database_goes_away_in_the_middle(pool: Pool, database_url: str) -> None:
     await many(pool, 30)
     async with proxied(database_url) as (proxy, url):
         through = await open_pool(url, size=2)
         cutting: list[asyncio.Task[None]] = []
         try:
+            job = rolling(through, progress=lambda _: cutting.append(asyncio.create_task(proxy.cut())), batch=10)
             with pytest.raises(Unavailable):
-                await rolling(through, progress=lambda _: cutting.append(asyncio.create_task(proxy.cut()))).due("SG")
+                await job.due("SG")
         finally:
             through.terminate()
         await asyncio.gather(*cutting)
@@ -142,9 +135,8 @@ async def test_a_second_run_is_refused_while_one_is_under_way(pool: Pool) -> Non
     assert len(await rolling(pool).due("SG")) == 1
 
 
-async def test_who_earns_while_the_job_runs_is_stepped_down_once(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_earns_while_the_job_runs_is_stepped_down_once(pool: Pool) -> None:
     """The keeper and the job meet the same accounts; every change follows on the one before."""
-    monkeypatch.setattr(module, "_LAPSED", _LAPSED.replace("limit 1000", "limit 5"))
     await many(pool, 60)
 
     async def earn() -> None:
@@ -153,7 +145,7 @@ async def test_who_earns_while_the_job_runs_is_stepped_down_once(pool: Pool, mon
                 records = [earned(f"m{number:04}", seq, 100, NEW_YEAR) for number in range(start, start + 15)]
                 await keeper(pool).handle(records)
 
-    await asyncio.gather(rolling(pool).due("SG"), earn())
+    await asyncio.gather(rolling(pool, batch=5).due("SG"), earn())
     assert set((await tiers(pool)).values()) == {("silver", date(2027, 12, 31))}
     changes = await told(pool)
     steps = [(change[2], change[3]) for change in changes]
@@ -195,7 +187,10 @@ async def test_who_is_due_is_found_by_an_index(pool: Pool, database_url: str) ->
             " from generate_series(1, 20000) n"
         )
         await owner.execute("analyze account_tier")
-        plan = await owner.fetch(f"explain {_LAPSED}", "SG", END_OF_H2, date.min, "", "")
+        statement, *values = lapsed_next(1000)(
+            country="SG", through=END_OF_H2, until=date.min, member_id="", program=""
+        )
+        plan = await owner.fetch(f"explain {statement}", *values)
         text = "\n".join(row[0] for row in plan)
         assert "Index Only Scan using account_tier_country_until_member_id_program_idx" in text
         assert "Sort" not in text

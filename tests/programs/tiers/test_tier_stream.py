@@ -8,16 +8,17 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.platform.following.leading import Leading
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka.publisher import Message
 from abacus.platform.postgres import Pool
-from abacus.programs.tiers import publish as module
 from abacus.programs.tiers.decide.events import TierChanged
-from abacus.programs.tiers.publish import _NEXT, ChangePublisher
+from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import NOW, earned, keeper, reversed_
+from tests.support.stepping import all_steps, one_step
 
 TOPIC = "tiers"
 
@@ -54,21 +55,14 @@ def broker() -> Broker:
     return Broker()
 
 
-def publisher(pool: Pool, broker: Broker) -> ChangePublisher:
-    return ChangePublisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("tierkeeper"))
-
-
-async def publish_all(publishing: ChangePublisher) -> int:
-    published = 0
-    while count := await publishing.publish_next():
-        published += count
-    return published
+def publisher(pool: Pool, broker: Broker) -> Leading:
+    return change_publisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("tierkeeper"))
 
 
 async def test_a_change_as_other_programs_see_it(pool: Pool, broker: Broker) -> None:
     await keeper(pool).handle([earned("bob", 1, 310)])
     await MembershipStore(pool, FixedClock(NOW)).set(("bob", "GRP"), "gold", reason="x", actor="x")
-    assert await publish_all(publisher(pool, broker)) == 2
+    assert await all_steps(pool, publisher(pool, broker)) == 2
     upgrade, override = [json.loads(event.model_dump_json(by_alias=True)) for event in broker.events]
     assert upgrade == {
         "specversion": "1.0",
@@ -101,36 +95,30 @@ async def test_nothing_is_lost_between_the_decision_and_the_broker(pool: Pool, b
     await keeper(pool).handle([earned("bob", 1, 300), earned("eve", 1, 300)])
     broker.down = True
     with pytest.raises(Unavailable):
-        await publisher(pool, broker).publish_next()
+        await one_step(pool, publisher(pool, broker))
     broker.down, broker.unheard = False, True
     with pytest.raises(Unavailable):
-        await publisher(pool, broker).publish_next()
+        await one_step(pool, publisher(pool, broker))
     broker.unheard = False
-    assert await publish_all(publisher(pool, broker)) == 2
+    assert await all_steps(pool, publisher(pool, broker)) == 2
     assert broker.ids == ["bob:GRP:tier:1", "eve:GRP:tier:1"] * 2
     assert broker.events[:2] == broker.events[2:]
-    assert await publish_all(publisher(pool, broker)) == 0
+    assert await all_steps(pool, publisher(pool, broker)) == 0
 
 
-async def test_each_account_in_order_and_nobody_waits_for_ever(
-    pool: Pool, broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_NEXT", _NEXT.replace("limit 1000", "limit 2"))
-    publishing = publisher(pool, broker)
+async def test_each_account_in_order_and_nobody_waits_for_ever(pool: Pool, broker: Broker) -> None:
+    publishing = change_publisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("tierkeeper"), batch=2)
     up_and_down = [earned("bob", 1, 300), reversed_("bob", 2, 300), earned("bob", 3, 300)]
     await keeper(pool).handle([*up_and_down, earned("zoe", 1, 300)])
-    assert await publishing.publish_next() == 2
+    assert await one_step(pool, publishing) == 2
     await keeper(pool).handle([earned("amy", 1, 300), reversed_("bob", 4, 300)])
-    assert await publishing.publish_next() == 2  # goes on with bob: amy, who came later, is before him
-    assert await publish_all(publishing) == 2
+    assert await one_step(pool, publishing) == 2  # goes on with bob: amy, who came later, is before him
+    assert await all_steps(pool, publishing) == 2
     assert broker.ids == [f"bob:GRP:tier:{n}" for n in (1, 2, 3, 4)] + ["zoe:GRP:tier:1", "amy:GRP:tier:1"]
 
 
 async def test_of_two_publishers_one_works_at_a_time(pool: Pool, broker: Broker) -> None:
     await keeper(pool).handle([earned(f"m{number}", 1, 300) for number in range(50)])
-    async with pool.acquire() as other, other.transaction():
-        await other.fetchval("select pg_try_advisory_xact_lock(hashtext('abacus tiers ' || $1))", TOPIC)
-        assert await publisher(pool, broker).publish_next() == 0
     stop = asyncio.Event()
     running = [asyncio.create_task(publisher(pool, broker).run(stop)) for _ in range(3)]
     try:
@@ -144,7 +132,7 @@ async def test_of_two_publishers_one_works_at_a_time(pool: Pool, broker: Broker)
 async def test_a_publisher_that_waits_says_so_and_ends_when_it_is_told_to(pool: Pool, broker: Broker) -> None:
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("tierkeeper")
-    running = asyncio.create_task(ChangePublisher(pool, broker, TOPIC, SystemClock(), health).run(stop))
+    running = asyncio.create_task(change_publisher(pool, broker, TOPIC, SystemClock(), health).run(stop))
     await until(lambda: _waits(health))
     stop.set()
     await asyncio.wait_for(running, 10)

@@ -1,14 +1,16 @@
 """A notice: what one event says that its member should be told. Pure."""
 
-from datetime import datetime
-from typing import Annotated, Any, Final, NamedTuple
+from datetime import UTC, datetime
+from typing import Annotated, Final, NamedTuple
 
-import orjson
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
-from abacus.core.errors import AbacusError
+from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.engage.notify.decide.part import Earned, Expired, Part, TierChanged
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.point_event import TYPES
+from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, type_of
 from abacus.platform.validation import Day, Moment, first_fault
 
 _LARGEST: Final = 2**63 - 1
@@ -28,28 +30,10 @@ class Notice(NamedTuple):
     part: Part
 
 
-class Unreadable(AbacusError):
-    """The event says nothing that a member could be told."""
-
-
-class _Data(BaseModel):
+class _TierData(BaseModel):
     member_id: _Word
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
-
-
-_Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-
-
-class _PointsData(_Data):
-    country: _Country
-    seq: Annotated[int, Field(strict=True, ge=1, le=_LARGEST)]
-    points: _Points
-    balance: _Points
-    expires_on: Day | None = None
-
-
-class _TierData(_Data):
-    country: _Country | None = None
+    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")] | None = None
     from_tier: Annotated[_Word, Field(alias="from")]
     to_tier: Annotated[_Word, Field(alias="to")]
     reason: _Word = "unknown"
@@ -57,61 +41,63 @@ class _TierData(_Data):
     until: Day | None = None
 
 
-class _Event(BaseModel):
+class _TierEvent(BaseModel):
     id: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     time: Moment
-
-
-class _PointsEvent(_Event):
-    data: _PointsData
-
-
-class _TierEvent(_Event):
     data: _TierData
+
+
+_EARNED: Final = TYPES[Kind.EARN]
+_READ: Final = PointEventReader(Kind.EARN, Kind.EXPIRE, values_shown=False)
+_TIER_CHANGED: Final = "abacus.tier.changed.v1"
 
 
 def heard(event: bytes) -> Notice | None:
     """What an event of the points or tiers topic says to its member; nothing, for a type that no member is told of.
 
-    Raises `Unreadable`.
+    Raises `Unreadable`, which repeats nothing of the event.
     """
+    points = _READ(event)
+    if points is not None:
+        return _earned(points) if points["type"] == _EARNED else _expired(points)
+    if type_of(event) != _TIER_CHANGED:
+        return None
     try:
-        document = orjson.loads(event)
-        found = _READERS.get(document["type"])
-        return found(document) if found else None
+        return _tier_changed(_TierEvent.model_validate_json(event))
     except ValidationError as error:
         raise Unreadable(first_fault(error, shown=False)) from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Unreadable(f"not an event: {type(error).__name__}") from None
 
 
-def _earned(document: Any) -> Notice | None:
-    event = _PointsEvent.model_validate(document)
-    data = event.data
-    if data.points <= 0:  # an amount that rounded to nothing is posted too
+def _earned(event: ReadEvent) -> Notice | None:
+    data = event["data"]
+    if data["points"] <= 0:  # an amount that rounded to nothing is posted too
         return None
     part = Earned(
-        program=data.program,
-        country=data.country,
-        points=data.points,
+        program=data["program"],
+        country=data["country"],
+        points=data["points"],
         count=1,
-        balance=data.balance,
-        expires_on=data.expires_on,
+        balance=data["balance"],
+        expires_on=data["expires_on"],
     )
-    return Notice(data.member_id, event.id, event.time, data.seq, part)
+    return Notice(data["member_id"], event["id"], event["time"].astimezone(UTC), data["seq"], part)
 
 
-def _expired(document: Any) -> Notice | None:
-    event = _PointsEvent.model_validate(document)
-    data = event.data
-    if data.points == 0:
+def _expired(event: ReadEvent) -> Notice | None:
+    data = event["data"]
+    if data["points"] == 0:
         return None
-    part = Expired(program=data.program, country=data.country, points=abs(data.points), count=1, balance=data.balance)
-    return Notice(data.member_id, event.id, event.time, data.seq, part)
+    part = Expired(
+        program=data["program"],
+        country=data["country"],
+        points=abs(data["points"]),
+        count=1,
+        balance=data["balance"],
+    )
+    return Notice(data["member_id"], event["id"], event["time"].astimezone(UTC), data["seq"], part)
 
 
-def _tier_changed(document: Any) -> Notice | None:
-    event = _TierEvent.model_validate(document)
+def _tier_changed(event: _TierEvent) -> Notice | None:
     data = event.data
     if data.from_tier == data.to_tier:
         return None
@@ -127,10 +113,3 @@ def _tier_changed(document: Any) -> Notice | None:
     number = event.id.rpartition(":")[2]
     is_number = number.isascii() and number.isdecimal() and len(number) < len(str(_LARGEST))
     return Notice(data.member_id, event.id, event.time, int(number) if is_number else 0, part)
-
-
-_READERS: Final = {
-    "abacus.points.earned.v1": _earned,
-    "abacus.points.expired.v1": _expired,
-    "abacus.tier.changed.v1": _tier_changed,
-}

@@ -1,31 +1,24 @@
 """What the keeper hears from the points stream: points earned, and points reversed. Pure."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, NamedTuple
 
-import orjson
-from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from abacus.core.errors import AbacusError
-from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.core.errors import Unreadable
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.award import Kind
+from abacus.ledger.types.point_event import TYPES
+from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, read_explanation
 from abacus.platform.validation import Moment, first_fault
 
 # Whatever else happens to points does not change what was earned.
-_EARNED: Final = "abacus.points.earned.v1"
-_REVERSED: Final = "abacus.points.reversed.v1"
-_COUNTED: Final = frozenset({_EARNED, _REVERSED})
-
-
-class UnreadableEvent(AbacusError):
-    """The event does not say whose points it counts, or when."""
+_READ: Final = PointEventReader(Kind.EARN, Kind.REVERSE)
 
 
 class Heard(NamedTuple):
-    """Points that count. The fields stand in the order of the message's."""
+    """Points that count, and when they were earned."""
 
     member_id: str
     program: str
@@ -35,41 +28,44 @@ class Heard(NamedTuple):
     occurred_at: datetime
 
 
-class _Data(TypedDict):
-    member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
-    program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
-    seq: Annotated[int, Field(strict=True, ge=1, le=MAX_BALANCE)]
-    points: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
-    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+class _Award(TypedDict):
+    due: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
     occurred_at: Moment
 
 
-_DATA: Final[TypeAdapter[_Data]] = TypeAdapter(_Data)
+_AWARD: Final = TypeAdapter(_Award)
 
 
 def heard_in(event: bytes) -> Heard | None:
-    """The points that an event counts; nothing for one that counts none. Raises `UnreadableEvent`."""
-    try:
-        document: dict[str, Any] = orjson.loads(event)
-        if document["type"] not in _COUNTED:
-            return None
-        if document["type"] == _REVERSED:
-            return _taken_back(document["data"])
-        data = _DATA.validate_python(document["data"])
-    except ValidationError as error:
-        raise UnreadableEvent(first_fault(error)) from None
-    except (ValueError, TypeError, KeyError) as error:
-        raise UnreadableEvent(f"not a point event: {error!r}") from None
-    return Heard(**data) if data["points"] else None
+    """The points that an event counts; nothing for one that counts none. Raises `Unreadable`."""
+    read = _READ(event)
+    if read is None:
+        return None
+    heard = _heard(read)
+    if read["type"] == TYPES[Kind.REVERSE]:
+        return _taken_back(heard, read_explanation(event))
+    return heard if heard.points else None
 
 
-def _taken_back(found: dict[str, Any]) -> Heard | None:
+def _heard(read: ReadEvent) -> Heard:
+    data = read["data"]
+    if abs(data["points"]) > MAX_POINTS:
+        raise Unreadable(f"points: no award carries {data['points']} points")
+    # In UTC: pydantic's own zones make each later use of a time several times dearer.
+    occurred_at = data["occurred_at"].astimezone(UTC)
+    return Heard(data["member_id"], data["program"], data["seq"], data["points"], data["country"], occurred_at)
+
+
+def _taken_back(heard: Heard, explanation: dict[str, Any]) -> Heard | None:
     """What was earned and is taken back was never earned, whether the points were still there or not. It counts when
     they were earned; a spend that is given back never counted.
     """
-    explanation = found["explanation"]
     if explanation.get("of_kind", Kind.EARN) != Kind.EARN:
         return None
-    due = {"points": -explanation["due"], "occurred_at": explanation["occurred_at"]} if "due" in explanation else {}
-    data = _DATA.validate_python({**found, **due})
-    return Heard(**data) if data["points"] else None
+    if "due" in explanation:
+        try:
+            award = _AWARD.validate_python(explanation)
+        except ValidationError as error:
+            raise Unreadable(f"explanation: {first_fault(error)}") from None
+        heard = heard._replace(points=-award["due"], occurred_at=award["occurred_at"])
+    return heard if heard.points else None

@@ -5,22 +5,15 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 import orjson
-from pydantic import ValidationError
 
-from abacus.core.errors import AbacusError
 from abacus.core.ids import award_id, fingerprint, partner_key
 from abacus.core.sources import partner_of, source_of_key
 from abacus.intake.partners.decide.partner import is_partner_id
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.limits import Rejection
-from abacus.ledger.types.point_event import TYPES, PointEvent
-from abacus.platform.validation import first_fault
+from abacus.ledger.types.read_point_event import PointEventReader, read_explanation
 
-_EARNED: Final = TYPES[Kind.EARN]
-
-
-class Unreadable(AbacusError):
-    """The event says nothing that a partner could be told."""
+_READ: Final = PointEventReader(Kind.EARN)
 
 
 class MessageType(StrEnum):
@@ -50,30 +43,22 @@ class _Asked(NamedTuple):
 
 def posted(event: bytes) -> Message | None:
     """What the partner is told of a point event; nothing for an event that is no partner's. Raises `Unreadable`."""
-    try:
-        document = orjson.loads(event)
-        asked = None if document["type"] != _EARNED else _asked(document["data"]["key"])
-        found = PointEvent.model_validate(document) if asked is not None else None
-    except ValidationError as error:
-        raise Unreadable(first_fault(error)) from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Unreadable(f"not a point event: {error!r}") from None
-    if asked is None or found is None:
+    read = _READ(event)
+    asked = None if read is None else _asked(read["data"]["key"])
+    if read is None or asked is None:
         return None
-    data, at = found.data, found.time
-    if at.tzinfo is None:
-        raise Unreadable(f"time: {at.isoformat()} has no offset")
+    data, at = read["data"], read["time"]
     about = {
-        "member_id": data.member_id,
-        "program": data.program,
-        "country": data.country,
-        "points": data.points,
+        "member_id": data["member_id"],
+        "program": data["program"],
+        "country": data["country"],
+        "points": data["points"],
         "status": "posted",
-        "balance": data.balance,
+        "balance": data["balance"],
         "posted_at": at,
-        "occurred_at": data.occurred_at,
-        "expires_on": data.expires_on,
-        "explanation": data.explanation,
+        "occurred_at": data["occurred_at"],
+        "expires_on": data["expires_on"],
+        "explanation": read_explanation(event),
     }
     return _message(MessageType.POSTED, asked, at, about)
 

@@ -1,0 +1,54 @@
+"""Publishing transfers as point events, in the order of the transactions that wrote them."""
+
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.ledger.relay.cursor import TRANSFERS, Position, cursor_of
+from abacus.ledger.types.point_event import encode_event
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.following.leading import Leading
+from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import CLOUD_EVENT, Message
+from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
+from abacus.platform.postgres import Connection, Pool
+
+_IDLE_S: Final = 0.1
+
+
+class Moved(NamedTuple):
+    """The position that a batch was read from, and the position that it reaches."""
+
+    before: Position
+    after: Position
+
+
+class Transfers:
+    """The transfers behind the cursor of a topic, which moves when they are published."""
+
+    def __init__(self, topic: str, clock: Clock) -> None:
+        self._cursor = cursor_of(topic)
+        self._clock = clock
+
+    async def next(self, connection: Connection) -> Batch[Moved] | None:
+        # As of one moment: an erasure moves the cursor and renames what lies behind it.
+        async with connection.transaction(isolation="repeatable_read"):
+            position = await self._cursor.position(connection, self._clock.now())
+            stretch = await TRANSFERS.next(connection, position)
+        if stretch is None:
+            return None
+        messages = [message_of(transfer) for transfer in stretch.rows]
+        return Batch(messages, stretch.rows[0].posted_at, Moved(position, stretch.reached))
+
+    async def published(self, connection: Connection, mark: Moved) -> None:
+        await self._cursor.move(connection, mark.before, mark.after, self._clock.now())
+
+
+def message_of(transfer: Transfer) -> Message:
+    return Message(transfer.member_id.encode(), encode_event(transfer), CLOUD_EVENT)
+
+
+def transfer_relay(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:
+    """Publishes for one topic. Of several relays one works, the others stand by."""
+    publishing = Publishing(Transfers(topic, clock), publisher, topic, clock, Meter(PUBLISHED, RELAY_BEHIND))
+    return publishing.led(pool, f"abacus relay {topic}", health, idle_s=_IDLE_S)

@@ -1,0 +1,120 @@
+"""Walking a table in the order of the transactions that wrote its rows, and the cursor that says how far one came.
+
+A position is a named tuple: `xid`, which is text because it is 64 bits unsigned, and the columns of the table's key.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, columns
+
+At = TypeVar("At", bound=tuple[Any, ...])
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+_XID: Final = "xid::text::xid8"
+_IS_AHEAD: Final = Statement(f"select :{_XID} >= pg_snapshot_xmax(pg_current_snapshot())")
+
+
+class Stretch(NamedTuple, Generic[Row, At]):
+    """The rows that come next, and the position of the last of them."""
+
+    rows: Sequence[Row]
+    reached: At
+
+
+class Walk(Generic[Row, At]):
+    """A table whose rows carry the id of their transaction in the column `xid`."""
+
+    def __init__(self, table: str, row_type: type[Row], start: At, *, batch: int) -> None:
+        fields = _fields(start)
+        place, key = ", ".join(fields), ", ".join(fields[1:])
+        behind = f"xid >= :{_XID} and ({place}) > ({_values(fields)})"
+        self._table = table
+        self._row_type = row_type
+        self._start = start
+        # Only up to the oldest transaction that is still open, so one that commits late is never skipped. In the order
+        # of the column and not of what is selected: that is a text, in which 1000 comes before 999.
+        self._next = Statement(
+            f"select {columns(row_type)}, xid::text as at_xid from {table}"
+            f" where {behind} and xid < pg_snapshot_xmin(pg_current_snapshot())"
+            f" order by {table}.xid, {key} limit {batch}"
+        )
+        self._count = Statement(f"select count(*) from {table} where {behind}")
+
+    async def next(self, connection: Connection, position: At) -> Stretch[Row, At] | None:
+        """Nothing when no row is behind the position. Raises `Unavailable` when this server has never come so far."""
+        at = _named(position)
+        if await connection.fetchval(*_IS_AHEAD(xid=at["xid"])):
+            raise Unavailable(
+                "ledger",
+                f"the cursor over {self._table} stands at transaction {at['xid']}, which this server has not reached:"
+                " was it restored from a dump? docs/operate.md, Backups",
+            )
+        found = await connection.fetch(*self._next(**at))
+        if not found:
+            return None
+        key = (found[-1][name] for name in _fields(self._start)[1:])
+        reached = type(self._start)(found[-1]["at_xid"], *key)
+        return Stretch([self._row_type(*values) for *values, _ in found], reached)
+
+    async def waiting(self, connection: Connection, position: At) -> int:
+        """How many rows are behind the position, those included whose turn has not come yet."""
+        return int(await connection.fetchval(*self._count(**_named(position))))
+
+
+class Cursor(Generic[At]):
+    """The row of that name in a table of cursors; it is made when it is first asked for, at the start."""
+
+    def __init__(self, table: str, column: str, name: str, start: At) -> None:
+        fields = _fields(start)
+        place = ", ".join(fields)
+        set_ = f"update {table} set ({place}, moved_at) = ({_values(fields)}, :now) where {column} = :name"
+        before = ", ".join(_value(field, f"before_{field}") for field in fields)
+        self._name = name
+        self._start = start
+        self._read = Statement(f"select xid::text, {', '.join(fields[1:])} from {table} where {column} = :name")
+        self._open = Statement(
+            f"insert into {table} ({column}, {place}, moved_at) values (:name, {_values(fields)}, :now)"
+            " on conflict do nothing"
+        )
+        self._put = Statement(set_)
+        self._move = Statement(f"{set_} and ({place}) = ({before})")
+
+    async def position(self, connection: Connection, now: datetime) -> At:
+        row = await connection.fetchrow(*self._read(name=self._name))
+        if row is not None:
+            return type(self._start)(*row)
+        await connection.execute(*self._open(name=self._name, now=now, **_named(self._start)))
+        return self._start
+
+    async def move(self, connection: Connection, before: At, after: At, now: datetime) -> None:
+        """From where we read, and from nowhere else: if the cursor was rewound, or moved by another process, it stays
+        where it is.
+        """
+        was = {f"before_{field}": value for field, value in _named(before).items()}
+        await connection.execute(*self._move(name=self._name, now=now, **_named(after), **was))
+
+    async def put(self, connection: Connection, at: At, now: datetime) -> None:
+        """Wherever it stands."""
+        await self.position(connection, now)
+        await connection.execute(*self._put(name=self._name, now=now, **_named(at)))
+
+
+def _fields(position: tuple[Any, ...]) -> Sequence[str]:
+    return list(_named(position))
+
+
+def _named(position: tuple[Any, ...]) -> dict[str, Any]:
+    named: dict[str, Any] = position._asdict()  # type: ignore[attr-defined]  # no type says "a named tuple"
+    return named
+
+
+def _values(fields: Sequence[str]) -> str:
+    return ", ".join(_value(field, field) for field in fields)
+
+
+def _value(field: str, parameter: str) -> str:
+    return f":{parameter}::text::xid8" if field == "xid" else f":{parameter}"

@@ -1,0 +1,81 @@
+"""Work that one process at a time does for all: it leads while it has the lease, and the others stand by."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from abacus.platform.following.lease import lease
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Connection, Pool, passing_failures
+
+_STANDBY_S: Final = 2.0
+_DRAIN_S: Final = 5.0  # a step that is cut off is done again
+
+# The next of the work; how much that was, and 0 when nothing is left for the moment. Raises `Unavailable`.
+Step = Callable[[Connection], Awaitable[int]]
+
+
+async def nothing_needed() -> None:
+    """For work that needs the database alone."""
+
+
+def nothing_to_do() -> None:
+    """For work that notes nothing when it stands by."""
+
+
+class Leading:
+    """Step after step on one connection, under the lease of that name. `prepare` returns when whatever else the work
+    needs is there, and raises `Unavailable` before that; `stand_by` is called each time that another process leads.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        name: str,
+        step: Step,
+        health: WorkerHealth,
+        *,
+        idle_s: float,
+        prepare: Callable[[], Awaitable[None]] = nothing_needed,
+        stand_by: Callable[[], None] = nothing_to_do,
+    ) -> None:
+        self.step = step
+        self._pool = pool
+        self._name = name
+        self._health = health
+        self._idle_s = idle_s
+        self._prepare = prepare
+        self._stand_by = stand_by
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set; then the step in hand may end, or is cut off after a while."""
+        while not stop.is_set():
+            leading = until_available(lambda: self._lead(stop), self._health)
+            if await unless_stopped(leading, stop, grace_s=_DRAIN_S) is False:
+                await _stand_by(stop)
+
+    async def _lead(self, stop: asyncio.Event) -> bool:
+        """Work until told to stop: then True. False when another process is leading."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            await self._prepare()
+            self._health.ready()
+            async with lease(connection, self._name) as is_ours:
+                if not is_ours:
+                    self._stand_by()
+                    return False
+                while not stop.is_set():
+                    if not await self.step(connection):
+                        await _pause(self._idle_s, stop)
+        return True
+
+
+async def _stand_by(stop: asyncio.Event) -> None:
+    await _pause(_STANDBY_S, stop)
+
+
+async def _pause(seconds: float, stop: asyncio.Event) -> None:
+    try:
+        await asyncio.wait_for(stop.wait(), seconds)
+    except TimeoutError:
+        return

@@ -1,0 +1,100 @@
+"""Publishing rows of the database on a topic: in order, at least once. Rows are marked as published after the broker
+has all of them, so a process that dies in between publishes them again, under the same ids.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from prometheus_client import Counter, Gauge
+
+from abacus.core.clock import Clock
+from abacus.platform.following.leading import Leading
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import Message
+from abacus.platform.postgres import Connection, Pool
+
+Mark = TypeVar("Mark")
+
+
+class Publisher(Protocol):
+    """Where messages go."""
+
+    async def connect(self) -> None:
+        """Returns when there is someone to publish to. Raises `Unavailable`."""
+        ...
+
+    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+        """Returns when all are durable. Raises `Unavailable` when some may not be."""
+        ...
+
+
+class Batch(NamedTuple, Generic[Mark]):
+    """The next rows as messages, the time since which the oldest of them waits, and what marks them as published."""
+
+    messages: Sequence[Message]
+    since: datetime
+    mark: Mark
+
+
+class Source(Protocol[Mark]):
+    """The rows of one kind: which of them come next, and how they are marked as published."""
+
+    async def next(self, connection: Connection) -> Batch[Mark] | None:
+        """Nothing when all rows are published. Raises `Unavailable`."""
+        ...
+
+    async def published(self, connection: Connection, mark: Mark) -> None:
+        """The broker has every message of the batch with this mark."""
+        ...
+
+
+class Meter(NamedTuple):
+    """How many messages were published, and how many seconds the oldest of those waited that are published now."""
+
+    published: Counter
+    behind: Gauge
+
+
+class Publishing(Generic[Mark]):
+    """Publishes what a source has, on one topic."""
+
+    def __init__(
+        self, source: Source[Mark], publisher: Publisher, topic: str, clock: Clock, meter: Meter | None = None
+    ) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._topic = topic
+        self._clock = clock
+        self._meter = meter
+
+    async def publish_next(self, connection: Connection) -> int:
+        """Publish the next batch, then mark it. How many messages there were. Raises `Unavailable`."""
+        batch = await self._source.next(connection)
+        if batch is None:
+            self.nothing_waits()
+            return 0
+        if self._meter is not None:
+            self._meter.behind.set((self._clock.now() - batch.since).total_seconds())
+        await self._publisher.publish(self._topic, batch.messages)
+        await self._source.published(connection, batch.mark)
+        if self._meter is not None:
+            self._meter.published.inc(len(batch.messages))
+        return len(batch.messages)
+
+    def nothing_waits(self) -> None:
+        """Nothing waits for this process: all is published, or another process publishes."""
+        if self._meter is not None:
+            self._meter.behind.set(0)
+
+    def led(self, pool: Pool, lease: str, health: WorkerHealth, *, idle_s: float) -> Leading:
+        """The worker: of several with a lease of the same name one publishes, the others stand by."""
+        return Leading(
+            pool,
+            lease,
+            self.publish_next,
+            health,
+            idle_s=idle_s,
+            prepare=self._publisher.connect,
+            stand_by=self.nothing_waits,
+        )

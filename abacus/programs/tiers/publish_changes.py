@@ -1,0 +1,95 @@
+"""Publishing changes of tier, out of the table that the decision wrote them to, in the order of each account."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.platform.following.leading import Leading
+from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import CLOUD_EVENT, Message
+from abacus.platform.metrics import TIERS_BEHIND, TIERS_PUBLISHED
+from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sql import Statement, columns
+from abacus.programs.tiers.decide.events import encode_tier_changed
+from abacus.programs.tiers.decide.keeping import Change
+
+_BATCH: Final = 1000
+_IDLE_S: Final = 0.2
+
+_PUBLISHED: Final = Statement("""
+update tier_change c set published_at = :now
+from unnest(:member_ids::text[], :programs::text[], :ns::bigint[]) as u (member_id, program, n)
+where c.member_id = u.member_id and c.program = u.program and c.n = u.n
+""")
+
+
+class ChangeKey(NamedTuple):
+    """Names a change: `n` counts those of an account."""
+
+    member_id: str
+    program: str
+    n: int
+
+
+_START: Final = ChangeKey("", "", 0)
+
+
+def _next(batch: int) -> Statement:
+    # Whoever decides holds the account, so a change is never seen before the one that came before it.
+    return Statement(f"""
+    select {columns(Change)} from tier_change
+    where published_at is null and (member_id, program, n) > (:member_id, :program, :n)
+    order by member_id, program, n
+    limit {batch}
+    """)
+
+
+class UnpublishedChanges:
+    """A batch is marked by the keys of its changes. A round goes through the members and begins anew, so that nobody
+    waits for ever.
+    """
+
+    def __init__(self, clock: Clock, *, batch: int = _BATCH) -> None:
+        self._clock = clock
+        self._next = _next(batch)
+        self._after = _START
+
+    async def next(self, connection: Connection) -> Batch[Sequence[ChangeKey]] | None:
+        changes = await self._behind(connection, self._after)
+        if not changes and self._after != _START:
+            changes = await self._behind(connection, _START)
+        if not changes:
+            self._after = _START
+            return None
+        since = min(change.changed_at for change in changes)
+        keys = [ChangeKey(change.member_id, change.program, change.n) for change in changes]
+        return Batch([_message(change) for change in changes], since, keys)
+
+    async def published(self, connection: Connection, mark: Sequence[ChangeKey]) -> None:
+        await connection.execute(
+            *_PUBLISHED(
+                member_ids=[key.member_id for key in mark],
+                programs=[key.program for key in mark],
+                ns=[key.n for key in mark],
+                now=self._clock.now(),
+            )
+        )
+        self._after = mark[-1]
+
+    async def _behind(self, connection: Connection, key: ChangeKey) -> list[Change]:
+        rows = await connection.fetch(*self._next(**key._asdict()))
+        return [Change(*row) for row in rows]
+
+
+def _message(change: Change) -> Message:
+    return Message(change.member_id.encode(), encode_tier_changed(change), CLOUD_EVENT)
+
+
+def change_publisher(
+    pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth, *, batch: int = _BATCH
+) -> Leading:
+    """Publishes for one topic. One publishes at a time, or an older change might follow a newer one."""
+    source = UnpublishedChanges(clock, batch=batch)
+    publishing = Publishing(source, publisher, topic, clock, Meter(TIERS_PUBLISHED, TIERS_BEHIND))
+    return publishing.led(pool, f"abacus tiers {topic}", health, idle_s=_IDLE_S)

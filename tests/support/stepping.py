@@ -1,0 +1,18 @@
+"""Work that a worker leads, done step by step by a test."""
+
+from abacus.platform.following.leading import Leading
+from abacus.platform.postgres import Pool
+
+
+async def one_step(pool: Pool, work: Leading) -> int:
+    """How much was done."""
+    async with pool.acquire() as connection:
+        return await work.step(connection)
+
+
+async def all_steps(pool: Pool, work: Leading) -> int:
+    """Until nothing is left; how much was done in all."""
+    done = 0
+    while count := await one_step(pool, work):
+        done += count
+    return done
