@@ -82,7 +82,7 @@ async def post_and_enter(pool: Pool, *awards: Award) -> None:
 
 async def enter_rejections(pool: Pool) -> int:
     rejections = Rejections(pool, CLOCK, WorkerHealth("webhooks"))
-    await rejections._begin()
+    await rejections._begin()  # noqa: SLF001  # without the loop around it
     await neighbours_are_through(pool)
     return await rejections.enter_next()
 
