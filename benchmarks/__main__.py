@@ -35,7 +35,7 @@ from benchmarks import (
 )
 from benchmarks.report import Figure, judged_anywhere, machine, markdown
 
-_PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
+PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
     "footprint": lambda directory, _: uvloop.run(footprint.measure(directory)),
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
             try:
                 with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-                    figures += _PARTS[name](Path(directory), chosen)
+                    figures += PARTS[name](Path(directory), chosen)
             except AbacusError as error:  # the other parts may need nothing of what is missing here
                 print(f"bench: {name}: {error}", file=sys.stderr)
                 unmeasured = True
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=list(_PARTS), action="append")
+    parser.add_argument("--only", choices=list(PARTS), action="append")
     parser.add_argument(
         "--short",
         action="store_true",
@@ -118,7 +118,7 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.set_defaults(**_SHORT)
         chosen = parser.parse_args(arguments)
     if not chosen.only:
-        chosen.only = _IN_SHORT if chosen.short else [name for name in _PARTS if name not in _ONLY_ASKED_FOR]
+        chosen.only = _IN_SHORT if chosen.short else [name for name in PARTS if name not in _ONLY_ASKED_FOR]
     return chosen
 
 

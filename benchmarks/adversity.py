@@ -9,9 +9,9 @@ from typing import Final
 
 from benchmarks import load
 from benchmarks.cpu_cost import Run, together
-from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
+from benchmarks.workbench import Workbench, workbench
 
 MESSAGES: Final = 20_000  # a burst
 ROUNDS: Final = 2
@@ -30,11 +30,11 @@ async def measure(accounts: int) -> list[Figure]:
     async with (
         real_services() as services,
         rooms(services, accounts) as settings,
-        house(settings) as home,
-        home.workers(_CREW),
+        workbench(settings) as bench,
+        bench.workers(_CREW),
     ):
-        await _burst(home, WARM_UP, accounts)
-        rounds = [await _round(home, f"round{number}", accounts) for number in range(ROUNDS)]
+        await _burst(bench, WARM_UP, accounts)
+        rounds = [await _round(bench, f"round{number}", accounts) for number in range(ROUNDS)]
     whole = {kind: together([round_[kind] for round_ in rounds]) for kind in rounds[0]}
     usual = whole.pop(USUAL)
     return [
@@ -54,18 +54,18 @@ async def measure(accounts: int) -> list[Figure]:
     ]
 
 
-async def _round(home: House, mark: str, accounts: int) -> dict[str, Run]:
+async def _round(bench: Workbench, mark: str, accounts: int) -> dict[str, Run]:
     now = datetime.now(UTC)
     return {
-        USUAL: await _burst(home, mark, accounts, at=now),
-        AGAIN: await _burst(home, mark, accounts, at=now),
-        HOT: await _burst(home, f"{mark}-hot", accounts, hot=True),
-        GARBAGE: await _burst(home, f"{mark}-garbage", accounts, poison=POISON),
+        USUAL: await _burst(bench, mark, accounts, at=now),
+        AGAIN: await _burst(bench, mark, accounts, at=now),
+        HOT: await _burst(bench, f"{mark}-hot", accounts, hot=True),
+        GARBAGE: await _burst(bench, f"{mark}-garbage", accounts, poison=POISON),
     }
 
 
 async def _burst(
-    home: House, mark: str, accounts: int, *, at: datetime | None = None, hot: bool = False, poison: float = 0.0
+    bench: Workbench, mark: str, accounts: int, *, at: datetime | None = None, hot: bool = False, poison: float = 0.0
 ) -> Run:
     asked = load.arguments(mark, accounts, most=MESSAGES, at=at, hot=hot, poison=poison)
-    return await home.burst(asked, MESSAGES)
+    return await bench.burst(asked, MESSAGES)

@@ -8,9 +8,9 @@ from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings
 from benchmarks import load, plainly
 from benchmarks.cpu_cost import Run, cpu_figures, together
-from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
+from benchmarks.workbench import Workbench, workbench
 
 ROUNDS: Final = 2
 SECONDS: Final = 20.0  # a round of each
@@ -25,7 +25,7 @@ _PLAIN: Final = dict.fromkeys(plainly.WORKERS, 1)
 class Side(NamedTuple):
     """One of the two, and what it did."""
 
-    home: House
+    bench: Workbench
     runs: list[Run]
 
 
@@ -36,15 +36,15 @@ async def measure(accounts: int, rounds: int) -> list[Figure]:
         for crew, module in ((_OURS, ("abacus", "worker")), (_PLAIN, ("benchmarks.plainly",))):
             settings = await stack.enter_async_context(rooms(services, accounts))
             await _make_outbox(settings)
-            home = await stack.enter_async_context(house(settings))
-            await stack.enter_async_context(home.workers(crew, module=module))
-            sides.append(Side(home, []))
+            bench = await stack.enter_async_context(workbench(settings))
+            await stack.enter_async_context(bench.workers(crew, module=module))
+            sides.append(Side(bench, []))
         for round_ in range(rounds):
-            for home, runs in sides:
-                async with home.load(load.arguments(f"round{round_}", accounts, lead_s=LEAD_S)):
-                    await home.measured(WARM_UP_S)
-                    runs.extend(await home.measured(SECONDS))
-                await home.all_published()
+            for bench, runs in sides:
+                async with bench.load(load.arguments(f"round{round_}", accounts, lead_s=LEAD_S)):
+                    await bench.measured(WARM_UP_S)
+                    runs.extend(await bench.measured(SECONDS))
+                await bench.all_published()
     ours, plain = (together(side.runs) for side in sides)
     ratio, cpu_ratio = ours.per_s / plain.per_s, plain.cpu_us / ours.cpu_us
     return [

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Refused
 from benchmarks import load
 from benchmarks.cpu_cost import Run
-from benchmarks.house import House, house
 from benchmarks.report import Figure
 from benchmarks.services import real_services, rooms
+from benchmarks.workbench import Workbench, workbench
 
 SECONDS: Final = 40
 WARM_UP_S: Final = 15.0
@@ -67,21 +67,21 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
     async with (
         real_services() as services,
         rooms(services, accounts) as settings,
-        house(settings) as home,
-        home.workers(dict.fromkeys(STAGES, 1)),
+        workbench(settings) as bench,
+        bench.workers(dict.fromkeys(STAGES, 1)),
     ):
-        async with home.load(load.arguments("profile", accounts, lead_s=LEAD_S)):
-            await home.measured(WARM_UP_S)
-            (run,), profiles = await asyncio.gather(home.measured(SECONDS), _profiles(home, profiler, directory))
-        await home.settled()
+        async with bench.load(load.arguments("profile", accounts, lead_s=LEAD_S)):
+            await bench.measured(WARM_UP_S)
+            (run,), profiles = await asyncio.gather(bench.measured(SECONDS), _profiles(bench, profiler, directory))
+        await bench.settled()
     return [figure for name, samples in profiles.items() for figure in _figures(name, samples, run)]
 
 
-async def _profiles(home: House, profiler: str, directory: Path) -> dict[str, list[Sample]]:
+async def _profiles(bench: Workbench, profiler: str, directory: Path) -> dict[str, list[Sample]]:
     async def profile(name: str) -> list[Sample]:
         file = directory / name
         options = ["--format", "raw", "--rate", str(A_SECOND), "--duration", str(SECONDS), "--output", str(file)]
-        (pid,) = home.processes(name)
+        (pid,) = bench.processes(name)
         process = await asyncio.create_subprocess_exec(
             *(profiler, "record", *options, "--pid", str(pid)),
             stdout=asyncio.subprocess.DEVNULL,

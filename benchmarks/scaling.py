@@ -4,9 +4,9 @@ from typing import Final
 
 from benchmarks import load
 from benchmarks.cpu_cost import Run, together
-from benchmarks.house import POSTGRES, House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
+from benchmarks.workbench import POSTGRES, Workbench, workbench
 
 STEPS: Final = (1, 2, 4)
 ROUNDS: Final = 2
@@ -18,11 +18,11 @@ LEAD_S: Final = 3.0
 async def measure(accounts: int) -> list[Figure]:
     """The steps take turns, so that each meets the machine in the same moods."""
     runs: dict[int, list[Run]] = {step: [] for step in STEPS}
-    async with real_services() as services, rooms(services, accounts) as settings, house(settings) as home:
+    async with real_services() as services, rooms(services, accounts) as settings, workbench(settings) as bench:
         for round_ in range(ROUNDS):
             for step in STEPS:
-                async with home.workers({"calculator": step, "awarder": step, "relay": 1}):
-                    runs[step] += await _sustained(home, accounts, f"round{round_}-{step}")
+                async with bench.workers({"calculator": step, "awarder": step, "relay": 1}):
+                    runs[step] += await _sustained(bench, accounts, f"round{round_}-{step}")
     whole = {step: together(runs[step]) for step in STEPS}
     one = whole[STEPS[0]]
     return [
@@ -35,11 +35,11 @@ async def measure(accounts: int) -> list[Figure]:
     ]
 
 
-async def _sustained(home: House, accounts: int, mark: str) -> list[Run]:
-    async with home.load(load.arguments(mark, accounts, lead_s=LEAD_S)):
-        await home.measured(WARM_UP_S)
-        runs = await home.measured(SECONDS)
-    await home.settled()
+async def _sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
+    async with bench.load(load.arguments(mark, accounts, lead_s=LEAD_S)):
+        await bench.measured(WARM_UP_S)
+        runs = await bench.measured(SECONDS)
+    await bench.settled()
     return runs
 
 

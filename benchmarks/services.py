@@ -70,8 +70,8 @@ async def _queues_in_memory() -> AsyncIterator[str]:
     """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look
     at each of their characters, costs more than all else that ElasticMQ does.
     """
-    with tempfile.TemporaryDirectory(prefix="abacus-bench-") as home:
-        daemon = Daemon("elasticmq", Path(home))
+    with tempfile.TemporaryDirectory(prefix="abacus-bench-") as bench:
+        daemon = Daemon("elasticmq", Path(bench))
         start = partial(start_elasticmq, manners=ELASTICMQ_LIGHTLY)
         async with _own(Service(daemon, ("sqs",), start, use_elasticmq)) as ports:
             yield ports.sqs_endpoint_url

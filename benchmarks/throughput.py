@@ -14,9 +14,9 @@ import orjson
 from abacus.platform.kafka.window import TopicWindow
 from benchmarks import load
 from benchmarks.cpu_cost import Run, cpu_figures, together
-from benchmarks.house import House, house
 from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
+from benchmarks.workbench import Workbench, workbench
 from workers import PIPELINE
 
 WANTED: Final = 6_000
@@ -79,13 +79,13 @@ class Paced(NamedTuple):
 async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> list[Figure]:
     counts = {**dict.fromkeys(PIPELINE, 1), **workers}
     warm_up_s = min(WARM_UP_S, seconds)
-    async with real_services() as services, rooms(services, accounts) as settings, house(settings) as home:
-        async with home.workers(counts):
-            full = await _flat_out(home, accounts, seconds, warm_up_s)
-            half = await _paced(home, accounts, full.whole.per_s / 2, seconds / SHORTER, warm_up_s)
-        posted = Waited(*await home.pool.fetchval(_WAITED, half.since, timeout=600))
-        heard = await _heard(home, half.since)
-        complete = await _complete(home, full.sent + half.sent, heard)
+    async with real_services() as services, rooms(services, accounts) as settings, workbench(settings) as bench:
+        async with bench.workers(counts):
+            full = await _flat_out(bench, accounts, seconds, warm_up_s)
+            half = await _paced(bench, accounts, full.whole.per_s / 2, seconds / SHORTER, warm_up_s)
+        posted = Waited(*await bench.pool.fetchval(_WAITED, half.since, timeout=600))
+        heard = await _heard(bench, half.since)
+        complete = await _complete(bench, full.sent + half.sent, heard)
     crew = ", ".join(f"{count} {name}" for name, count in counts.items() if name in {"calculator", "awarder", "relay"})
     whole = full.whole
     return [
@@ -122,27 +122,27 @@ async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> 
     ]
 
 
-async def _flat_out(home: House, accounts: int, seconds: float, warm_up_s: float) -> Sustained:
-    async with home.load(load.arguments("full", accounts, lead_s=LEAD_S)) as sending:
-        await home.measured(warm_up_s)
-        slices = await home.measured(seconds, SLICES)
-        backlog = await home.backlog()
-    await home.settled()
+async def _flat_out(bench: Workbench, accounts: int, seconds: float, warm_up_s: float) -> Sustained:
+    async with bench.load(load.arguments("full", accounts, lead_s=LEAD_S)) as sending:
+        await bench.measured(warm_up_s)
+        slices = await bench.measured(seconds, SLICES)
+        backlog = await bench.backlog()
+    await bench.settled()
     return Sustained(slices, backlog, sending.result())
 
 
-async def _paced(home: House, accounts: int, per_s: float, seconds: float, warm_up_s: float) -> Paced:
-    async with home.load(load.arguments("half", accounts, rate=per_s)) as sending:
-        await home.measured(warm_up_s)
+async def _paced(bench: Workbench, accounts: int, per_s: float, seconds: float, warm_up_s: float) -> Paced:
+    async with bench.load(load.arguments("half", accounts, rate=per_s)) as sending:
+        await bench.measured(warm_up_s)
         since = datetime.now(UTC)
-        (run,) = await home.measured(seconds)
-    await home.settled()
+        (run,) = await bench.measured(seconds)
+    await bench.settled()
     return Paced(run, since, sending.result())
 
 
-async def _heard(home: House, since: datetime) -> Heard:
+async def _heard(bench: Workbench, since: datetime) -> Heard:
     """The whole topic; the broker's stamp says when each event was there to be read."""
-    bootstrap, topic = home.settings.required("kafka_bootstrap"), home.settings.points_topic
+    bootstrap, topic = bench.settings.required("kafka_bootstrap"), bench.settings.points_topic
     reached: dict[tuple[str, str], int] = {}
     gaps, waited = 0, list[float]()
     async for batch in TopicWindow(bootstrap, topic, _EVER, datetime.now(UTC)).batches():
@@ -158,9 +158,9 @@ async def _heard(home: House, since: datetime) -> Heard:
     return Heard(sum(reached.values()), gaps, Waited(median, p99))
 
 
-async def _complete(home: House, sent: int, heard: Heard) -> bool:
+async def _complete(bench: Workbench, sent: int, heard: Heard) -> bool:
     """Whether each transaction was posted once and published, and nothing else was."""
-    counts = await home.pool.fetchrow(_COUNTS, timeout=600)
+    counts = await bench.pool.fetchrow(_COUNTS, timeout=600)
     print(f"  sent {sent:,}, {dict(counts)}, heard {heard.transfers:,} with {heard.gaps} gaps", file=sys.stderr)
     return bool(
         counts["claims"] == counts["transfers"] == heard.transfers == sent

@@ -23,7 +23,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     def put(**measured: Part) -> None:
-        monkeypatch.setattr(bench, "_PARTS", measured)
+        monkeypatch.setattr(bench, "PARTS", measured)
 
     return put
 

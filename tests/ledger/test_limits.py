@@ -101,7 +101,7 @@ async def test_a_day_begins_anew_and_never_comes_back(days: int) -> None:
     ledger = OpenMemoryLedger(clock)
     await ledger.allow("acme", Limits(per_day=10, in_total=100))
     await ledger.post([asked("a")])
-    ledger._clock = FixedClock(NOW + timedelta(days=days))
+    clock.set(NOW + timedelta(days=days))
     (outcome,) = await ledger.post([asked("b")])
     assert outcome.status is (POSTED if days > 0 else REJECTED)
     assert (await ledger.allowance("acme")).used == (20 if days > 0 else 10)

@@ -29,6 +29,17 @@ POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.R
 OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GRP', 'SG')"
 
 
+class OneConnection:
+    """A pool that only ever gives this connection: what is done in its transaction stays open as long as that."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Connection]:
+        yield self._connection
+
+
 class BobsAccount:
     """Bob's account with 100 points, what is done to it at once, and what is left open meanwhile."""
 
@@ -46,9 +57,7 @@ class BobsAccount:
         """The second starts when all of the first is done but its commit, and has to wait for that."""
         async with self.pool.acquire() as connection:
             async with connection.transaction():
-                awards, movements = parted(first)
-                await self.ledger._post(connection, awards)
-                await self.moves._move(connection, movements)
+                await BobsAccount(OneConnection(connection)).do(first)
                 going = asyncio.create_task(self.do(second))
                 await waiting(self.pool, going)
             return await going

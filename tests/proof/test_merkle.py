@@ -77,5 +77,5 @@ def test_a_node_is_no_leaf(size: int) -> None:
 
 def test_memory_is_the_trees_height() -> None:
     tree = tree_of(numbered(1000), 500)
-    assert len(tree._roots) == 6  # 1000 is 0b1111101000
+    assert len(tree._roots) == 6  # noqa: SLF001  # what is in memory; 1000 is 0b1111101000
     assert len(tree.path) <= 10

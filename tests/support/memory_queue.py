@@ -82,6 +82,11 @@ class MemoryQueue:
         if not seconds:
             self._wake()
 
+    def take_over(self, id_: str, body: str) -> None:
+        """A message of another queue, under the id that it had there."""
+        self._kept[id_] = _Kept(body, _now())
+        self._wake()
+
     def _is_ours(self, message: Received) -> bool:
         kept = self._kept.get(message.id)
         return kept is not None and kept.receipt == message.receipt
@@ -106,9 +111,7 @@ class MemoryQueue:
             return
         spent = [id_ for id_, kept in self._kept.items() if kept.receives >= self._max_receives and kept.visible]
         for id_ in spent:
-            self.dead_letters._kept[id_] = _Kept(self._kept.pop(id_).body, _now())
-        if spent:
-            self.dead_letters._wake()
+            self.dead_letters.take_over(id_, self._kept.pop(id_).body)
 
     async def _wait_for_change(self, longest_s: float) -> None:
         changed = self._changed

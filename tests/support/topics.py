@@ -34,7 +34,7 @@ class Topic:
     async def joined(self, group: str = "readers") -> AsyncIterator[AIOKafkaConsumer]:
         """The only member of a group, made by the product's reader."""
         made_by = StreamReader(self._bootstrap, self.name, f"{self.name}.{group}", WorkerHealth("reader"))
-        consumer = await made_by._start(asyncio.Lock())
+        consumer = await made_by._start(asyncio.Lock())  # noqa: SLF001  # the client as the product makes it
         try:
             yield consumer
         finally:

@@ -33,14 +33,22 @@ class Message(NamedTuple):
 class StreamPublisher:
     """An idempotent producer. After a failure it is closed and opened anew, because its state is then unknown."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        *,
+        connect_within_s: float = _CONNECT_WITHIN_S,
+        publish_within_s: float = _PUBLISH_WITHIN_S,
+    ) -> None:
         self._bootstrap = bootstrap
+        self._connect_within_s = connect_within_s
+        self._publish_within_s = publish_within_s
         self._producer: AIOKafkaProducer | None = None
         self._partition_of = DefaultPartitioner()
 
     async def publish(self, topic: str, messages: Sequence[Message]) -> None:
         """Returns when the broker has every message. Raises `Unavailable` when it may not: publish all again."""
-        async with self._within(_PUBLISH_WITHIN_S):
+        async with self._within(self._publish_within_s):
             producer = await self._started()
             partitions = sorted(await producer.partitions_for(topic))
             by_partition: dict[int, list[Message]] = {}
@@ -51,7 +59,7 @@ class StreamPublisher:
 
     async def connect(self) -> None:
         """Returns when the broker answers. Raises `Unavailable`."""
-        async with self._within(_CONNECT_WITHIN_S):
+        async with self._within(self._connect_within_s):
             await self._started()
 
     async def close(self) -> None:

@@ -98,7 +98,7 @@ class StreamReader:
             fetch_max_wait_ms=100,
             metadata_max_age_ms=30_000,
         )
-        consumer.subscribe([self._topic], listener=_WaitForBatch(busy))
+        consumer.subscribe([self._topic], listener=WaitForBatch(busy))
         try:
             await consumer.start()
         except BaseException as error:
@@ -213,7 +213,7 @@ class StreamReader:
                 CONSUMER_LAG.labels(partition.topic, str(partition.partition)).set(max(0, behind))
 
 
-class _WaitForBatch(ConsumerRebalanceListener):
+class WaitForBatch(ConsumerRebalanceListener):
     """Holds a rebalance until the batch in hand is committed. Who then has a partition tells its lag."""
 
     def __init__(self, busy: asyncio.Lock) -> None:

@@ -15,7 +15,7 @@ from aiokafka.structs import OffsetAndMetadata
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.kafka.reader import DEPENDENCY
 
-_QUIET_S: Final = 30.0
+_SILENT_AFTER_S: Final = 30.0
 _POLL_MS: Final = 500
 _MAX_RECORDS: Final = 5000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,11 +63,14 @@ class TopicWindow:
     and leave none out, even where stamps do not rise.
     """
 
-    def __init__(self, bootstrap: str, topic: str, start: datetime, end: datetime) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, start: datetime, end: datetime, *, silent_after_s: float = _SILENT_AFTER_S
+    ) -> None:
         self._bootstrap = bootstrap
         self._topic = topic
         self._start = start
         self._end = end
+        self._silent_after_s = silent_after_s
         self._open: dict[TopicPartition, int] = {}  # where each partition ends that is not read to its end yet
         self._begun: set[TopicPartition] = set()
         self.stretches: dict[int, Stretch] = {}
@@ -84,8 +87,8 @@ class TopicWindow:
                     await self._close_read(consumer)
                     if polled:
                         heard_at = _now()
-                    elif _now() - heard_at > _QUIET_S:
-                        raise Unavailable(DEPENDENCY, f"nothing of {self._topic} came for {_QUIET_S:.0f} s")
+                    elif _now() - heard_at > self._silent_after_s:
+                        raise Unavailable(DEPENDENCY, f"nothing of {self._topic} came for {self._silent_after_s:.0f} s")
                     if batch:
                         yield batch
         except (KafkaError, OSError) as error:

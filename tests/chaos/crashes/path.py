@@ -54,7 +54,7 @@ class _Rule(NamedTuple):
         )
 
 
-_RULES: Final = (
+RULES: Final = (
     _Rule("abacus.intake.earning.calculator", "*", "*.decide(*", Stage.DECIDE),
     _Rule("abacus.intake.earning.calculator", "*", "until_available(*probe*", Stage.WAIT),
     _Rule("abacus.intake.earning.calculator", "*", "*", Stage.HANDLE),
@@ -150,7 +150,7 @@ _RULES: Final = (
     _Rule("abacus.platform.patience", "*", "*", Stage.WAIT),
 )
 
-PATH: Final = tuple(dict.fromkeys(rule.module for rule in _RULES))
+PATH: Final = tuple(dict.fromkeys(rule.module for rule in RULES))
 
 # Of these modules only a part is on the way; the rest are commands of an operator, and questions of the API.
 _ONLY: Final[Mapping[str, Sequence[str]]] = {
@@ -167,7 +167,7 @@ _ONLY: Final[Mapping[str, Sequence[str]]] = {
 
 def stage_of(site: Site) -> Stage:
     """Raises `LookupError` for a site that no rule fits."""
-    for rule in _RULES:
+    for rule in RULES:
         if rule.fits(site):
             return rule.stage
     raise LookupError(f"no stage for {site.name}: {site.text}")

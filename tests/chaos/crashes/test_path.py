@@ -24,10 +24,10 @@ def test_every_module_on_the_path_awaits_something(module: str) -> None:
 
 
 def test_every_rule_is_needed() -> None:
-    first = [next(rule for rule in path._RULES if rule.fits(site)) for site in SITES]
-    last_word = [rule for rule in path._RULES if (rule.function, rule.text, rule.kind) == ("*", "*", None)]
-    assert [rule for rule in path._RULES if rule not in first and rule not in last_word] == []
+    first = [next(rule for rule in path.RULES if rule.fits(site)) for site in SITES]
+    last_word = [rule for rule in path.RULES if (rule.function, rule.text, rule.kind) == ("*", "*", None)]
+    assert [rule for rule in path.RULES if rule not in first and rule not in last_word] == []
 
 
 def test_every_reason_is_for_something() -> None:
-    assert [reason for reason in unvisited._REASONS if not any(map(reason.fits, SITES))] == []
+    assert [reason for reason in unvisited.REASONS if not any(map(reason.fits, SITES))] == []

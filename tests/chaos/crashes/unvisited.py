@@ -27,7 +27,7 @@ _REFUSED: Final = "only when posting fails for what is posted: a value that pass
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 
-_REASONS: Final = (
+REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason("abacus.intake.awarding.isolate_failures", "isolate_failures", "isolate_failures(*", _REFUSED),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
@@ -59,4 +59,4 @@ _REASONS: Final = (
 
 def why_not(site: Site) -> str | None:
     """Why no work visits it, where somebody has said so."""
-    return next((reason.why for reason in _REASONS if reason.fits(site)), None)
+    return next((reason.why for reason in REASONS if reason.fits(site)), None)

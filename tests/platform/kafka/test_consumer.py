@@ -48,8 +48,10 @@ async def commit_half(consumer: AIOKafkaConsumer) -> dict[TopicPartition, list[i
 
 def ask_to_rejoin(consumer: Any) -> None:
     """As the group does when its members change; the embedded broker holds one member only."""
-    ask = consumer.please_rejoin if isinstance(consumer, MemoryConsumer) else consumer._coordinator.request_rejoin
-    ask()
+    if isinstance(consumer, MemoryConsumer):
+        consumer.please_rejoin()
+    else:
+        consumer._coordinator.request_rejoin()  # noqa: SLF001  # only a broker asks for it in public
 
 
 def is_whole(records: Iterable[Record]) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 
 from aiokafka import TopicPartition
 
-from abacus.platform.kafka.reader import _WaitForBatch
+from abacus.platform.kafka.reader import WaitForBatch
 from abacus.platform.metrics import CONSUMER_LAG
 
 
@@ -12,7 +12,7 @@ async def test_a_partition_that_left_us_has_no_lag_here() -> None:
     CONSUMER_LAG.labels("test-of-lag", "3").set(5)
     CONSUMER_LAG.labels("test-of-lag", "4").set(6)
     never_committed = TopicPartition("test-of-lag", 5)
-    await _WaitForBatch(asyncio.Lock()).on_partitions_revoked([TopicPartition("test-of-lag", 3), never_committed])
+    await WaitForBatch(asyncio.Lock()).on_partitions_revoked([TopicPartition("test-of-lag", 3), never_committed])
     told = {
         sample.labels["partition"]: sample.value
         for metric in CONSUMER_LAG.collect()

@@ -7,15 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.platform.kafka import publisher as module
 from abacus.platform.kafka.publisher import Message, StreamPublisher
 from tests.support.closing import close_to_new
 
 
 @pytest.fixture
-async def silent_broker(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
-    monkeypatch.setattr(module, "_CONNECT_WITHIN_S", 0.3)
-    monkeypatch.setattr(module, "_PUBLISH_WITHIN_S", 0.3)
+async def silent_broker() -> AsyncIterator[str]:
     writers: list[asyncio.StreamWriter] = []
 
     async def taken(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -30,7 +27,8 @@ async def silent_broker(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
 
 
 async def test_connecting_and_publishing_say_that_nobody_answers(silent_broker: str) -> None:
-    publisher, began = StreamPublisher(silent_broker), time.monotonic()
+    publisher = StreamPublisher(silent_broker, connect_within_s=0.3, publish_within_s=0.3)
+    began = time.monotonic()
     with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):
         await publisher.connect()
     with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):

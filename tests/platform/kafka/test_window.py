@@ -10,7 +10,6 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.kafka import window as module
 from abacus.platform.kafka.window import Stretch, TopicWindow, committed, offsets_of, stretch_from
 from tests.support.services import Services
 
@@ -103,10 +102,8 @@ async def test_where_nobody_listens_is_said() -> None:
 async def test_a_broker_that_falls_silent_is_said(
     services: Services, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_QUIET_S", 0.0)
-    monkeypatch.setattr(module, "_POLL_MS", 1)
     monkeypatch.setattr(AIOKafkaConsumer, "getmany", _nothing)
-    window = TopicWindow(services.kafka_bootstrap, topic, at(0), at(60))
+    window = TopicWindow(services.kafka_bootstrap, topic, at(0), at(60), silent_after_s=0.0)
     with pytest.raises(Unavailable, match="nothing of window"):
         assert [batch async for batch in window.batches()]
 

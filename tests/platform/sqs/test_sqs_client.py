@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from aiobotocore.utils import AioInstanceMetadataFetcher
+from prometheus_client import REGISTRY
 
 from abacus.core.errors import Refused
-from abacus.platform.metrics import QUEUE_AGE
 from abacus.platform.sqs import queue as sqs
 from abacus.platform.sqs.definition import AWARD, ensure_queues
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
@@ -52,7 +52,7 @@ async def test_the_machines_role_is_asked_for_where_it_may_be_aws(
         return {}
 
     monkeypatch.setattr(AioInstanceMetadataFetcher, "retrieve_iam_role_credentials", nobody_answers)
-    monkeypatch.setattr(sqs, "_session", sqs._session.__wrapped__)  # not the one that others have used
+    monkeypatch.setattr(sqs, "_session", sqs._session.__wrapped__)  # noqa: SLF001  # not the one that others have used
     async with sqs_client(endpoint) as client:
         assert client.meta.endpoint_url == endpoint
     assert len(asked) == times
@@ -79,7 +79,9 @@ async def test_the_oldest_message_grows_older_while_nobody_receives(services: Se
     prefix = f"age-{uuid.uuid4().hex[:8]}-"
 
     def age() -> float:
-        return float(QUEUE_AGE.labels(f"{prefix}{AWARD}")._value.get())
+        told = REGISTRY.get_sample_value("abacus_queue_oldest_seconds", {"queue": f"{prefix}{AWARD}"})
+        assert told is not None
+        return told
 
     async with sqs_client(services.sqs_endpoint_url) as client:
         await ensure_queues(client, prefix)

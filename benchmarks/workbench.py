@@ -1,4 +1,4 @@
-"""A house on the real services as in production: each worker in processes of its own, a load, and the CPU of each."""
+"""Workers on the real services as in production, each in processes of its own, with a load, and the CPU of each."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ _LOOK_EVERY_S: Final = 0.1
 _CONNECTIONS: Final = "select pid, client_port from pg_stat_activity where client_port > 0"
 
 
-class House:
+class Workbench:
     """The processes by name, and ways to look at them from outside."""
 
     def __init__(self, settings: Settings, pool: Pool, queue: SqsQueue, produced: Ends, published: Ends) -> None:
@@ -217,7 +217,7 @@ def _seconds(pid: int) -> float:
 
 
 @asynccontextmanager
-async def house(settings: Settings) -> AsyncIterator[House]:
+async def workbench(settings: Settings) -> AsyncIterator[Workbench]:
     """One in these rooms, without workers yet."""
     bootstrap = settings.required("kafka_bootstrap")
     async with AsyncExitStack() as stack:
@@ -227,4 +227,4 @@ async def house(settings: Settings) -> AsyncIterator[House]:
         queue = await SqsQueue.find(client, settings.queue_prefix + AWARD)
         produced = await stack.enter_async_context(Ends(bootstrap, settings.transactions_topic))
         published = await stack.enter_async_context(Ends(bootstrap, settings.points_topic))
-        yield House(settings, pool, queue, produced, published)
+        yield Workbench(settings, pool, queue, produced, published)
