@@ -24,7 +24,7 @@ from abacus.engage.notify.sender import BATCH, HANDS, Sender
 from abacus.engage.notify.templates import Templates, load_templates
 from abacus.intake.partners.webhooks.decide.addresses import checked_url
 from abacus.intake.partners.webhooks.post import Poster
-from abacus.platform.health import parts_of
+from abacus.platform.health import sub_workers_of
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.settings import PREFIX, Required, Settings
 
@@ -79,7 +79,7 @@ async def wire(wiring: Wiring) -> Run:
     plan = plan_of(settings)
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS)
-    of_points, of_tiers, gathering, *sending = parts_of(wiring.health, 3 + len(plan.channels))
+    of_points, of_tiers, gathering, *sending = sub_workers_of(wiring.health, 3 + len(plan.channels))
     notices, outbox = Notices(pool, clock), Outbox(pool, clock)
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
     # Two groups: readers of one group would share out both topics, and stop each other at each change.

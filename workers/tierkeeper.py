@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.platform.health import parts_of
+from abacus.platform.health import sub_workers_of
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
@@ -22,7 +22,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
-    reading, publishing = parts_of(wiring.health, 2)
+    reading, publishing = sub_workers_of(wiring.health, 2)
     reader = StreamReader(bootstrap, settings.points_topic, f"{settings.queue_prefix}tierkeeper", reading)
     keeper = Keeper(pool, cards, clock, reading)
     publisher = ChangePublisher(pool, wiring.publisher(), settings.tiers_topic, clock, publishing)

@@ -9,7 +9,7 @@ from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.intake.partners.webhooks.post import Poster
 from abacus.intake.partners.webhooks.sender import AT_ONCE, Sender
 from abacus.intake.partners.webhooks.sources import Postings, Rejections
-from abacus.platform.health import parts_of
+from abacus.platform.health import sub_workers_of
 from abacus.platform.kafka.reader import StreamReader
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
@@ -22,7 +22,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=_CONNECTIONS)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=AT_ONCE)
     wiring.at_the_end(poster.close)
-    reading, rejecting, sending = parts_of(wiring.health, 3)
+    reading, rejecting, sending = sub_workers_of(wiring.health, 3)
     outbox = Outbox(pool, clock)
     reader = StreamReader(bootstrap, settings.points_topic, f"{settings.queue_prefix}webhooks", reading)
     postings = Postings(outbox, reading)
