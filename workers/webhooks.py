@@ -6,9 +6,9 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.partners.webhooks.outbox import Outbox
-from abacus.intake.partners.webhooks.post import Poster
-from abacus.intake.partners.webhooks.sender import AT_ONCE, Sender
+from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import Postings, Rejections
+from abacus.platform.delivery.post import Poster
 from abacus.platform.health import sub_workers_of
 from abacus.platform.kafka.reader import StreamReader
 
@@ -20,14 +20,14 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS)
-    poster = Poster(to_private=settings.webhooks_to_private, at_once=AT_ONCE)
+    poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
     wiring.at_the_end(poster.close)
     reading, rejecting, sending = sub_workers_of(wiring.health, 3)
     outbox = Outbox(pool, clock)
     reader = StreamReader(bootstrap, settings.points_topic, f"{settings.queue_prefix}webhooks", reading)
     postings = Postings(outbox, reading)
     rejections = Rejections(pool, clock, rejecting)
-    sender = Sender(outbox, poster, clock, sending, rng=random.Random())
+    sender = webhook_sender(outbox, poster, clock, sending, rng=random.Random())
 
     async def run(stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:

@@ -32,13 +32,13 @@ class Listener:
         self._gathered_for = gathered_for
 
     async def handle(self, records: Sequence[Record]) -> None:
-        found = [notice for record in records if (notice := _read(record)) is not None]
+        notices = [notice for record in records if (notice := _read(record)) is not None]
         too_old = self._clock.now() - TOLD_WITHIN
-        fresh = [notice for notice in found if notice.happened_at >= too_old]
+        fresh = [notice for notice in notices if notice.happened_at >= too_old]
         new = await until_available(lambda: self._notices.enter(fresh, gathered_for=self._gathered_for), self._health)
         NOTICES.labels("entered").inc(new)
         NOTICES.labels("known").inc(len(fresh) - new)
-        NOTICES.labels("too_old").inc(len(found) - len(fresh))
+        NOTICES.labels("too_old").inc(len(notices) - len(fresh))
 
 
 def _read(record: Record) -> Notice | None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from abacus.core.errors import AbacusError
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
-from abacus.engage.notify.decide.part import Earned, Expired, Part, TierChanged
+from abacus.engage.notify.decide.news import Earned, Expired, News, TierChanged
 from abacus.platform.validation import Day, Moment, first_fault
 
 _LARGEST: Final = 2**63 - 1
@@ -25,7 +25,7 @@ class Notice(NamedTuple):
     event_id: str
     happened_at: datetime
     seq: int
-    part: Part
+    news: News
 
 
 class Unreadable(AbacusError):
