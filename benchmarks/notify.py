@@ -17,14 +17,14 @@ import orjson
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
-from abacus.engage.notify.decide.outcome import Answer, Said
 from abacus.engage.notify.decide.pace import Pace, read_rates
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
-from abacus.engage.notify.sender import Sender
+from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
+from abacus.platform.delivery.types import Answer, Said
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
@@ -57,7 +57,7 @@ class _Silent:
     name = ChannelName.LOG
 
     async def send(self, _: Outgoing) -> Answer:
-        return Answer(Said.SENT)
+        return Answer(Said.ACCEPTED)
 
 
 async def measure(directory: Path) -> list[Figure]:
@@ -84,7 +84,7 @@ async def _measure(pool: Pool) -> list[Figure]:
     again = await _timed([listener.handle(batch) for batch in batches])
     began, messages = time.perf_counter(), 0
     while (gathered := await notices.gather((ChannelName.LOG,))).notices:
-        messages += gathered.messages
+        messages += gathered.notifications
     gathering = time.perf_counter() - began
     sending = await _send_all(pool)
     job = ExpiringJob(pool, notices, CLOCK, gathered_for=timedelta(0))
@@ -117,11 +117,11 @@ async def _timed(work: Sequence[Awaitable[None]]) -> float:
 
 async def _send_all(pool: Pool) -> float:
     stop = asyncio.Event()
-    sender = Sender(
+    pace = Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC"))
+    sender = notification_sender(
         _Silent(),
         load_templates(None),
-        Outbox(pool, CLOCK),
-        Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC")),
+        Outbox(pool, CLOCK, ChannelName.LOG, pace),
         clock=CLOCK,
         health=WorkerHealth("notifier"),
         park_after=timedelta(hours=1),

@@ -16,15 +16,16 @@ from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import Pace, Rates, read_rates
 from abacus.engage.notify.gatherer import Gatherer
+from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
-from abacus.engage.notify.sender import BATCH, HANDS, Sender
+from abacus.engage.notify.sender import CONCURRENCY, notification_sender
 from abacus.engage.notify.templates import Templates, load_templates
-from abacus.intake.partners.webhooks.decide.addresses import checked_url
-from abacus.intake.partners.webhooks.post import Poster
+from abacus.platform.delivery.decide.addresses import checked_url
+from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
-from abacus.platform.health import WorkerHealth, parts_of
+from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.settings import PREFIX, Required, Settings
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
@@ -77,17 +78,16 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
     pool = await wiring.pool(size=_CONNECTIONS)
-    of_points, of_tiers, gathering, *sending = parts_of(wiring.health, 3 + len(plan.channels))
-    notices, outbox = Notices(pool, clock), Outbox(pool, clock)
+    of_points, of_tiers, gathering, *sending = sub_workers_of(wiring.health, 3 + len(plan.channels))
+    notices = Notices(pool, clock)
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
     keep = timedelta(days=settings.notify_keep_days)
-    gatherer = Gatherer(notices, outbox, plan.channels, clock, gathering, keep=keep)
+    gatherer = Gatherer(notices, Notifications(pool), plan.channels, clock, gathering, keep=keep)
     senders = [
-        Sender(
+        notification_sender(
             await _channel(name, wiring),
             plan.templates,
-            outbox,
-            Pace(plan.rates[name], ZoneInfo(settings.notify_timezone)),
+            Outbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone))),
             clock=clock,
             health=health,
             park_after=timedelta(hours=settings.notify_park_hours),
@@ -115,7 +115,7 @@ async def _channel(name: ChannelName, wiring: Wiring) -> Channel:
         arn = settings.required("sns_topic_arn")
         return SnsChannel(await wiring.entered(sns_client(settings.sns_endpoint_url, arn)), arn)
     if name is ChannelName.WEBHOOK:
-        poster = Poster(to_private=settings.webhooks_to_private, at_once=HANDS * BATCH)
+        poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
         wiring.at_the_end(poster.close)
         url, secret = settings.required("notify_webhook_url"), settings.required("notify_webhook_secret")
         return WebhookChannel(poster, url, secret, wiring.clock)

@@ -4,7 +4,7 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.platform.following.together import together
-from abacus.platform.health import parts_of
+from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.programs.tiers.keeper import Keeper
@@ -20,7 +20,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
-    reading, publishing = parts_of(wiring.health, 2)
+    reading, publishing = sub_workers_of(wiring.health, 2)
     keeper = Keeper(pool, cards, clock, reading)
     return together(
         wiring.following(settings.points_topic, "tierkeeper", keeper.handle, reading),

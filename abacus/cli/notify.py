@@ -10,7 +10,7 @@ from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json,
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
-from abacus.engage.notify.decide.part import SAMPLES, Kind
+from abacus.engage.notify.decide.news import SAMPLES, Kind
 from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages

@@ -7,9 +7,9 @@ import typer
 
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.webhooks.decide.addresses import checked_url
-from abacus.intake.partners.webhooks.decide.signature import new_secret
 from abacus.intake.partners.webhooks.store import Counts, Undelivered, Webhook, WebhookStore
+from abacus.platform.delivery.decide.addresses import checked_url
+from abacus.platform.delivery.decide.signature import new_secret
 
 app = typer.Typer(help="Where partners are told what became of their awards.", no_args_is_help=True)
 

@@ -52,17 +52,17 @@ class WorkerHealth:
         self.state, self.detail = State.STOPPED, why
 
 
-class Part(WorkerHealth):
-    """One of several things that a worker does at a time: the worker is ready when every part of it is."""
+class SubWorkerHealth(WorkerHealth):
+    """The state of one of several tasks that a worker runs side by side: the worker is ready when all of them are."""
 
-    __slots__ = ("_beside", "_whole", "waits_for")
+    __slots__ = ("_all", "_worker", "waits_for")
 
-    def __init__(self, whole: WorkerHealth, beside: "list[Part]") -> None:
-        super().__init__(whole.name)
-        self._whole = whole
-        self._beside = beside
+    def __init__(self, worker: WorkerHealth, all_: "list[SubWorkerHealth]") -> None:
+        super().__init__(worker.name)
+        self._worker = worker
+        self._all = all_
         self.waits_for: Unavailable | None = None
-        beside.append(self)
+        all_.append(self)
 
     def ready(self) -> None:
         self.state, self.detail, self.waits_for, self.was_ready = State.READY, "", None, True
@@ -79,21 +79,21 @@ class Part(WorkerHealth):
 
     def stopped(self, why: str) -> None:
         self.state, self.detail, self.waits_for = State.STOPPED, why, None
-        self._whole.stopped(why)
+        self._worker.stopped(why)
 
     def _tell(self) -> None:
-        missing = next((part.waits_for for part in self._beside if part.waits_for is not None), None)
+        missing = next((each.waits_for for each in self._all if each.waits_for is not None), None)
         if missing is not None:
-            self._whole.waiting(missing)
-        elif all(part.state is State.READY for part in self._beside):
-            self._whole.ready()
-        elif self._whole.state is State.WAITING:
-            self._whole.recovered()
+            self._worker.waiting(missing)
+        elif all(each.state is State.READY for each in self._all):
+            self._worker.ready()
+        elif self._worker.state is State.WAITING:
+            self._worker.recovered()
 
 
-def parts_of(whole: WorkerHealth, count: int) -> list[Part]:
-    parts: list[Part] = []
-    return [Part(whole, parts) for _ in range(count)]
+def sub_workers_of(worker: WorkerHealth, count: int) -> list[SubWorkerHealth]:
+    all_: list[SubWorkerHealth] = []
+    return [SubWorkerHealth(worker, all_) for _ in range(count)]
 
 
 class Health:
@@ -101,7 +101,7 @@ class Health:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.workers = {name: WorkerHealth(name) for name in names}
-        # What is down of that which someone works on without: by name, with what is known about it.
+        # Dependencies that are down while a worker goes on without them: by name, with the reason.
         self.missed: dict[str, str] = {}
 
     def worker(self, name: str) -> WorkerHealth:

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
-from abacus.platform.health import Health, State, WorkerHealth, parts_of
+from abacus.platform.health import Health, State, WorkerHealth, sub_workers_of
 
 Report = Callable[[WorkerHealth], None]
 
@@ -121,9 +121,9 @@ def test_the_report_of_a_process() -> None:
     }
 
 
-def test_a_worker_is_ready_when_every_part_of_it_is() -> None:
+def test_a_worker_is_ready_when_all_its_sub_workers_are() -> None:
     whole = WorkerHealth("webhooks")
-    first, second = parts_of(whole, 2)
+    first, second = sub_workers_of(whole, 2)
     steps: list[tuple[WorkerHealth, Report, State, str]] = [
         (first, ready, State.STARTING, ""),
         (second, ready, State.READY, ""),
@@ -133,6 +133,6 @@ def test_a_worker_is_ready_when_every_part_of_it_is() -> None:
         (first, ready, State.READY, ""),
         (second, stopped, State.STOPPED, "too much is bad"),
     ]
-    for part, report, state, detail in steps:
-        report(part)
+    for sub_worker, report, state, detail in steps:
+        report(sub_worker)
         assert (whole.state, whole.detail) == (state, detail)

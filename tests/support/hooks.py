@@ -12,10 +12,8 @@ from abacus.core.sources import STREAM, source_of_key
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
-from abacus.intake.partners.webhooks.decide.signature import new_secret
-from abacus.intake.partners.webhooks.outbox import LEASE, Outbox
-from abacus.intake.partners.webhooks.post import WITHIN_S, Poster
-from abacus.intake.partners.webhooks.sender import AT_ONCE, PER_PARTNER, Sender
+from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import Postings, rejections
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
@@ -23,6 +21,9 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.point_event import encode_event
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.delivery.post import WITHIN_S, Poster
+from abacus.platform.delivery.types import LEASE, Concurrency
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool
@@ -94,12 +95,14 @@ async def sending(
     lease: timedelta = LEASE,
     within_s: float = WITHIN_S,
     backoff: Backoff = AT_ONCE_AGAIN,
-    per_partner: int = PER_PARTNER,
+    concurrency: Concurrency = CONCURRENCY,
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
-    poster = Poster(to_private=to_private, at_once=AT_ONCE, within_s=within_s)
+    poster = Poster(to_private=to_private, at_once=concurrency.at_once, within_s=within_s)
     outbox, health = Outbox(pool, CLOCK, lease=lease), WorkerHealth("webhooks")
-    sender = Sender(outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, per_partner=per_partner)
+    sender = webhook_sender(
+        outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, concurrency=concurrency
+    )
     running = asyncio.create_task(sender.run(stop))
     try:
         yield running

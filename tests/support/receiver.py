@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from abacus.intake.partners.webhooks.decide.signature import sign
+from abacus.platform.delivery.decide.signature import sign
 from tests.support.closing import close_to_new
 
 

@@ -12,19 +12,21 @@ from abacus.core.errors import Refused, SetAside
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing import lapsing_points
 
 _BATCH: Final = 1000
 
 # What is held is kept until it is released.
-NEXT: Final = f"""
-select member_id, program, country, {lapsing_points("expires_on")}, expires_on from account
-where country = $1 and expires_on between $2 and $3 and (expires_on, member_id, program) > ($4, $5, $6)
+NEXT: Final = Statement(f"""
+select member_id, program, country, {lapsing_points("expires_on")} as points, expires_on from account
+where country = :country and expires_on between :first and :last
+    and (expires_on, member_id, program) > (:expires_on, :member_id, :program)
     and balance > held
 order by expires_on, member_id, program
 limit {_BATCH}
-"""
+""")
 
 
 class ReminderRun(NamedTuple):
@@ -65,22 +67,30 @@ class ExpiringJob:
         today = today_in(zone, now)
         done = ReminderRun(country, today, 0, 0)
         async for batch in self._batches(country, window(today)):
-            found = [expiring(expiry, today, now) for expiry in batch]
-            entered = await self._notices.enter(found, gathered_for=self._gathered_for)
+            notices = [expiring(expiry, today, now) for expiry in batch]
+            entered = await self._notices.enter(notices, gathered_for=self._gathered_for)
             done = done._replace(accounts=done.accounts + len(batch), entered=done.entered + entered)
             on_progress(done)
         return done
 
     async def _batches(self, country: str, within: Window) -> AsyncIterator[Sequence[Expiry]]:
-        after: tuple[date, str, str] = (within.first, "", "")
+        last = Expiry("", "", country, 0, within.first)
         while True:
+            statement = NEXT(
+                country=country,
+                first=within.first,
+                last=within.last,
+                expires_on=last.expires_on,
+                member_id=last.member_id,
+                program=last.program,
+            )
             async with passing_failures():
-                rows = await self._pool.fetch(NEXT, country, *within, *after)
+                rows = await self._pool.fetch(*statement)
             if not rows:
                 return
             batch = [Expiry(*row) for row in rows]
             yield batch
-            after = (batch[-1].expires_on, batch[-1].member_id, batch[-1].program)
+            last = batch[-1]
 
 
 def _countries(book: CardBook, country: str | None) -> list[str]:

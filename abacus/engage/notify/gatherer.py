@@ -1,7 +1,6 @@
 """Making messages of the notices that are due, and removing what was told long ago."""
 
 import asyncio
-import time
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
@@ -10,8 +9,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.outbox import Outbox
+from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
 from abacus.platform.patience import unless_stopped, until_available
@@ -19,7 +19,7 @@ from abacus.platform.patience import unless_stopped, until_available
 _IDLE_S: Final = 0.2
 _COUNT_EVERY_S: Final = 15.0
 _PRUNE_EVERY_S: Final = 600.0
-_DRAIN_S: Final = 5.0  # what is cut off is gathered again
+_DRAIN_S: Final = 5.0  # a gathering that is cut off is done again
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ class Gatherer:
     def __init__(
         self,
         notices: Notices,
-        outbox: Outbox,
+        notifications: Notifications,
         channels: Collection[ChannelName],
         clock: Clock,
         health: WorkerHealth,
@@ -38,12 +38,12 @@ class Gatherer:
         keep: timedelta,
     ) -> None:
         self._notices = notices
-        self._outbox = outbox
+        self._notifications = notifications
         self._channels = channels
         self._clock = clock
         self._health = health
         self._keep = keep
-        self._counted_at = self._pruned_at = float("-inf")
+        self._periodically = Periodic(self._count, _COUNT_EVERY_S), Periodic(self._prune, _PRUNE_EVERY_S)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set."""
@@ -55,23 +55,17 @@ class Gatherer:
     async def _step(self) -> int:
         """How many notices became messages. Raises `Unavailable`."""
         gathered = await self._notices.gather(self._channels)
-        now = time.monotonic()
-        if now - self._counted_at >= _COUNT_EVERY_S:
-            await self._count()
-            self._counted_at = now
-        if now - self._pruned_at >= _PRUNE_EVERY_S:
-            removed = await self._outbox.prune(self._clock.now() - self._keep)
-            self._pruned_at = now
-            if removed:
-                log.info("old notifications removed", rows=removed)
+        for each in self._periodically:
+            await each.if_due()
         self._health.ready()
         return gathered.notices
 
     async def _count(self) -> None:
-        waiting = await self._outbox.waiting()
-        now = self._clock.now()
-        for channel in ChannelName:
-            found = waiting.get(channel)
-            NOTIFICATIONS_WAITING.labels(channel).set(found.messages if found else 0)
-            age_s = (now - found.oldest).total_seconds() if found else 0
-            NOTIFICATIONS_OLDEST.labels(channel).set(max(0, age_s))
+        for channel, waiting in (await self._notifications.waiting()).items():
+            NOTIFICATIONS_WAITING.labels(channel).set(waiting.deliveries)
+            NOTIFICATIONS_OLDEST.labels(channel).set(waiting.age_s(self._clock.now()))
+
+    async def _prune(self) -> None:
+        removed = await self._notifications.prune(self._clock.now() - self._keep)
+        if removed:
+            log.info("old notifications removed", rows=removed)

@@ -1,4 +1,4 @@
-"""Messages that were parked, and sending them again when a person says so."""
+"""Notifications that were parked, and sending them again when a person says so."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,31 +8,35 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.postgres import Pool, passing_failures
-
-_LIST: Final = """
-select member_id, message_id, channel, created_at, parked_at, attempts, last_error from notification
-where parked_at is not null and ($1::text is null or channel = $1)
-order by parked_at, member_id, message_id, channel limit $2
-"""
-
-_AGAIN: Final = """
-update notification set parked_at = null, failing_since = null, attempts = 0, due_at = $3
-where parked_at is not null and ($1::text is null or channel = $1)
-    and (cardinality($2::text[]) = 0 or message_id = any($2))
-returning message_id
-"""
+from abacus.platform.sql import Statement, columns
 
 
 class ParkedMessage(NamedTuple):
-    """A message that did not reach its channel, and why."""
+    """A notification that did not reach its channel, and why."""
 
     member_id: str
     message_id: str
-    channel: ChannelName
+    channel: str
     created_at: datetime
     parked_at: datetime
     attempts: int
     reason: str
+
+
+_LIST: Final = Statement(f"""
+select {columns(ParkedMessage)} from (
+    select member_id, message_id, channel, created_at, parked_at, attempts, last_error as reason from notification
+    where parked_at is not null and (:channel::text is null or channel = :channel)
+) as parked
+order by parked_at, member_id, message_id, channel limit :most
+""")
+
+_RESEND: Final = Statement("""
+update notification set parked_at = null, failing_since = null, attempts = 0, due_at = :now
+where parked_at is not null and (:channel::text is null or channel = :channel)
+    and (cardinality(:message_ids::text[]) = 0 or message_id = any(:message_ids))
+returning message_id
+""")
 
 
 class ParkedMessages:
@@ -45,8 +49,8 @@ class ParkedMessages:
     async def list(self, channel: ChannelName | None, limit: int) -> Sequence[ParkedMessage]:
         """The oldest first."""
         async with passing_failures():
-            rows = await self._pool.fetch(_LIST, channel, limit)
-        return [ParkedMessage(row[0], row[1], ChannelName(row[2]), *row[3:]) for row in rows]
+            rows = await self._pool.fetch(*_LIST(channel=channel, most=limit))
+        return [ParkedMessage(*row) for row in rows]
 
     async def resend(self, ids: Sequence[str], channel: ChannelName | None) -> int:
         """These, or all where no id is given, are due now and have all their time again. How many.
@@ -54,7 +58,7 @@ class ParkedMessages:
         Raises `Refused` when one of the ids is not parked; nothing is done then.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await connection.fetch(_AGAIN, channel, list(ids), self._clock.now())
+            rows = await connection.fetch(*_RESEND(channel=channel, message_ids=list(ids), now=self._clock.now()))
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints those that are")

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
 
 
 class Preferences(NamedTuple):
@@ -19,6 +20,15 @@ class Preferences(NamedTuple):
     set_at: datetime | None
 
 
+_GET: Final = Statement(f"select {columns(Preferences)} from notification_preference where member_id = :member_id")
+
+_SET: Final = Statement(f"""
+insert into notification_preference ({columns(Preferences)}) values ({parameters(Preferences)})
+on conflict (member_id) do update set locale = excluded.locale, channels = excluded.channels,
+    set_by = excluded.set_by, set_at = excluded.set_at
+""")
+
+
 class PreferenceStore:
     """Every method raises `Unavailable` while the database is away."""
 
@@ -29,29 +39,21 @@ class PreferenceStore:
     async def get(self, member_id: str) -> Preferences:
         """The defaults for a member who never said anything."""
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                "select locale, channels, set_by, set_at from notification_preference where member_id = $1", member_id
-            )
+            row = await self._pool.fetchrow(*_GET(member_id=member_id))
         if row is None:
-            return Preferences(member_id, None, None, None, None)
-        channels = None if row["channels"] is None else tuple(map(ChannelName, row["channels"]))
-        return Preferences(member_id, row["locale"], channels, row["set_by"], row["set_at"])
+            return Preferences(member_id, locale=None, channels=None, set_by=None, set_at=None)
+        stored = Preferences(*row)
+        return stored._replace(channels=_in_order(stored.channels))
 
     async def set(
         self, member_id: str, *, locale: str | None, channels: Collection[ChannelName] | None, by: str
     ) -> Preferences:
         """They hold for messages that are made from now on."""
-        now = self._clock.now()
-        chosen = None if channels is None else tuple(sorted(set(channels)))
+        preferences = Preferences(member_id, locale, _in_order(channels), set_by=by, set_at=self._clock.now())
         async with passing_failures():
-            await self._pool.execute(
-                "insert into notification_preference (member_id, locale, channels, set_by, set_at)"
-                " values ($1, $2, $3, $4, $5) on conflict (member_id) do update set locale = excluded.locale,"
-                " channels = excluded.channels, set_by = excluded.set_by, set_at = excluded.set_at",
-                member_id,
-                locale,
-                None if chosen is None else list(chosen),
-                by,
-                now,
-            )
-        return Preferences(member_id, locale, chosen, by, now)
+            await self._pool.execute(*_SET(**preferences._asdict()))
+        return preferences
+
+
+def _in_order(channels: Collection[str] | None) -> tuple[ChannelName, ...] | None:
+    return None if channels is None else tuple(sorted(map(ChannelName, set(channels))))

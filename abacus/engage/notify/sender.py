@@ -1,11 +1,10 @@
 """Sending what is due over one channel, at its pace. Channels know nothing of each other, so one that is down holds up
-no other; and each message is tried again by itself, so one that fails holds up no other member.
+no other; and each notification is tried again by itself, so one that fails holds up no other member.
 """
 
 import asyncio
 import random
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -14,100 +13,77 @@ from pydantic import ValidationError
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.engage.notify.channels.port import Channel
-from abacus.engage.notify.decide.message import Outgoing
-from abacus.engage.notify.decide.outcome import BACKOFF, Answer, Outcome, Said, Verdict, verdict
-from abacus.engage.notify.decide.pace import Pace
-from abacus.engage.notify.decide.part import PARTS
-from abacus.engage.notify.outbox import Outbox, Taken
+from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.news import NEWS_LIST_JSON
+from abacus.engage.notify.decide.notification import Notification, Turn
+from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
+from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.templates import Templates, Unrenderable, words_of
+from abacus.platform.delivery.decide.schedule import Schedule
+from abacus.platform.delivery.deliverer import Deliverer
+from abacus.platform.delivery.types import Answer, Concurrency, Outcome, Said, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import NOTIFICATIONS
-from abacus.platform.patience import unless_stopped, until_available
 
-HANDS: Final = 4  # while one waits for a slow answer, the others go on
-BATCH: Final = 25
-_IDLE_S: Final = 0.2
-_TAKE_WITHIN_S: Final = 3.0
-_DRAIN_S: Final = 20.0  # a turn begins within a second, and a try takes less
+CONCURRENCY: Final = Concurrency(at_once=100, batch=25)
+
+# Under what a notification is counted.
+_COUNTED_AS: Final = {
+    Outcome.DELIVERED: "sent",
+    Outcome.RETRIED: "retried",
+    Outcome.GIVEN_UP: "parked",
+    Outcome.GONE: "parked",
+}
 
 log = structlog.get_logger(__name__)
 
 
-class Sender:
-    """One for each channel and process; any number of processes share the work and the pace."""
+def notification_sender(
+    channel: Channel,
+    templates: Templates,
+    outbox: Outbox,
+    *,
+    clock: Clock,
+    health: WorkerHealth,
+    park_after: timedelta,
+    rng: random.Random,
+    backoff: Backoff = BACKOFF,
+) -> Deliverer[Turn]:
+    """One for each channel and process; any number of processes share the work and the pace. The outbox is that of the
+    channel.
+    """
 
-    def __init__(
-        self,
-        channel: Channel,
-        templates: Templates,
-        outbox: Outbox,
-        pace: Pace,
-        *,
-        clock: Clock,
-        health: WorkerHealth,
-        park_after: timedelta,
-        rng: random.Random,
-        backoff: Backoff = BACKOFF,
-    ) -> None:
-        self._channel = channel
-        self._templates = templates
-        self._outbox = outbox
-        self._pace = pace
-        self._clock = clock
-        self._health = health
-        self._park_after = park_after
-        self._rng = rng
-        self._backoff = backoff
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then what is in hand is finished, or left to be sent again."""
-        async with asyncio.TaskGroup() as hands:
-            for _ in range(HANDS):
-                hands.create_task(self._hand(stop))
-
-    async def _hand(self, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            taking = until_available(self._take, self._health)
-            taken = await unless_stopped(taking, stop, grace_s=_TAKE_WITHIN_S)
-            if taken:
-                await unless_stopped(self._send_all(taken), stop, grace_s=_DRAIN_S)
-            else:
-                await unless_stopped(asyncio.sleep(_IDLE_S), stop)
-
-    async def _take(self) -> list[Taken]:
-        taken = await self._outbox.take(self._channel.name, self._pace, most=BATCH)
-        self._health.ready()
-        return taken
-
-    async def _send_all(self, taken: Sequence[Taken]) -> None:
-        answers = await asyncio.gather(*map(self._send, taken))
-        now = self._clock.now()
-        settled = [(each, self._verdict(each, answer, now)) for each, answer in zip(taken, answers, strict=True)]
-        await until_available(lambda: self._outbox.settle(self._channel.name, settled), self._health)
-        for each, found in settled:
-            NOTIFICATIONS.labels(self._channel.name, found.outcome).inc()
-            if found.outcome is Outcome.PARKED:
-                log.warning("notification parked", channel=self._channel.name, id=each.message_id, why=found.reason)
-
-    async def _send(self, taken: Taken) -> Answer:
-        await asyncio.sleep(max(0.0, (taken.start_at - self._clock.now()).total_seconds()))
+    async def attempt(turn: Turn) -> Answer:
+        await asyncio.sleep(max(0.0, (turn.start_at - clock.now()).total_seconds()))
         try:
-            parts = PARTS.validate_json(taken.parts)
-            words = words_of(self._templates, parts, taken.locale)
+            outgoing = _in_words(turn.notification, templates)
         except Unrenderable as fault:
             return Answer(Said.REFUSED, str(fault))
         except ValidationError:
             return Answer(Said.REFUSED, "this version of Abacus cannot read it")
-        outgoing = Outgoing(taken.member_id, taken.message_id, taken.locale, words, parts, taken.created_at)
-        return await self._channel.send(outgoing)
+        return await channel.send(outgoing)
 
-    def _verdict(self, taken: Taken, answer: Answer, now: datetime) -> Verdict:
-        return verdict(
-            answer,
-            now,
-            attempts=taken.attempts,
-            failing_since=taken.failing_since,
-            park_after=self._park_after,
-            rng=self._rng,
-            backoff=self._backoff,
-        )
+    return Deliverer(
+        outbox,
+        attempt,
+        Schedule(backoff, failing_for(park_after), rng),
+        CONCURRENCY,
+        clock=clock,
+        health=health,
+        on_settled=lambda settled: _on_settled(channel.name, settled),
+    )
+
+
+def _in_words(notification: Notification, templates: Templates) -> Outgoing:
+    """Raises `Unrenderable`, and `ValidationError` for news of a newer version."""
+    member_id, message_id, locale = notification.member_id, notification.message_id, notification.locale
+    news = NEWS_LIST_JSON.validate_json(notification.parts)
+    words = words_of(templates, news, locale)
+    return Outgoing(member_id, message_id, locale, words, news, notification.created_at)
+
+
+def _on_settled(channel: ChannelName, settled: Settled[Turn]) -> None:
+    counted_as = _COUNTED_AS[settled.verdict.outcome]
+    NOTIFICATIONS.labels(channel, counted_as).inc()
+    if counted_as == "parked":
+        log.warning("notification parked", channel=channel, id=settled.claim.id, why=settled.verdict.reason)

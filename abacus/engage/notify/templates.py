@@ -5,7 +5,7 @@ checked when it is loaded, so that none fails only when a member is to be told s
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from abacus.core.errors import AbacusError, Refused
 from abacus.engage.notify.decide import words
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.part import SAMPLES, Kind, Part, fields_of
+from abacus.engage.notify.decide.news import SAMPLES, Kind, News, fields_of
 
 DEFAULT_LOCALE: Final = "en"
 LOCALE_PATTERN: Final = r"^[a-z]{2,3}(-[A-Z]{2})?$"
@@ -37,15 +37,15 @@ class Templates:
     def __init__(self, templates: Mapping[tuple[Kind, str], Template]) -> None:
         self._templates = templates
 
-    def render(self, part: Part, locale: str) -> Words:
+    def render(self, news: News, locale: str) -> Words:
         """In the words of the locale, of its language, or of English. Raises `Unrenderable`."""
-        found = self._find(part.kind, locale)
-        return _rendered(self._templates[part.kind, found], part, found)
+        nearest = self._nearest(news.kind, locale)
+        return _rendered(self._templates[news.kind, nearest], news, nearest)
 
     def locales(self) -> list[str]:
         return sorted({locale for _, locale in self._templates})
 
-    def _find(self, kind: Kind, locale: str) -> str:
+    def _nearest(self, kind: Kind, locale: str) -> str:
         candidates = (locale, words.language_of(locale), DEFAULT_LOCALE)
         return next(each for each in candidates if (kind, each) in self._templates)
 
@@ -62,9 +62,9 @@ def load_templates(folder: Path | None) -> Templates:
     return Templates({_about(path): _checked(environment, path) for _, path in sorted(paths.items())})
 
 
-def words_of(templates: Templates, parts: list[Part] | tuple[Part, ...], locale: str) -> Words:
+def words_of(templates: Templates, news: Sequence[News], locale: str) -> Words:
     """The title of what matters most, and the texts of all. Raises `Unrenderable`."""
-    rendered = [templates.render(part, locale) for part in parts]
+    rendered = [templates.render(each, locale) for each in news]
     return Words(rendered[0].title, "\n".join(each.text for each in rendered))
 
 
@@ -116,8 +116,8 @@ def _source(path: Path) -> str:
     return source
 
 
-def _rendered(template: Template, part: Part, locale: str) -> Words:
-    fields: dict[str, Any] = {name: getattr(part, name) for name in type(part).model_fields if name != "kind"}
+def _rendered(template: Template, news: News, locale: str) -> Words:
+    fields: dict[str, Any] = {name: getattr(news, name) for name in type(news).model_fields if name != "kind"}
     for name, spell in _SPELLED.items():
         fields[name] = lambda value, spell=spell: spell(value, locale)
     try:

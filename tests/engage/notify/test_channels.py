@@ -20,9 +20,9 @@ from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.channels.sns import Client, SnsChannel, sns_client
 from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document
-from abacus.engage.notify.decide.outcome import Answer, Said
-from abacus.engage.notify.decide.part import SAMPLES, Kind
-from abacus.intake.partners.webhooks.post import Poster
+from abacus.engage.notify.decide.news import SAMPLES, Kind
+from abacus.platform.delivery.post import Poster
+from abacus.platform.delivery.types import Answer, Said
 from tests.engage.notify.test_notifier import Notepad, earned, enter_and_gather, settled
 from tests.support.house import House, until
 from tests.support.receiver import receiving
@@ -85,12 +85,12 @@ async def test_every_channel_takes_messages_also_twice_and_at_once(name: str, sn
     async with opened(name, sns_url) as channel:
         assert channel.name in ChannelName
         answers = await asyncio.gather(*(channel.send(OUTGOING) for _ in range(4)))
-    assert answers == [Answer(Said.SENT)] * 4
+    assert answers == [Answer(Said.ACCEPTED)] * 4
 
 
 async def test_sns_is_given_the_document_and_what_to_filter_by(sns_url: str) -> None:
     async with topic(sns_url) as client:
-        assert await SnsChannel(client, ARN).send(OUTGOING) == Answer(Said.SENT)
+        assert await SnsChannel(client, ARN).send(OUTGOING) == Answer(Said.ACCEPTED)
         assert [orjson.loads(body) for body in published()] == [orjson.loads(document(OUTGOING))]
         sent = sns_backends[DEFAULT_ACCOUNT_ID]["ap-southeast-1"].topics[ARN].sent_notifications[0]
         assert sent[3] is not None
@@ -113,12 +113,12 @@ async def test_sns_says_why_not(sns_url: str) -> None:
 @pytest.mark.parametrize(
     ("status", "said", "detail"),
     [
-        ("200 OK", Said.SENT, ""),
-        ("204 No Content", Said.SENT, ""),
+        ("200 OK", Said.ACCEPTED, ""),
+        ("204 No Content", Said.ACCEPTED, ""),
         ("404 Not Found", Said.FAILED, "answered 404"),
         ("500 Oops", Said.FAILED, "answered 500"),
         ("302 Found", Said.FAILED, "answered 302: redirects are not followed"),
-        ("410 Gone", Said.REFUSED, "answered 410"),
+        ("410 Gone", Said.GONE, "answered 410"),
     ],
 )
 async def test_what_a_webhook_answers(status: str, said: Said, detail: str) -> None:
@@ -135,7 +135,7 @@ async def test_what_a_webhook_answers(status: str, said: Said, detail: str) -> N
 
 async def test_the_log_alone_holds_what_members_are_told() -> None:
     with structlog.testing.capture_logs() as lines:
-        assert await LogChannel().send(OUTGOING) == Answer(Said.SENT)
+        assert await LogChannel().send(OUTGOING) == Answer(Said.ACCEPTED)
     (line,) = lines
     assert (line["member"], line["id"], line["title"]) == ("bob", "ntf_1", OUTGOING.words.title)
 

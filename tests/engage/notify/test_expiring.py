@@ -124,7 +124,7 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
         await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
     assert [each.entered for each in seen] == [1000, 2000]
     assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 500)]
-    assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).messages == 1000
+    assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).notifications == 1000
 
 
 async def test_the_scan_goes_along_the_index_without_sorting(pool: Pool, database_url: str) -> None:
@@ -141,7 +141,9 @@ async def test_the_scan_goes_along_the_index_without_sorting(pool: Pool, databas
         JULY,
     )
     await owner.execute("analyze account")
-    rows = await owner.fetch(f"explain {NEXT}", "SG", date(2026, 7, 1), JULY, date(2026, 7, 1), "", "")
+    first = date(2026, 7, 1)
+    text, *values = NEXT(country="SG", first=first, last=JULY, expires_on=first, member_id="", program="")
+    rows = await owner.fetch(f"explain {text}", *values)
     await owner.close()
     plan = "\n".join(row[0] for row in rows)
     assert "account_country_expires_on_member_id_program_idx" in plan

@@ -15,18 +15,19 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.outcome import Answer, Said
 from abacus.engage.notify.decide.pace import Pace, read_rates
-from abacus.engage.notify.decide.part import Earned
+from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import TOLD_WITHIN, Listener
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.outbox import LEASE, Outbox
+from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.engage.notify.sender import Sender
+from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.delivery.types import LEASE, Answer, Room, Said
 from abacus.platform.health import State, WorkerHealth
 from abacus.platform.kafka.publisher import Message, StreamPublisher
 from abacus.platform.kafka.reader import Record
@@ -47,8 +48,8 @@ CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the loop's own clock and the one
 
 
 def earned(member: str, seq: int, points: int = 10, at: datetime = NOW) -> Notice:
-    part = Earned(program="GRP", country="SG", points=points, count=1, balance=seq * 10, expires_on=date(2026, 12, 31))
-    return Notice(member, f"{member}:GRP:{seq}", at, seq, part)
+    news = Earned(program="GRP", country="SG", points=points, count=1, balance=seq * 10, expires_on=date(2026, 12, 31))
+    return Notice(member, f"{member}:GRP:{seq}", at, seq, news)
 
 
 class Notepad:
@@ -56,7 +57,7 @@ class Notepad:
 
     def __init__(self, name: ChannelName = ChannelName.LOG) -> None:
         self.name = name
-        self.answer = Answer(Said.SENT)
+        self.answer = Answer(Said.ACCEPTED)
         self.told: list[Outgoing] = []
         self.times: list[datetime] = []
         self.down_for: set[str] = set()
@@ -81,11 +82,11 @@ async def sending(
     park_after: timedelta = timedelta(hours=24),
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
-    sender = Sender(
+    pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
+    sender = notification_sender(
         channel,
         TEMPLATES,
-        Outbox(pool, CLOCK, lease=lease),
-        Pace(read_rates(rates)[channel.name], ZoneInfo("UTC")),
+        Outbox(pool, CLOCK, channel.name, pace, lease=lease),
         clock=CLOCK,
         health=WorkerHealth("notifier"),
         park_after=park_after,
@@ -142,7 +143,7 @@ async def test_two_who_gather_at_once_do_not_tear_a_burst_apart(pool: Pool) -> N
     found = await asyncio.gather(*(Notices(pool, CLOCK).gather(LOG) for _ in range(6)))
     while (more := await notices.gather(LOG)).notices:
         found.append(more)
-    assert (sum(each.notices for each in found), sum(each.messages for each in found)) == (500, 50)
+    assert (sum(each.notices for each in found), sum(each.notifications for each in found)) == (500, 50)
     assert await pool.fetchval("select count(*) from notification") == 50
 
 
@@ -228,11 +229,12 @@ async def test_one_who_cannot_be_reached_holds_up_nobody_and_is_parked_with_the_
     assert await count(pool, "parked_at") == 0
 
 
-async def test_what_the_channel_refuses_or_nobody_can_render_is_parked_at_once(pool: Pool) -> None:
+@pytest.mark.parametrize("said", [Said.REFUSED, Said.GONE])
+async def test_what_the_channel_refuses_or_nobody_can_render_is_parked_at_once(pool: Pool, said: Said) -> None:
     await enter_and_gather(pool, earned("bob", 1), earned("eve", 1), earned("zed", 1))
     await pool.execute("update notification set parts = '[{\"kind\":\"lottery\"}]' where member_id = 'eve'")
     notepad = Notepad()
-    notepad.answer = Answer(Said.REFUSED, "too long")
+    notepad.answer = Answer(said, "too long")
     async with sending(pool, notepad):
         await settled(pool, "parked_at", 3)
     reasons = await pool.fetch("select member_id, last_error, attempts from notification order by 1")
@@ -251,7 +253,7 @@ async def test_a_channel_that_is_down_holds_up_no_other(pool: Pool) -> None:
     async with sending(pool, up), sending(pool, down, rates="webhook=1000/s"):
         await settled(pool, "sent_at", 30)
         assert len(up.told) == 30
-        down.answer = Answer(Said.SENT)
+        down.answer = Answer(Said.ACCEPTED)
         await settled(pool, "sent_at", 60)
     assert set(down.members) == set(up.members)
 
@@ -275,19 +277,21 @@ async def test_at_rate_nought_everything_waits(pool: Pool) -> None:
     async with sending(pool, notepad, rates="log=0/s"):
         await asyncio.sleep(0.6)
     assert not notepad.told
-    assert (await Outbox(pool, CLOCK).waiting())[ChannelName.LOG].messages == 1
+    assert (await Notifications(pool).waiting())[ChannelName.LOG].deliveries == 1
 
 
 async def test_what_a_killed_worker_had_in_hand_is_sent_later_under_its_id(pool: Pool) -> None:
     await enter_and_gather(pool, earned("bob", 1))
     pace = Pace(read_rates("")[ChannelName.LOG], ZoneInfo("UTC"))
-    (held,) = await Outbox(pool, CLOCK, lease=timedelta(seconds=0.5)).take(ChannelName.LOG, pace, most=10)
-    assert await Outbox(pool, CLOCK).take(ChannelName.LOG, pace, most=10) == []
+    outbox, room = Outbox(pool, CLOCK, ChannelName.LOG, pace), Room(10, 10, {})
+    (held,) = await outbox.take(room)
+    assert await outbox.take(room) == []
+    await pool.execute("update notification set due_at = now()")  # as if its minute had passed
     notepad = Notepad()
     async with sending(pool, notepad):
         await settled(pool, "sent_at", 1)
     (told,) = notepad.told
-    assert told.message_id == held.message_id
+    assert told.message_id == held.id
     assert await pool.fetchval("select attempts from notification") == 2
 
 
@@ -297,7 +301,7 @@ async def test_what_was_told_is_removed_in_time_and_what_is_parked_stays(pool: P
     await pool.execute("update notification set parked_at = now() - interval '40 days' where member_id = 'eve'")
     await pool.execute("update notice set told_at = now() - interval '40 days' where member_id <> 'zed'")
     await Notices(pool, CLOCK).enter([earned("new", 1)], gathered_for=AT_ONCE)
-    assert await Outbox(pool, CLOCK).prune(CLOCK.now() - timedelta(days=39)) == 3
+    assert await Notifications(pool).prune(CLOCK.now() - timedelta(days=39)) == 3
     assert [row[0] for row in await pool.fetch("select member_id from notification order by 1")] == ["eve", "zed"]
     assert [row[0] for row in await pool.fetch("select member_id from notice order by 1")] == ["new", "zed"]
 
@@ -366,10 +370,10 @@ async def test_from_both_streams_to_one_signed_message_and_again_nothing_new(hou
     told = receiver.requests
     assert all(request.is_signed_with(SECRET) for request in told)
     assert [request.id for request in told] == [request.json["id"] for request in told]
-    assert [part["kind"] for part in told[0].json["about"]] == ["tier_changed", "earned"]
+    assert [news["kind"] for news in told[0].json["about"]] == ["tier_changed", "earned"]
     assert (told[0].json["about"][1]["points"], told[0].json["about"][1]["count"]) == (20, 4)
     assert told[0].json["title"] == "Congratulations, you are silver now"
-    assert [part["points"] for part in told[1].json["about"]] == [7]
+    assert [news["points"] for news in told[1].json["about"]] == [7]
     assert len(told) == 2
 
 

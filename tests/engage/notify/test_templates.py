@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.engage.notify.decide.part import SAMPLES, Kind
+from abacus.engage.notify.decide.news import SAMPLES, Kind
 from abacus.engage.notify.templates import SHIPPED, load_templates, words_of
 
 EARNED = SAMPLES[Kind.EARNED][0]

@@ -8,11 +8,12 @@ import pytest
 from prometheus_client import Gauge
 
 from abacus.core.errors import Refused
-from abacus.intake.partners.webhooks.decide.schedule import Answer
-from abacus.intake.partners.webhooks.decide.signature import new_secret
 from abacus.intake.partners.webhooks.outbox import Outbox
-from abacus.intake.partners.webhooks.post import Poster
 from abacus.intake.partners.webhooks.store import WebhookStore
+from abacus.platform.delivery.decide.reply import Reply
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.delivery.post import Poster
+from abacus.platform.delivery.types import Concurrency
 from abacus.platform.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING, total
 from abacus.platform.postgres import Pool
 from tests.support.hooks import CLOCK, award, partner, post_and_enter, seen, sending, settled
@@ -108,14 +109,16 @@ async def test_one_that_fails_here_does_not_keep_the_others_from_being_sent(
     await post_and_enter(pool, *(award(f"api:acme:{number}") for number in range(3)))
     post, posted = Poster.post, list[str]()
 
-    async def post_but_the_first(poster: Poster, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post_but_the_first(poster: Poster, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         posted.append(headers["webhook-id"])
         if posted.count(posted[0]) == 1 and headers["webhook-id"] == posted[0]:
             raise ZeroDivisionError
         return await post(poster, url, headers, body)
 
     monkeypatch.setattr(Poster, "post", post_but_the_first)
-    async with sending(pool, lease=timedelta(seconds=1)):
+    async with sending(pool):
+        await settled(pool, "delivered_at", 2)
+        await pool.execute("update webhook_delivery set taken_until = now() where delivered_at is null")  # lease over
         await settled(pool, "delivered_at", 3)
     assert sorted(receiver.ids) == sorted(set(posted))
     assert posted.count(posted[0]) == 2
@@ -161,7 +164,7 @@ async def test_a_slow_receiver_holds_up_nobody_else(pool: Pool, receiver: Receiv
         await partner(pool, "slow", slow.url)
         await partner(pool, "acme", receiver.url)
         await post_and_enter(pool, *(award(f"api:slow:{number}") for number in range(20)), award("api:acme:1"))
-        async with sending(pool, per_partner=3):
+        async with sending(pool, concurrency=Concurrency(at_once=64, per_receiver=3)):
             await settled(pool, "delivered_at", 1)
             assert len(receiver.ids) == 1
             await until(lambda: seen(slow, 3))

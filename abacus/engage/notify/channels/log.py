@@ -3,7 +3,7 @@
 import structlog
 
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
-from abacus.engage.notify.decide.outcome import Answer, Said
+from abacus.platform.delivery.types import Answer, Said
 
 log = structlog.get_logger(__name__)
 
@@ -22,4 +22,4 @@ class LogChannel:
             title=outgoing.words.title,
             text=outgoing.words.text,
         )
-        return Answer(Said.SENT)
+        return Answer(Said.ACCEPTED)

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
-from abacus.engage.notify.decide.outcome import Answer
+from abacus.platform.delivery.types import Answer
 
 
 class Channel(Protocol):

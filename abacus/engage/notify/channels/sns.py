@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, document
-from abacus.engage.notify.decide.outcome import Answer, Said
+from abacus.platform.delivery.types import Answer, Said
 
 WITHIN_S: Final = 15.0
 _OF_THE_MESSAGE: Final = ("InvalidParameter", "ParameterValueInvalid", "InvalidParameterValue")
@@ -70,7 +70,7 @@ class SnsChannel:
             return Answer(Said.FAILED, f"no answer within {WITHIN_S:g} s")
         except (BotoCoreError, OSError) as error:
             return Answer(Said.FAILED, " ".join(str(error).split()) or type(error).__name__)
-        return Answer(Said.SENT)
+        return Answer(Said.ACCEPTED)
 
 
 def _attributes(outgoing: Outgoing) -> dict[str, str]:
@@ -78,5 +78,5 @@ def _attributes(outgoing: Outgoing) -> dict[str, str]:
         "id": outgoing.message_id,
         "member_id": outgoing.member_id,
         "locale": outgoing.locale,
-        "event": outgoing.parts[0].kind,
+        "event": outgoing.news[0].kind,
     }

@@ -4,8 +4,8 @@ from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from abacus.engage.notify.decide.news import Expiring
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.part import Expiring
 
 DAYS_AHEAD: Final = (30, 7)  # the largest first
 
@@ -42,11 +42,11 @@ def expiring(expiry: Expiry, today: date, now: datetime) -> Notice:
     """
     days = (expiry.expires_on - today).days
     stage = min(each for each in DAYS_AHEAD if days <= each)
-    part = Expiring(
+    news = Expiring(
         program=expiry.program,
         country=expiry.country,
         points=expiry.points,
         expires_on=expiry.expires_on,
         days=days,
     )
-    return Notice(expiry.member_id, f"expiring:{expiry.program}:{expiry.expires_on}:{stage}", now, 0, part)
+    return Notice(expiry.member_id, f"expiring:{expiry.program}:{expiry.expires_on}:{stage}", now, 0, news)

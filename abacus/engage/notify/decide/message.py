@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from abacus.core.ids import fingerprint
+from abacus.engage.notify.decide.news import News, TaggedNews, merged
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.part import Part, TaggedPart, merged
 
 
 class ChannelName(StrEnum):
@@ -25,11 +25,11 @@ class Message(NamedTuple):
 
     member_id: str
     message_id: str
-    parts: Sequence[Part]
+    news: Sequence[News]
 
 
 class Words(NamedTuple):
-    """What a person reads."""
+    """The news of a message as a person reads it, in one locale."""
 
     title: str
     text: str
@@ -42,7 +42,7 @@ class Outgoing(NamedTuple):
     message_id: str
     locale: str
     words: Words
-    parts: Sequence[Part]
+    news: Sequence[News]
     created_at: datetime
 
 
@@ -60,7 +60,7 @@ class MemberNotification(BaseModel):
     title: str
     text: str
     created_at: datetime
-    about: list[TaggedPart]
+    about: list[TaggedNews]
 
 
 def message_of(notices: Iterable[Notice]) -> Message:
@@ -68,7 +68,7 @@ def message_of(notices: Iterable[Notice]) -> Message:
     ordered = sorted(notices, key=lambda notice: (notice.happened_at, notice.seq, notice.event_id))
     member_id = ordered[0].member_id
     message_id = f"ntf_{fingerprint((member_id, *(notice.event_id for notice in ordered)))}"
-    return Message(member_id, message_id, merged(notice.part for notice in ordered))
+    return Message(member_id, message_id, merged(notice.news for notice in ordered))
 
 
 def document(outgoing: Outgoing) -> bytes:
@@ -81,7 +81,7 @@ def document(outgoing: Outgoing) -> bytes:
             title=outgoing.words.title,
             text=outgoing.words.text,
             created_at=outgoing.created_at,
-            about=list(outgoing.parts),
+            about=list(outgoing.news),
         )
         .model_dump_json()
         .encode()

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
-from abacus.engage.notify.decide.part import Earned, Expired, Part, TierChanged
+from abacus.engage.notify.decide.news import Earned, Expired, News, TierChanged
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, type_of
@@ -27,7 +27,7 @@ class Notice(NamedTuple):
     event_id: str
     happened_at: datetime
     seq: int
-    part: Part
+    news: News
 
 
 class _TierData(BaseModel):

@@ -73,21 +73,21 @@ class Slots(NamedTuple):
 
 def read_rates(text: str) -> Rates:
     """The setting; a channel that it does not name keeps its default. Raises `Refused` with what is wrong in it."""
-    found: dict[ChannelName, list[Rate]] = {}
+    rates: dict[ChannelName, list[Rate]] = {}
     for entry in filter(None, (each.strip() for each in text.split(","))):
         match = _ENTRY.fullmatch(entry)
         if match is None:
             raise Refused(f"{entry!r}: {_FORM}")
         if match["channel"] not in set(ChannelName):
             raise Refused(f"{entry!r}: there is no channel {match['channel']!r}; there are {', '.join(ChannelName)}")
-        found.setdefault(ChannelName(match["channel"]), []).append(_rate(entry, match))
-    for channel, rates in found.items():
-        silent = [hour for hour in range(_HOURS_A_DAY) if not any(rate.covers(hour) for rate in rates)]
+        rates.setdefault(ChannelName(match["channel"]), []).append(_rate(entry, match))
+    for channel, of_channel in rates.items():
+        silent = [hour for hour in range(_HOURS_A_DAY) if not any(rate.covers(hour) for rate in of_channel)]
         if silent:
             raise Refused(
                 f"nothing is said of {channel} at {silent[0]}:00; add an entry without hours, or {channel}=0/s"
             )
-    return {**DEFAULT, **found}
+    return {**DEFAULT, **rates}
 
 
 def slots(step: timedelta | None, free_at: datetime, now: datetime, most: int) -> Slots:

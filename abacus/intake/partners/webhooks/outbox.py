@@ -1,90 +1,122 @@
 """Messages to partners in Postgres: entered once, taken by one worker at a time, kept with what became of them.
 
 Whoever enters messages holds the webhook's row, and so does whoever disables it: a message is either entered before,
-and given up with the others, or not at all.
+and given up with the others, or not at all. Whoever writes to several messages locks them in the order of their ids.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, NamedTuple
+
+import structlog
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.webhooks.decide.message import Message, MessageType
-from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR, Answer, Outcome, Verdict
-from abacus.intake.partners.webhooks.delivery import Delivery, Waiting
+from abacus.intake.partners.webhooks.decide.delivery import Delivery
+from abacus.intake.partners.webhooks.decide.message import Message
+from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
+from abacus.platform.delivery.types import LEASE, Outcome, Room, Settled, Waiting
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, unnested
 
 KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message
 _PRUNED_AT_ONCE: Final = 1000
 
-LEASE: Final = timedelta(seconds=60)  # longer than any try takes
 
-_ENTER: Final = """
+class _Settlement(NamedTuple):
+    """What is written down of one attempt. `taken_until` says whose claim it was."""
+
+    message_id: str
+    taken_until: datetime
+    outcome: Outcome
+    status: int | None
+    retry_at: datetime | None
+    reason: str | None
+
+
+_ENTER: Final = Statement(f"""
 insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
-select u.message_id, u.partner_id, u.type, u.body, $6, $6, $7
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-    as u (message_id, partner_id, type, body, happened_at)
+select u.message_id, u.partner_id, u.type, u.body, :now, :now, :retry_until
+from {unnested(Message)}
 join webhook w on w.partner_id = u.partner_id and w.disabled_at is null and w.created_at <= u.happened_at
 order by u.message_id
 for share of w
 on conflict do nothing
-"""
+""")
 
 _OPEN: Final = "delivered_at is null and given_up_at is null"
 
-# From each partner what is due longest, as much as it has room for; $5 and $6 say what is under way to whom.
-_TAKE: Final = f"""
+# From each partner what is due longest, as much as it has room for.
+_TAKE: Final = Statement(f"""
 with due as materialized (
-    select each.message_id, w.url, w.secret, case when w.former_secret_until > $1 then w.former_secret end as former
+    select each.message_id, w.url, w.secret, case when w.former_secret_until > :now then w.former_secret end
+        as former_secret
     from webhook w
-    left join unnest($5::text[], $6::int[]) as busy (partner_id, count) on busy.partner_id = w.partner_id
+    left join unnest(:busy_partners::text[], :busy_counts::int[]) as busy (partner_id, count)
+        on busy.partner_id = w.partner_id
     cross join lateral (
         select message_id, due_at from webhook_delivery
         where partner_id = w.partner_id and {_OPEN}
-            and due_at <= $1 and (taken_until is null or taken_until <= $1)
+            and due_at <= :now and (taken_until is null or taken_until <= :now)
         order by due_at
-        limit greatest(0, $4 - coalesce(busy.count, 0))
+        limit greatest(0, :per_partner - coalesce(busy.count, 0))
         for update skip locked
     ) as each
     where w.disabled_at is null
     order by each.due_at
-    limit $3
+    limit :most
+), taken as (
+    update webhook_delivery d set taken_until = :taken_until, attempts = d.attempts + 1
+    from due where d.message_id = due.message_id
+    returning d.message_id, d.partner_id, d.type, d.body, d.attempts, d.retry_until, d.taken_until, due.url, due.secret,
+        due.former_secret
 )
-update webhook_delivery d set taken_until = $2, attempts = d.attempts + 1
-from due where d.message_id = due.message_id
-returning d.message_id, d.partner_id, d.type, d.body, d.attempts, d.retry_until, d.taken_until, due.url, due.secret,
-    due.former
-"""
+select {columns(Delivery)} from taken
+""")
 
-_DELIVERED: Final = """
-update webhook_delivery set delivered_at = $2, given_up_at = null, taken_until = null, last_status = $3,
-    last_error = null
-where message_id = $1
-"""
-
-# Unless another worker has taken it by now. What was given up meanwhile stays so.
-_FAILED: Final = """
-update webhook_delivery set taken_until = null, last_status = $3, last_error = $4, due_at = coalesce($5, due_at),
-    given_up_at = coalesce(given_up_at, $6)
-where message_id = $1 and taken_until = $2 and delivered_at is null
-"""
+# A failure counts unless another worker has taken the message by now. What was given up meanwhile stays so.
+_SETTLE: Final = Statement(f"""
+with settled as materialized (
+    select * from {unnested(_Settlement)}
+), locked as materialized (
+    select message_id from webhook_delivery where message_id in (select message_id from settled)
+    order by message_id for update
+)
+update webhook_delivery d set
+    taken_until = null,
+    delivered_at = case when s.outcome = 'delivered' then :now::timestamptz end,
+    given_up_at = case when s.outcome = 'given_up' then coalesce(d.given_up_at, :now::timestamptz)
+        when s.outcome = 'retried' then d.given_up_at end,
+    due_at = coalesce(s.retry_at, d.due_at),
+    last_status = s.status,
+    last_error = s.reason
+from settled s join locked using (message_id)
+where d.message_id = s.message_id
+    and (s.outcome = 'delivered' or (d.taken_until = s.taken_until and d.delivered_at is null))
+""")
 
 # Another address is not gone because the one before is.
-_DISABLE: Final = """
-update webhook set disabled_at = $3, disabled_why = $4 where partner_id = $1 and url = $2 and disabled_at is null
-"""
+_DISABLE: Final = Statement("""
+update webhook set disabled_at = :now, disabled_why = :why
+where partner_id = :partner_id and url = :url and disabled_at is null
+""")
 
-_GIVE_UP_ALL: Final = f"""
-update webhook_delivery set given_up_at = $2, last_error = $3 where partner_id = $1 and {_OPEN}
-"""
+_GIVE_UP_ALL: Final = Statement(f"""
+with locked as materialized (
+    select message_id from webhook_delivery where partner_id = :partner_id and {_OPEN} order by message_id for update
+)
+update webhook_delivery d set given_up_at = :now, last_error = :why
+from locked where d.message_id = locked.message_id and {_OPEN}
+""")
 
-
-_PRUNE: Final = """
+_PRUNE: Final = Statement(f"""
 delete from webhook_delivery where message_id in (
-    select message_id from webhook_delivery where delivered_at < $1
-    order by delivered_at limit $2 for update skip locked)
-"""
+    select message_id from webhook_delivery where delivered_at < :before
+    order by delivered_at limit {_PRUNED_AT_ONCE} for update skip locked)
+""")
+
+_WAITING: Final = Statement(f"select count(*), min(created_at) from webhook_delivery where {_OPEN}")
+
+log = structlog.get_logger(__name__)
 
 
 class Outbox:
@@ -100,67 +132,81 @@ class Outbox:
         async with passing_failures(), self._pool.acquire() as connection:
             await enter(connection, messages, self._clock.now())
 
-    async def take(self, most: int, *, per_partner: int, under_way: Counter[str]) -> list[Delivery]:
-        """Up to so many that are due, with never more than `per_partner` under way to one. Nobody else takes them
-        until the lease is over.
-        """
+    async def take(self, room: Room) -> Sequence[Delivery]:
+        """From each partner as much as it has room for."""
         now = self._clock.now()
+        statement = _TAKE(
+            now=now,
+            taken_until=now + self._lease,
+            most=room.most,
+            per_partner=room.per_receiver,
+            busy_partners=list(room.busy),
+            busy_counts=list(room.busy.values()),
+        )
         async with passing_failures():
-            rows = await self._pool.fetch(
-                _TAKE, now, now + self._lease, most, per_partner, list(under_way), list(under_way.values())
-            )
-        return [_delivery(row) for row in rows]
+            rows = await self._pool.fetch(*statement)
+        return [Delivery(*row) for row in rows]
 
-    async def settle(self, delivery: Delivery, answer: Answer, verdict: Verdict) -> None:
-        """Write down what became of a try."""
-        now = self._clock.now()
-        async with passing_failures():
-            if verdict.outcome is Outcome.DELIVERED:
-                await self._pool.execute(_DELIVERED, delivery.message_id, now, answer.status)
-            else:
-                given_up_at = now if verdict.outcome is Outcome.GIVEN_UP else None
-                await self._pool.execute(_FAILED, *_failure(delivery, answer), verdict.due_at, given_up_at)
+    async def settle(self, settled: Sequence[Settled[Delivery]]) -> None:
+        """Write down what became of attempts. A receiver that is gone disables its webhook."""
+        gone = [each for each in settled if each.verdict.outcome is Outcome.GONE]
+        others = [each for each in settled if each.verdict.outcome is not Outcome.GONE]
+        if others:
+            async with passing_failures(), self._pool.acquire() as connection:
+                await _settle(connection, others, self._clock.now())
+        for each in gone:
+            if await self._disable(each):
+                delivery = each.claim
+                why = each.answer.detail
+                log.warning("webhook disabled", partner=delivery.partner_id, url=delivery.url, why=why)
 
-    async def disable(self, delivery: Delivery, answer: Answer) -> bool:
+    async def _disable(self, gone: Settled[Delivery]) -> bool:
         """The receiver is gone: its webhook is disabled, and what waits for it is given up. Nothing of that when the
         webhook has another address by now: then this message is due there.
         """
-        now = self._clock.now()
+        now, delivery, why = self._clock.now(), gone.claim, gone.answer.detail
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            changed = await connection.execute(_DISABLE, delivery.partner_id, delivery.url, now, answer.detail)
+            statement = _DISABLE(partner_id=delivery.partner_id, url=delivery.url, now=now, why=why)
+            changed = await connection.execute(*statement)
             disabled = bool(changed == "UPDATE 1")
-            await connection.execute(_FAILED, *_failure(delivery, answer), None, now if disabled else None)
             if disabled:
-                await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {answer.detail}")
+                await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {why}")
+            outcome = Outcome.GIVEN_UP if disabled else Outcome.RETRIED
+            await _settle(connection, [gone._replace(verdict=gone.verdict._replace(outcome=outcome))], now)
         return disabled
 
     async def prune(self) -> None:
         """Forget some of what was delivered long ago."""
         async with passing_failures():
-            await self._pool.execute(_PRUNE, self._clock.now() - KEPT_FOR, _PRUNED_AT_ONCE)
+            await self._pool.execute(*_PRUNE(before=self._clock.now() - KEPT_FOR))
 
     async def waiting(self) -> Waiting:
         async with passing_failures():
-            row = await self._pool.fetchrow(f"select count(*), min(created_at) from webhook_delivery where {_OPEN}")
+            row = await self._pool.fetchrow(*_WAITING())
         return Waiting(*row)
 
 
 async def enter(connection: Connection, messages: Sequence[Message], now: datetime) -> None:
     if messages:
-        columns = [list(column) for column in zip(*messages, strict=True)]
-        await connection.execute(_ENTER, *columns, now, now + RETRIED_FOR)
+        statement = _ENTER(**arrays(Message, messages), now=now, retry_until=now + RETRIED_FOR)
+        await connection.execute(*statement)
 
 
 async def give_up_all(connection: Connection, partner_id: str, now: datetime, why: str) -> None:
     """Whoever calls this holds the webhook's row."""
-    await connection.execute(_GIVE_UP_ALL, partner_id, now, why)
+    await connection.execute(*_GIVE_UP_ALL(partner_id=partner_id, now=now, why=why))
 
 
-def _delivery(row: Any) -> Delivery:
-    message_id, partner_id, type_, body, attempts, retry_until, taken_until, url, *secrets = row
-    valid = tuple(secret for secret in secrets if secret is not None)
-    return Delivery(message_id, partner_id, MessageType(type_), body, attempts, retry_until, taken_until, url, valid)
-
-
-def _failure(delivery: Delivery, answer: Answer) -> tuple[str, datetime, int | None, str]:
-    return delivery.message_id, delivery.taken_until, answer.status, answer.detail
+async def _settle(connection: Connection, settled: Sequence[Settled[Delivery]], now: datetime) -> None:
+    settlements = [
+        _Settlement(
+            message_id=delivery.message_id,
+            taken_until=delivery.taken_until,
+            outcome=verdict.outcome,
+            status=answer.status,
+            retry_at=verdict.retry_at,
+            reason=verdict.reason,
+        )
+        for delivery, answer, verdict in settled
+    ]
+    await connection.execute(*_SETTLE(**arrays(_Settlement, settlements), now=now))

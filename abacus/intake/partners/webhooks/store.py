@@ -9,6 +9,7 @@ from abacus.core.errors import Refused
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 
 
 class Webhook(NamedTuple):
@@ -43,21 +44,49 @@ class Counts(NamedTuple):
     given_up: int
 
 
-_WEBHOOK: Final = ", ".join(Webhook._fields)
-_UNDELIVERED: Final = ", ".join(Undelivered._fields)
+_WEBHOOK: Final = f"select {columns(Webhook)} from webhook where partner_id = :partner_id"
+_GET: Final = Statement(_WEBHOOK)
+_LOCK: Final = Statement(f"{_WEBHOOK} for update")
+
+_PARTNER_EXISTS: Final = Statement("select true from partner where partner_id = :partner_id")
 
 # Another address for a webhook that is there leaves its secret and its beginning as they are.
-_SET: Final = """
-insert into webhook as w (partner_id, url, secret, created_at) values ($1, $2, $3, $4)
+_SET: Final = Statement("""
+insert into webhook as w (partner_id, url, secret, created_at) values (:partner_id, :url, :secret, :now)
 on conflict (partner_id) do update set url = excluded.url, disabled_at = null, disabled_why = null
 returning w.xmax = 0
-"""
+""")
 
-_RETRY: Final = """
-update webhook_delivery set due_at = $2, retry_until = $3, attempts = 0, given_up_at = null
-where partner_id = $1 and delivered_at is null and ($4::text[] is null or message_id = any($4))
-returning message_id
-"""
+_COUNT: Final = Statement("""
+select count(*) filter (where given_up_at is null) as waiting, count(given_up_at) as given_up
+from webhook_delivery where partner_id = :partner_id and delivered_at is null
+""")
+
+_ROTATE: Final = Statement("""
+update webhook set former_secret = secret, former_secret_until = :until, secret = :secret
+where partner_id = :partner_id
+""")
+
+_ENABLE: Final = Statement("update webhook set disabled_at = null, disabled_why = null where partner_id = :partner_id")
+
+_REMOVE: Final = Statement("delete from webhook where partner_id = :partner_id")
+
+_UNDELIVERED: Final = Statement(f"""
+select {columns(Undelivered)} from webhook_delivery where partner_id = :partner_id and delivered_at is null
+order by created_at, message_id limit :most
+""")
+
+_RETRY: Final = Statement("""
+with locked as materialized (
+    select message_id from webhook_delivery
+    where partner_id = :partner_id and delivered_at is null
+        and (:message_ids::text[] is null or message_id = any(:message_ids))
+    order by message_id for update
+)
+update webhook_delivery d set due_at = :now, retry_until = :retry_until, attempts = 0, given_up_at = null
+from locked where d.message_id = locked.message_id and d.delivered_at is null
+returning d.message_id
+""")
 
 
 class WebhookStore:
@@ -70,18 +99,15 @@ class WebhookStore:
     async def set(self, partner_id: str, url: str, secret: str) -> bool:
         """Whether the secret was needed: a webhook that was there has its own. A disabled one is enabled."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            if not await connection.fetchval("select true from partner where partner_id = $1", partner_id):
+            if not await connection.fetchval(*_PARTNER_EXISTS(partner_id=partner_id)):
                 raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
-            return bool(await connection.fetchval(_SET, partner_id, url, secret, self._clock.now()))
+            statement = _SET(partner_id=partner_id, url=url, secret=secret, now=self._clock.now())
+            return bool(await connection.fetchval(*statement))
 
     async def get(self, partner_id: str) -> tuple[Webhook, Counts]:
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
-            counts = await connection.fetchrow(
-                "select count(*) filter (where given_up_at is null), count(given_up_at) from webhook_delivery"
-                " where partner_id = $1 and delivered_at is null",
-                partner_id,
-            )
+            counts = await connection.fetchrow(*_COUNT(partner_id=partner_id))
         return webhook, Counts(*counts)
 
     async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
@@ -89,32 +115,21 @@ class WebhookStore:
         until = self._clock.now() + overlap
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
-            await connection.execute(
-                "update webhook set former_secret = secret, former_secret_until = $3, secret = $2"
-                " where partner_id = $1",
-                partner_id,
-                secret,
-                until,
-            )
+            await connection.execute(*_ROTATE(partner_id=partner_id, secret=secret, until=until))
         return until
 
     async def remove(self, partner_id: str) -> None:
         """What still waits is given up."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
-            await connection.execute("delete from webhook where partner_id = $1", partner_id)
+            await connection.execute(*_REMOVE(partner_id=partner_id))
             await give_up_all(connection, partner_id, self._clock.now(), "the webhook was removed")
 
     async def undelivered(self, partner_id: str, limit: int) -> list[Undelivered]:
         """The oldest first."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
-            rows = await connection.fetch(
-                f"select {_UNDELIVERED} from webhook_delivery where partner_id = $1 and delivered_at is null"
-                " order by created_at, message_id limit $2",
-                partner_id,
-                limit,
-            )
+            rows = await connection.fetch(*_UNDELIVERED(partner_id=partner_id, most=limit))
         return [Undelivered(*row) for row in rows]
 
     async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool) -> int:
@@ -128,10 +143,11 @@ class WebhookStore:
                         f"the webhook of {partner_id} is disabled since {webhook.disabled_at:%Y-%m-%d %H:%M} UTC"
                         f" ({webhook.disabled_why}); with --enable it is used again"
                     )
-                await connection.execute(
-                    "update webhook set disabled_at = null, disabled_why = null where partner_id = $1", partner_id
-                )
-            rows = await connection.fetch(_RETRY, partner_id, now, now + RETRIED_FOR, list(ids) or None)
+                await connection.execute(*_ENABLE(partner_id=partner_id))
+            statement = _RETRY(
+                partner_id=partner_id, message_ids=list(ids) or None, now=now, retry_until=now + RETRIED_FOR
+            )
+            rows = await connection.fetch(*statement)
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no undelivered message of {partner_id}; nothing was changed")
@@ -139,9 +155,8 @@ class WebhookStore:
 
 
 async def _existing(connection: Connection, partner_id: str, *, lock: bool = False) -> Webhook:
-    row = await connection.fetchrow(
-        f"select {_WEBHOOK} from webhook where partner_id = $1{' for update' if lock else ''}", partner_id
-    )
+    statement = _LOCK if lock else _GET
+    row = await connection.fetchrow(*statement(partner_id=partner_id))
     if row is None:
         raise Refused(f"{partner_id!r} has no webhook; `abacus partners webhook set {partner_id} URL` makes one")
     return Webhook(*row)

@@ -1,1 +1,1 @@
-"""What a webhook says, and what its signature covers. Pure."""
+"""What a webhook says, and how long it is tried. Pure."""

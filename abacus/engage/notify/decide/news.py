@@ -1,6 +1,6 @@
-"""What a member can be told: the parts of a message, with the fields that templates may use. Pure.
+"""News: one thing that a member is told, in figures, with the fields that templates may use. Pure.
 
-Parts of one kind and program that come together are merged into one, which counts them.
+News of one kind and program that comes together is merged into one, which counts it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,10 +68,10 @@ class TierChanged(_About):
     until: date | None
 
 
-Part = Earned | Expired | Expiring | TierChanged
-TaggedPart = Annotated[Part, Field(discriminator="kind")]
-PARTS: Final[TypeAdapter[list[Part]]] = TypeAdapter(list[TaggedPart])
-PART: Final[TypeAdapter[Part]] = TypeAdapter(TaggedPart)
+News = Earned | Expired | Expiring | TierChanged
+TaggedNews = Annotated[News, Field(discriminator="kind")]
+NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
+NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 
 # What matters most comes first in a message, and gives it its title.
 _ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
@@ -79,7 +79,7 @@ _ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
 _DAY: Final = date(2026, 7, 31)
 
 # Each template is rendered with all of its kind before it is used: one and many, with and without what may be missing.
-SAMPLES: Final[dict[Kind, Sequence[Part]]] = {
+SAMPLES: Final[dict[Kind, Sequence[News]]] = {
     Kind.EARNED: (
         Earned(program="GRP", country="SG", points=1250, count=3, balance=4500, expires_on=_DAY),
         Earned(program="GRP", country="SG", points=1, count=1, balance=1, expires_on=None),
@@ -112,16 +112,16 @@ def fields_of(kind: Kind) -> frozenset[str]:
     return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
 
 
-def merged(parts: Iterable[Part]) -> list[Part]:
-    """One part for each kind and program; the parts come in the order in which they happened."""
-    found: dict[tuple[Kind, str], Part] = {}
-    for part in parts:
-        about = (part.kind, part.program)
-        found[about] = _merge(found[about], part) if about in found else part
-    return sorted(found.values(), key=lambda part: (_ORDER.index(part.kind), part.program))
+def merged(news: Iterable[News]) -> list[News]:
+    """One for each kind and program. They come in the order in which they happened; the most important goes first."""
+    merged_news: dict[tuple[Kind, str], News] = {}
+    for each in news:
+        about = (each.kind, each.program)
+        merged_news[about] = _merge(merged_news[about], each) if about in merged_news else each
+    return sorted(merged_news.values(), key=lambda each: (_ORDER.index(each.kind), each.program))
 
 
-def _merge(first: Part, then: Part) -> Part:
+def _merge(first: News, then: News) -> News:
     if isinstance(first, Earned | Expired) and isinstance(then, Earned | Expired):
         return then.model_copy(update={"points": first.points + then.points, "count": first.count + then.count})
     if isinstance(first, TierChanged):

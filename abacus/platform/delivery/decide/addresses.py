@@ -1,4 +1,4 @@
-"""Which addresses a webhook may lead to: those of the public internet, and none of ours. Pure."""
+"""Which addresses may be posted to: those of the public internet, and none of ours. Pure."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
@@ -25,12 +25,12 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reache
 
 
 def is_public(address: str) -> bool:
-    """Whether the address is one of the public internet. What is no address is not."""
+    """Whether the text is an address of the public internet."""
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return False
-    return _is_public_v4(found) if isinstance(found, IPv4Address) else _is_public_v6(found)
+    return _is_public_v4(parsed) if isinstance(parsed, IPv4Address) else _is_public_v6(parsed)
 
 
 def _is_public_v4(address: IPv4Address) -> bool:

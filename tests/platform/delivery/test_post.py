@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from abacus.intake.partners.webhooks.decide.schedule import Answer
-from abacus.intake.partners.webhooks.post import Poster, Resolve
+from abacus.platform.delivery.decide.reply import Reply
+from abacus.platform.delivery.post import Poster, Resolve
 from tests.support.paths import ROOT
 from tests.support.receiver import Receiver, receiving
 
@@ -25,7 +25,7 @@ def standing_for(*addresses: str) -> Resolve:
 
 async def posted(
     url: str, *addresses: str, to_private: bool = True, trust: ssl.SSLContext | None = None, within_s: float = 5
-) -> Answer:
+) -> Reply:
     poster = Poster(to_private=to_private, at_once=4, within_s=within_s, resolve=standing_for(*addresses), trust=trust)
     try:
         return await poster.post(url, {"webhook-id": "msg_1"}, b"{}")
@@ -35,7 +35,7 @@ async def posted(
 
 async def test_the_name_stays_on_the_request_and_the_connection_goes_to_the_address(receiver: Receiver) -> None:
     answer = await posted(f"http://hooks.example:{receiver.port}/a?b=c", "127.0.0.1")
-    assert answer == Answer(204, "204")
+    assert answer == Reply(204, "204")
     (request,) = receiver.requests
     assert request.line == "POST /a?b=c HTTP/1.1"
     assert request.headers["host"] == f"hooks.example:{receiver.port}"
@@ -111,9 +111,9 @@ async def test_what_is_no_answer(receiver: Receiver, answer: bytes) -> None:
 
 async def test_a_name_that_nobody_knows() -> None:
     answer = await posted("https://hooks.example/")
-    assert answer == Answer(None, "hooks.example: [Errno -2] Name or service not known")
+    assert answer == Reply(None, "hooks.example: [Errno -2] Name or service not known")
 
 
 async def test_an_answer_that_does_not_come(receiver: Receiver) -> None:
     receiver.goes_on.clear()
-    assert await posted(receiver.url, "127.0.0.1", within_s=0.2) == Answer(None, "no answer within 0.2 s")
+    assert await posted(receiver.url, "127.0.0.1", within_s=0.2) == Reply(None, "no answer within 0.2 s")

@@ -16,8 +16,8 @@ import httpx
 
 from abacus import __version__
 from abacus.core.errors import AbacusError, Refused
-from abacus.intake.partners.webhooks.decide.addresses import checked_url, is_public
-from abacus.intake.partners.webhooks.decide.schedule import Answer
+from abacus.platform.delivery.decide.addresses import checked_url, is_public
+from abacus.platform.delivery.decide.reply import Reply
 
 WITHIN_S: Final = 15.0
 _CONNECT_WITHIN_S: Final = 5.0
@@ -35,8 +35,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in infos))
 
 
 @cache
@@ -44,7 +44,7 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class NoAnswer(AbacusError):
+class NoReply(AbacusError):
     """The message was not sent, or nothing came back; the text says why."""
 
 
@@ -72,41 +72,41 @@ class Poster:
     async def close(self) -> None:
         await self._transport.aclose()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """What came of it: this never fails."""
         try:
             async with asyncio.timeout(self._within_s):
                 return await self._post(httpx.URL(checked_url(url, to_private=self._to_private)), headers, body)
         except TimeoutError:
-            return Answer(None, f"no answer within {self._within_s:g} s")
-        except (NoAnswer, Refused) as fault:
-            return Answer(None, str(fault))
+            return Reply(None, f"no answer within {self._within_s:g} s")
+        except (NoReply, Refused) as fault:
+            return Reply(None, str(fault))
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            return Answer(None, _one_line(f"{type(error).__name__}: {error}"))
+            return Reply(None, _one_line(f"{type(error).__name__}: {error}"))
 
-    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Reply:
         for address in (addresses := await self._addresses(url)):
             try:
                 return await self._send(url, address, headers, body)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 if address == addresses[-1]:
                     why = str(error) or f"no connection within {_CONNECT_WITHIN_S:g} s"
-                    raise NoAnswer(_one_line(f"{address}: {why}")) from None
-        raise NoAnswer(f"{url.host}: no address was found")
+                    raise NoReply(_one_line(f"{address}: {why}")) from None
+        raise NoReply(f"{url.host}: no address was found")
 
     async def _addresses(self, url: httpx.URL) -> Sequence[str]:
-        """All of which may be connected to. Raises `NoAnswer` when one of them may not."""
+        """All of which may be connected to. Raises `NoReply` when one of them may not."""
         host = url.raw_host.decode()
         try:
-            found = await self._resolve(host, url.port or (443 if url.scheme == "https" else 80))
+            addresses = await self._resolve(host, url.port or (443 if url.scheme == "https" else 80))
         except (OSError, UnicodeError) as error:
-            raise NoAnswer(_one_line(f"{host}: {error}")) from None
-        barred = [address for address in found if not (self._to_private or is_public(address))]
+            raise NoReply(_one_line(f"{host}: {error}")) from None
+        barred = [address for address in addresses if not (self._to_private or is_public(address))]
         if barred:
-            raise NoAnswer(f"{host}: {barred[0]} is not an address of the public internet")
-        return found[:_MOST_ADDRESSES]
+            raise NoReply(f"{host}: {barred[0]} is not an address of the public internet")
+        return addresses[:_MOST_ADDRESSES]
 
-    async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """To exactly this address. The certificate and the Host header are those of the name."""
         request = httpx.Request(
             "POST",
@@ -120,7 +120,7 @@ class Poster:
         )
         response = await self._transport.handle_async_request(request)
         try:
-            return Answer(response.status_code, await _in_words(response), response.headers.get("retry-after"))
+            return Reply(response.status_code, await _in_words(response), response.headers.get("retry-after"))
         finally:
             await response.aclose()
 

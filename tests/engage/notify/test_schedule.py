@@ -1,4 +1,4 @@
-"""What follows from a try, and when members are told of points that will expire."""
+"""How long a notification is tried, and when members are told of points that will expire."""
 
 import random
 from datetime import UTC, date, datetime, timedelta
@@ -9,36 +9,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, expiring, today_in, window
-from abacus.engage.notify.decide.outcome import BACKOFF, Answer, Outcome, Said, verdict
-from abacus.engage.notify.decide.part import Expiring
+from abacus.engage.notify.decide.news import Expiring
+from abacus.engage.notify.decide.notification import Notification, Turn
+from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
+from abacus.platform.delivery.decide.schedule import Schedule
+from abacus.platform.delivery.types import Answer, Outcome, Said, Verdict
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-SENT, FAILED, REFUSED = Answer(Said.SENT), Answer(Said.FAILED, "no answer"), Answer(Said.REFUSED, "bad")
+SENT, FAILED, REFUSED = Answer(Said.ACCEPTED), Answer(Said.FAILED, "no answer"), Answer(Said.REFUSED, "bad")
+
+
+def decided(answer: Answer, failing_since: datetime | None, *, attempts: int = 3, seed: int = 1) -> Verdict:
+    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, attempts, failing_since, NOW)
+    return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(Turn(notification, NOW), answer, NOW)
 
 
 @pytest.mark.parametrize(
     ("answer", "failing_since", "outcome", "reason"),
     [
-        (SENT, None, Outcome.SENT, None),
-        (SENT, NOW - 9 * DAY, Outcome.SENT, None),
+        (SENT, None, Outcome.DELIVERED, None),
+        (SENT, NOW - 9 * DAY, Outcome.DELIVERED, None),
         (FAILED, None, Outcome.RETRIED, "no answer"),
         (FAILED, NOW - DAY + timedelta(seconds=1), Outcome.RETRIED, "no answer"),
-        (FAILED, NOW - DAY, Outcome.PARKED, "no answer"),
-        (REFUSED, None, Outcome.PARKED, "bad"),
+        (FAILED, NOW - DAY, Outcome.GIVEN_UP, "no answer"),
+        (REFUSED, None, Outcome.GIVEN_UP, "bad"),
     ],
 )
 def test_verdict(answer: Answer, failing_since: datetime | None, outcome: Outcome, reason: str | None) -> None:
-    found = verdict(answer, NOW, attempts=3, failing_since=failing_since, park_after=DAY, rng=random.Random(1))
-    assert (found.outcome, found.reason) == (outcome, reason)
+    decision = decided(answer, failing_since)
+    assert (decision.outcome, decision.reason) == (outcome, reason)
 
 
 @given(attempts=st.integers(1, 10_000), seed=st.integers(), hours=st.floats(0, 23.9))
 def test_a_retry_comes_with_jitter_and_within_the_time(attempts: int, seed: int, hours: float) -> None:
     since = NOW - timedelta(hours=hours)
-    found = verdict(FAILED, NOW, attempts=attempts, failing_since=since, park_after=DAY, rng=random.Random(seed))
-    assert found.due_at is not None
-    assert NOW <= found.due_at <= min(since + DAY, NOW + timedelta(seconds=BACKOFF.ceiling(attempts)))
+    decision = decided(FAILED, since, attempts=attempts, seed=seed)
+    assert decision.retry_at is not None
+    assert NOW <= decision.retry_at <= min(since + DAY, NOW + timedelta(seconds=BACKOFF.ceiling(attempts)))
 
 
 def test_a_country_has_its_own_day() -> None:
@@ -64,4 +72,4 @@ def test_the_stage_that_is_reached(today: date, stage: int, days: int) -> None:
     assert stage in DAYS_AHEAD
     notice = expiring(Expiry("bob", "GRP", "SG", 60, date(2026, 7, 31)), today, NOW)
     assert (notice.member_id, notice.event_id) == ("bob", f"expiring:GRP:2026-07-31:{stage}")
-    assert notice.part == Expiring(program="GRP", country="SG", points=60, expires_on=date(2026, 7, 31), days=days)
+    assert notice.news == Expiring(program="GRP", country="SG", points=60, expires_on=date(2026, 7, 31), days=days)

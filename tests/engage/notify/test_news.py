@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Unreadable
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document, message_of, preview
+from abacus.engage.notify.decide.news import (
+    NEWS_LIST_JSON,
+    SAMPLES,
+    Earned,
+    Expired,
+    Expiring,
+    Kind,
+    TierChanged,
+    fields_of,
+)
 from abacus.engage.notify.decide.notice import Notice, heard
-from abacus.engage.notify.decide.part import PARTS, SAMPLES, Earned, Expired, Expiring, Kind, TierChanged, fields_of
 from abacus.ledger.decide.account_with_lots import Purse
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.types.account import Account
@@ -83,8 +92,8 @@ def test_what_the_expirer_posts_is_heard() -> None:
     account = Account("bob", "GRP", "SG", 60, 0, 60, date(2026, 5, 31), 2, b"")
     lapsed = lapse(Purse(account), MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
     assert lapsed is not None
-    part = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
-    assert heard(encode_event(lapsed.transfer)) == Notice("bob", "bob:GRP:3", AT, 3, part)
+    news = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
+    assert heard(encode_event(lapsed.transfer)) == Notice("bob", "bob:GRP:3", AT, 3, news)
 
 
 @pytest.mark.parametrize("country", ["SG", None])
@@ -94,8 +103,8 @@ def test_what_the_tier_keeper_publishes_is_heard(country: str | None) -> None:
         *("bob", "GRP", 7, country, "member", "silver", Reason.OVERRIDE, "ops", "a friend"),
         *(None, None, None, None, AT),
     )
-    part = SILVER.model_copy(update={"country": country, "reason": "override", "earned": None, "until": None})
-    assert heard(encode_tier_changed(change)) == Notice("bob", "bob:GRP:tier:7", AT, 7, part)
+    news = SILVER.model_copy(update={"country": country, "reason": "override", "earned": None, "until": None})
+    assert heard(encode_tier_changed(change)) == Notice("bob", "bob:GRP:tier:7", AT, 7, news)
 
 
 @pytest.mark.parametrize(
@@ -131,13 +140,13 @@ def test_what_is_no_event_is_said_so_without_repeating_it(event: bytes) -> None:
 
 
 def earned(seq: int, points: int, program: str = "GRP") -> Notice:
-    part = Earned(program=program, country="SG", points=points, count=1, balance=100 + seq, expires_on=DAY)
-    return Notice("bob", f"bob:{program}:{seq}", AT, seq, part)
+    news = Earned(program=program, country="SG", points=points, count=1, balance=100 + seq, expires_on=DAY)
+    return Notice("bob", f"bob:{program}:{seq}", AT, seq, news)
 
 
 def tier(number: int, from_: str, to: str) -> Notice:
-    part = SILVER.model_copy(update={"from_tier": from_, "to_tier": to})
-    return Notice("bob", f"bob:GRP:tier:{number}", AT, number, part)
+    news = SILVER.model_copy(update={"from_tier": from_, "to_tier": to})
+    return Notice("bob", f"bob:GRP:tier:{number}", AT, number, news)
 
 
 def test_one_message_of_all_there_is_with_what_matters_most_first() -> None:
@@ -154,14 +163,14 @@ def test_one_message_of_all_there_is_with_what_matters_most_first() -> None:
             tier(1, "member", "silver"),
         ]
     )
-    assert [(part.kind, part.program) for part in message.parts] == [
+    assert [(each.kind, each.program) for each in message.news] == [
         (Kind.TIER_CHANGED, "GRP"),
         (Kind.EXPIRING, "GRP"),
         (Kind.EXPIRED, "GRP"),
         (Kind.EARNED, "GRP"),
         (Kind.EARNED, "OVO"),
     ]
-    up, *_, grp, ovo = message.parts
+    up, *_, grp, ovo = message.news
     assert isinstance(up, TierChanged)
     assert (up.from_tier, up.to_tier) == ("member", "gold")
     assert grp == Earned(program="GRP", country="SG", points=30, count=2, balance=102, expires_on=DAY)
@@ -172,8 +181,8 @@ def test_one_message_of_all_there_is_with_what_matters_most_first() -> None:
 def test_the_order_in_which_notices_are_found_makes_no_difference(order: list[int], points: list[int]) -> None:
     message = message_of(earned(seq, points[seq - 1]) for seq in order)
     assert message == message_of(earned(seq, points[seq - 1]) for seq in range(1, 9))
-    (part,) = message.parts
-    assert part == Earned(program="GRP", country="SG", points=sum(points), count=8, balance=108, expires_on=DAY)
+    (news,) = message.news
+    assert news == Earned(program="GRP", country="SG", points=sum(points), count=8, balance=108, expires_on=DAY)
 
 
 def test_other_notices_are_another_message() -> None:
@@ -182,8 +191,8 @@ def test_other_notices_are_another_message() -> None:
 
 
 def test_what_is_stored_is_read_back() -> None:
-    parts = [part for samples in SAMPLES.values() for part in samples]
-    assert PARTS.validate_json(PARTS.dump_json(parts)) == parts
+    news = [each for samples in SAMPLES.values() for each in samples]
+    assert NEWS_LIST_JSON.validate_json(NEWS_LIST_JSON.dump_json(news)) == news
 
 
 def test_the_document() -> None:

@@ -1,0 +1,52 @@
+"""How much is still to be sent over each channel, and removing what was told long ago."""
+
+from datetime import datetime
+from typing import Final
+
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.platform.delivery.types import Waiting
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement
+
+_WAITING: Final = Statement("""
+select channel, count(*), min(created_at) from notification
+where sent_at is null and parked_at is null group by channel
+""")
+
+_PRUNED_AT_ONCE: Final = 5000
+
+_PRUNE: Final = (
+    Statement(f"""
+    delete from notification where ctid = any(array(
+        select ctid from notification where sent_at < :before limit {_PRUNED_AT_ONCE} for update skip locked))
+    """),
+    Statement(f"""
+    delete from notice where ctid = any(array(
+        select ctid from notice where told_at < :before limit {_PRUNED_AT_ONCE} for update skip locked))
+    """),
+)
+
+
+class Notifications:
+    """Of all channels. Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def waiting(self) -> dict[ChannelName, Waiting]:
+        """For each channel, whether anything waits for it or not."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_WAITING())
+        waiting = {channel: Waiting(count, oldest) for channel, count, oldest in rows}
+        return {channel: waiting.get(channel, Waiting(0, None)) for channel in ChannelName}
+
+    async def prune(self, before: datetime) -> int:
+        """Remove what was told before then, in small steps; how much. What was parked stays until somebody decides."""
+        removed = 0
+        async with passing_failures():
+            for statement in _PRUNE:
+                last = _PRUNED_AT_ONCE
+                while last == _PRUNED_AT_ONCE:
+                    last = int((await self._pool.execute(*statement(before=before))).rpartition(" ")[2])
+                    removed += last
+        return removed

@@ -1,0 +1,45 @@
+"""When a failed delivery is attempted again, and when it is given up. Pure but for the dice that it is given."""
+
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Generic, NamedTuple
+
+from abacus.core.backoff import Backoff
+from abacus.platform.delivery.types import Answer, ClaimT, Outcome, Said, Verdict
+
+
+class Schedule(NamedTuple, Generic[ClaimT]):
+    """Waits that grow, until the time of a claim is up. `retry_until` says when that is, as of the attempt that ends
+    now.
+    """
+
+    backoff: Backoff
+    retry_until: Callable[[ClaimT, datetime], datetime]
+    rng: random.Random
+
+    def verdict(self, claim: ClaimT, answer: Answer, now: datetime) -> Verdict:
+        return verdict(
+            answer,
+            now,
+            attempts=claim.attempts,
+            retry_until=self.retry_until(claim, now),
+            backoff=self.backoff,
+            rng=self.rng,
+        )
+
+
+def verdict(
+    answer: Answer, now: datetime, *, attempts: int, retry_until: datetime, backoff: Backoff, rng: random.Random
+) -> Verdict:
+    """After the last of so many attempts. The last wait ends when the time is up, so one more attempt follows it. A
+    receiver may want a longer wait than ours.
+    """
+    if answer.said is Said.ACCEPTED:
+        return Verdict(Outcome.DELIVERED)
+    if answer.said is Said.GONE:
+        return Verdict(Outcome.GONE, reason=answer.detail)
+    if answer.said is Said.REFUSED or now >= retry_until:
+        return Verdict(Outcome.GIVEN_UP, reason=answer.detail)
+    wanted = now + timedelta(seconds=backoff.wait(attempts, rng))
+    return Verdict(Outcome.RETRIED, min(max(wanted, answer.not_before or wanted), retry_until), answer.detail)

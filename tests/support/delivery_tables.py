@@ -1,0 +1,105 @@
+"""The tables that deliverers work on, as the contract of the delivery kit sees them. A new deliverer adds its own."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple, Protocol
+from zoneinfo import ZoneInfo
+
+from abacus.core.clock import SystemClock
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.outbox import Outbox as NotificationOutbox
+from abacus.intake.partners.webhooks.decide.message import Message, MessageType
+from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
+from abacus.platform.delivery.deliverer import Deliveries
+from abacus.platform.postgres import Pool
+from tests.support.hooks import partner
+
+CLOCK = SystemClock()
+
+
+class Stored(NamedTuple):
+    """What a table keeps of one delivery."""
+
+    attempts: int
+    delivered: bool
+    given_up: bool
+    reason: str | None
+
+
+class Table(Protocol):
+    """What the contract needs of a table."""
+
+    async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
+        """One delivery for each, due now, in this order; their ids."""
+        ...
+
+    def deliveries(self, pool: Pool) -> Deliveries[Any]: ...
+
+    async def end_leases(self, pool: Pool) -> None:
+        """As if a minute had passed."""
+        ...
+
+    async def stored(self, pool: Pool) -> dict[str, Stored]: ...
+
+
+class NotificationTable:
+    """`notification`, of one channel that is as quick as can be."""
+
+    async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
+        ids = [f"ntf_{number:03}" for number in range(len(receivers))]
+        start = CLOCK.now() - timedelta(minutes=1)
+        await pool.executemany(
+            "insert into notification (member_id, message_id, channel, locale, parts, created_at, due_at)"
+            " values ($1, $2, 'log', 'en', '[]', $3, $3)",
+            [(receiver, ids[n], start + timedelta(milliseconds=n)) for n, receiver in enumerate(receivers)],
+        )
+        return ids
+
+    def deliveries(self, pool: Pool) -> Deliveries[Any]:
+        pace = Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC"))
+        return NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace)
+
+    async def end_leases(self, pool: Pool) -> None:
+        await pool.execute("update notification set due_at = now() where due_at > now()")
+
+    async def stored(self, pool: Pool) -> dict[str, Stored]:
+        rows = await pool.fetch(
+            "select message_id, attempts, sent_at is not null, parked_at is not null, last_error from notification"
+        )
+        return {message_id: Stored(*kept) for message_id, *kept in rows}
+
+
+class WebhookTable:
+    """`webhook_delivery`, with a webhook for each receiver."""
+
+    async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
+        for receiver in sorted(set(receivers)):
+            await partner(pool, receiver, "https://hooks.example/")
+        ids = [f"msg_{number:03}" for number in range(len(receivers))]
+        now = CLOCK.now()
+        messages = [
+            Message(id_, receiver, MessageType.POSTED, "{}", now) for id_, receiver in zip(ids, receivers, strict=True)
+        ]
+        await WebhookOutbox(pool, CLOCK).enter(messages)
+        await pool.execute(
+            "update webhook_delivery set due_at = due_at - interval '1 minute'"
+            " + right(message_id, 3)::int * interval '1 millisecond'"
+        )
+        return ids
+
+    def deliveries(self, pool: Pool) -> Deliveries[Any]:
+        return WebhookOutbox(pool, CLOCK)
+
+    async def end_leases(self, pool: Pool) -> None:
+        await pool.execute("update webhook_delivery set taken_until = now() where taken_until > now()")
+
+    async def stored(self, pool: Pool) -> dict[str, Stored]:
+        rows = await pool.fetch(
+            "select message_id, attempts, delivered_at is not null, given_up_at is not null, last_error"
+            " from webhook_delivery"
+        )
+        return {message_id: Stored(*kept) for message_id, *kept in rows}
+
+
+TABLES: dict[str, Table] = {"notifications": NotificationTable(), "webhooks": WebhookTable()}
