@@ -7,12 +7,14 @@ import orjson
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from abacus.core.errors import AbacusError
+from abacus.core.errors import AbacusError, SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import MAX_POINTS
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.award import Kind
 from abacus.platform.validation import Moment, first_fault
+from abacus.pricing.explanation.text import UnknownExplanation, read
+from abacus.pricing.explanation.types import Reversed
 
 # Whatever else happens to points does not change what was earned.
 _EARNED: Final = "abacus.points.earned.v1"
@@ -58,18 +60,24 @@ def heard_in(event: bytes) -> Heard | None:
         data = _DATA.validate_python(document["data"])
     except ValidationError as error:
         raise UnreadableEvent(first_fault(error)) from None
+    except SetAside as error:
+        raise UnreadableEvent(f"its explanation: {error.detail}") from None
     except (ValueError, TypeError, KeyError) as error:
         raise UnreadableEvent(f"not a point event: {error!r}") from None
     return Heard(**data) if data["points"] else None
 
 
-def _taken_back(found: dict[str, Any]) -> Heard | None:
+def _taken_back(reversal: dict[str, Any]) -> Heard | None:
     """What was earned and is taken back was never earned, whether the points were still there or not. It counts when
     they were earned; a spend that is given back never counted.
     """
-    explanation = found["explanation"]
-    if explanation.get("of_kind", Kind.EARN) != Kind.EARN:
-        return None
-    due = {"points": -explanation["due"], "occurred_at": explanation["occurred_at"]} if "due" in explanation else {}
-    data = _DATA.validate_python({**found, **due})
+    try:
+        explanation = read(orjson.dumps(reversal["explanation"]))
+    except UnknownExplanation:  # of a later version: then it counts as the event says
+        explanation = None
+    if isinstance(explanation, Reversed):
+        if explanation.of_kind != Kind.EARN:
+            return None
+        reversal = {**reversal, "points": -explanation.due, "occurred_at": explanation.occurred_at}
+    data = _DATA.validate_python(reversal)
     return Heard(**data) if data["points"] else None
