@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from abacus.api.problems import Problem
+from abacus.core.errors import SetAside
 from abacus.intake.partners.award_intake import Accepted
 from abacus.intake.partners.members import Then
 from abacus.intake.partners.register import State, Status
@@ -18,13 +19,15 @@ from abacus.ledger.store.read import Remaining
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.types import Captured, Document, Held, Released, Spent
 
 _WORTH: Final = {
     "points": 100,
     "program": "GRP",
     "member_id": "bob",
     "expires_on": "2026-07-31",
-    "explanation": {"granted_by": "acme", "reason": "Welcome to Acme", "card": "SG@7", "points": 100},
+    "explanation": {"v": 1, "granted_by": "acme", "reason": "Welcome to Acme", "card": "SG@7", "points": 100},
 }
 _AWARD: Final = {"award_id": "0d7a0f4e-6b1e-5f0c-9a53-2f8a4d0c6e11", "status": "queued", **_WORTH}
 _POSTED: Final = {**_AWARD, "status": "posted", "posted_at": "2026-01-10T04:30:02Z", "balance": 280}
@@ -48,7 +51,7 @@ _TRANSFER: Final = {
     "expires_on": None,
     "reverses": None,
     "actor": "acme",
-    "explanation": {"reason": "A coffee", "available": 200},
+    "explanation": {"v": 1, "points": -80, "reason": "A coffee", "spent_by": "acme", "available": 200},
 }
 _HOLD: Final = {
     "hold_id": "5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33",
@@ -86,7 +89,7 @@ class Worth(BaseModel):
     program: str
     member_id: str
     expires_on: date
-    explanation: dict[str, Any]
+    explanation: Document
 
 
 class AwardAnswer(Worth):
@@ -180,7 +183,7 @@ class TransferAnswer(BaseModel):
     expires_on: date | None
     reverses: str | None
     actor: str | None
-    explanation: dict[str, Any]
+    explanation: Document
 
 
 class MoveAnswer(TransferAnswer):
@@ -356,16 +359,27 @@ def transfer(each: Transfer) -> dict[str, Any]:
 
 
 def moved(each: Transfer) -> dict[str, Any]:
-    explanation: dict[str, Any] = orjson.loads(each.explanation)
-    told = {"available": explanation.get("available")}
-    if "hold" in explanation:
-        told |= {"hold_id": explanation["hold"], "held": explanation["held"], "until": explanation.get("until")}
-    return {
-        **transfer(each),
-        "member_id": each.member_id,
-        "balance": each.balance_after,
-        **{name: value for name, value in told.items() if value is not None},
-    }
+    return {**transfer(each), "member_id": each.member_id, "balance": each.balance_after, **_available(each)}
+
+
+def _available(each: Transfer) -> dict[str, Any]:
+    """What a movement left available, and its hold. Of a transfer whose explanation this version does not know, nothing
+    is told.
+    """
+    try:
+        explanation = read(each.explanation)
+    except SetAside:
+        return {}
+    match explanation:
+        case Held():
+            told = {"available": explanation.available, "hold_id": explanation.hold, "held": explanation.held}
+            return told | {"until": explanation.until}
+        case Captured() | Released():
+            return {"available": explanation.available, "hold_id": explanation.hold, "held": explanation.held}
+        case Spent():
+            return {"available": explanation.available}
+        case _:
+            return {}
 
 
 def hold(each: Hold) -> dict[str, Any]:

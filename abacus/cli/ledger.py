@@ -1,22 +1,22 @@
 """`abacus migrate`, `abacus explain`, and the tree of `abacus ledger`."""
 
 import json
-from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
 
 from abacus.cli import seals
 from abacus.cli import verify as verifying
+from abacus.cli.explained import in_words
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
 from abacus.core.errors import Refused
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.migrations import distribute
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.pricing.decide.book import CardBook
+from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
 
@@ -78,56 +78,21 @@ def explain(
 
 def explained(transfer: Transfer, difference: str | None) -> list[str]:
     """The calculation in a few lines, as a person would write it down."""
-    explanation = json.loads(transfer.explanation, parse_float=Decimal)
     lines = [
         f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
         f"  as #{transfer.seq} of the account: balance {transfer.balance_after}, good until {transfer.expires_on}",
     ]
-    if transfer.kind != Kind.EARN:
-        lines += _told(transfer, explanation)
-    elif "fixed" in explanation:
-        lines.append(f"  {explanation['fixed']}: {explanation['points']} points fixed by {explanation['card']}")
-    elif "granted_by" in explanation:
-        lines.append(f"  granted by the partner {explanation['granted_by']}: {explanation['reason']}")
-    else:
-        factors = " x ".join(f"{value} ({kind} {name})" for kind, name, value in explanation["factors"])
-        lines.append(f"  {explanation['amount']} {explanation['currency']} x {factors}")
-        lines.append(
-            f"  = {explanation['product']}, {explanation['rounding']} = {explanation['points']} points,"
-            f" by card {explanation['card']}"
-        )
+    try:
+        lines += [f"  {line}" for line in in_words(read(transfer.explanation), transfer.actor)]
+    except UnknownExplanation:
+        lines.append("  this version of Abacus does not know such an explanation:")
+        lines.append(f"  {transfer.explanation.decode()}")
+    except UnreadableExplanation as fault:
+        lines.append(f"  the explanation cannot be read: {fault.detail}:")
+        lines.append(f"  {transfer.explanation.decode()}")
     lines.append(f"  recomputed now: {difference or 'same'}")
     return lines
-
-
-def _told(transfer: Transfer, explanation: dict[str, Any]) -> list[str]:
-    """What is no award, in words."""
-    by = f" by {transfer.actor}" if transfer.actor else ""
-    reason = f": {explanation['reason']}" if "reason" in explanation else ""
-    match transfer.kind:
-        case Kind.EXPIRE:
-            were = f"of {explanation['balance']} points {explanation['held']} were held and stay"
-            return [f"  good until {explanation['expired_on']}: {were}"]
-        case Kind.REVERSE:
-            share = f"{explanation['amount']} of {explanation['of_amount']} " if "amount" in explanation else ""
-            lines = [f"  takes back {share}of {explanation['of']} ({explanation['earned']} points){by}{reason}"]
-            lines.append(
-                f"  due {explanation['due']}: {explanation['own_lot']} from its own points,"
-                f" {explanation['expired']} had lapsed, {explanation['clipped']} were not there and are let go"
-            )
-            return lines
-        case Kind.HOLD:
-            return [f"  holds {explanation['held']} points{by} until {explanation['until']}{reason}"]
-        case Kind.RELEASE:
-            return [f"  {-explanation['held']} points are held no more{by}: {explanation['because']}"]
-        case Kind.SPEND:
-            capture = f", of {-explanation['held']} held" if "hold" in explanation else ""
-            return [f"  spent{by}{capture}{reason}"]
-        case _:
-            approved = f", approved by {explanation['approved_by']}" if "approved_by" in explanation else ""
-            via = f" ({transfer.actor})" if transfer.actor != explanation["by"] else ""
-            return [f"  adjusted by {explanation['by']}{via}{approved}{reason}"]
 
 
 def _document(transfer: Transfer, difference: str | None) -> dict[str, Any]:

@@ -31,12 +31,15 @@ from abacus.ledger.decide.spend import release_of
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Agent, Because, Hold, Moved, Movement
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
 from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.types import Held
 from abacus.pricing.store.cards import CardStore
 
 app = typer.Typer(help="A member's points: spend, hold, take back, and what remains.", no_args_is_help=True)
@@ -264,7 +267,6 @@ def lots(member: Member, program: Program = None, as_json: AsJson = False) -> No
 
 
 def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `Desk.move` gives it
-    explanation: dict[str, Any] = json.loads(transfer.explanation)
     if as_json:
         print_json(
             {
@@ -274,7 +276,7 @@ def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `
                 "points": transfer.points,
                 "balance": transfer.balance_after,
                 "replayed": was_there,
-                "explanation": explanation,
+                "explanation": json.loads(transfer.explanation),
             }
         )
         return
@@ -286,8 +288,9 @@ def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `
         markup=False,
         soft_wrap=True,
     )
-    if "until" in explanation:
-        console.print(f"hold {explanation['hold']} until {explanation['until']}", highlight=False, soft_wrap=True)
+    if transfer.kind == Kind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
+        until = explanation.until.isoformat()
+        console.print(f"hold {explanation.hold} until {until}", highlight=False, soft_wrap=True)
 
 
 def ordered(order: type[BaseModel], **values: Any) -> Any:

@@ -15,6 +15,7 @@ from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardReject
 from abacus.ledger.types.award_envelope import AwardMessage
 from abacus.ledger.types.point_event import PointEvent
 from abacus.ledger.types.reversal_message import ReversalMessage
+from abacus.pricing.explanation import schema as explanation
 from abacus.programs.expiry.decide.envelope import ExpiryMessage
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.proof.decide.proof import Proof
@@ -51,9 +52,11 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
 def schemas() -> dict[str, str]:
     """The text of each schema by its file's name."""
     texts: dict[str, str] = {}
-    for name, (title, adapter) in _MESSAGES.items():
-        document = {"$schema": _DIALECT, **adapter.json_schema(), "title": title}
-        texts[f"{name}.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    documents = {name: (title, adapter.json_schema()) for name, (title, adapter) in _MESSAGES.items()}
+    documents[explanation.NAME] = ("Why a transfer has its points", explanation.schema())
+    for name, (title, document) in documents.items():
+        text = json.dumps({"$schema": _DIALECT, **document, "title": title}, indent=2, ensure_ascii=False)
+        texts[f"{name}.json"] = f"{text}\n"
     return texts
 
 

@@ -38,7 +38,7 @@ async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop
     first = accepted.json()
     assert first["award_id"] == str(award_id("api:acme:a-1"))
     assert (first["points"], first["status"]) == (100, "queued")
-    assert first["explanation"] == {"granted_by": "acme", "reason": "Welcome", "card": "SG@1", "points": 100}
+    assert first["explanation"] == {"v": 1, "granted_by": "acme", "reason": "Welcome", "card": "SG@1", "points": 100}
 
     async def posted() -> bool:
         state = (await acme.get(f"/v1/awards/{first['award_id']}")).json()

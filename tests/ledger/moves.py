@@ -23,6 +23,7 @@ from abacus.ledger.types.movement import (
 from abacus.pricing.decide.card import OnShortfall
 from tests.ledger.ledgers import NOW, award
 from tests.life.ledgers import Living
+from tests.support.explanations import calculated
 
 BOB: Final = ("bob", "GRP")
 FACTS: Final = "0" * 16
@@ -37,7 +38,7 @@ ACME = Agent("acme", "partner:acme")
 
 def earn(points: int, key: str = "txn:rides:1", **changes: Any) -> Award:
     """A transaction of as many dollars as points, good until the end of November."""
-    return award(key=key, points=points, explanation=b'{"amount":"%d.00","currency":"SGD"}' % points, **changes)
+    return award(key=key, points=points, explanation=calculated(f"{points}.00", points), **changes)
 
 
 def spend(points: int, key: str = "api:acme:1", member: str = "bob", facts: str = FACTS) -> Spend:

@@ -39,7 +39,7 @@ def test_what_is_available_lapses() -> None:
         *("bob", "GRP", 2, Kind.EXPIRE, -180, 0, "expiry:2026-07", "SG", JULY.lapsed_at, LATER),
         None,
     )
-    expected = {"expired_on": "2026-07-31", "balance": 180, "held": 0, "points": -180}
+    expected = {"v": 1, "expired_on": "2026-07-31", "balance": 180, "held": 0, "points": -180}
     expected |= {"lots_closed": 0, "lots_drawn": 0}
     assert orjson.loads(transfer.explanation) == expected
     assert account.head_hash == transfer.hash == chain(BOB.head_hash, transfer[:-1])

@@ -15,7 +15,7 @@ from abacus.pricing.decide.card import OnShortfall
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)
 BOB: Final = Account.opened(("bob", "GRP"), "SG")
-GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", {}, NOW, NOW, "person:ann")
+GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", b"{}", NOW, NOW, "person:ann")
 
 
 def spend(key: str, member: str = "bob", program: str = "GRP") -> Spend:

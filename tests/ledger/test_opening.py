@@ -32,6 +32,7 @@ def test_what_is_written() -> None:
         "import:oldsystem",
     )
     assert json.loads(transfer.explanation) == {
+        "v": 1,
         "points": 1250,
         "reason": "opening balance",
         "by": "alice",

@@ -185,7 +185,7 @@ def test_how_far_a_balance_goes(balance: int, points: int, fits: bool) -> None: 
             occurred_at=NOW,
             posted_at=NOW,
             expires_on=JULY,
-            explanation={},
+            explanation=b"{}",
             source="person:ann",
         )
         assert after.balance == transfer.balance_after == balance + points

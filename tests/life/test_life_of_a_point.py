@@ -48,6 +48,7 @@ from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
 from tests.life.model import Model
+from tests.support.explanations import calculated
 from tests.support.fixed_clock import FixedClock
 
 LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
@@ -94,7 +95,7 @@ class Life(RuleBasedStateMachine):
         day = self._month_end(months)
         award = Award(
             *(key, *self.id, "SG", Kind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
-            orjson.dumps({"amount": f"{amount}.00", "currency": "SGD", "card": "SG@1", "points": amount * 3}),
+            calculated(f"{amount}.00", amount * 3),
             "stream",
             self.model.lifetime,
         )

@@ -156,15 +156,15 @@ MUTANTS: Final = (
     Mutant(
         "the look whether an amount earned it",
         _REVERSAL,
-        "_share",
-        Node('"amount" not in explanation', "False"),
+        "_calculated",
+        Node("not isinstance(explanation, Calculated)", "False"),
         (fate("a refund of what no amount earned"),),
     ),
     Mutant(
         "the comparison of currencies",
         _REVERSAL,
         "_share",
-        Node('refund.currency != explanation["currency"]', "False"),
+        Node("refund.currency != explanation.currency", "False"),
         (fate("a refund in another currency"),),
     ),
     Mutant(
@@ -185,7 +185,7 @@ MUTANTS: Final = (
         "the look at what was taken back before",
         _HISTORY,
         "original_of",
-        Node("[Earlier.of(...) for each in ...]", "[]"),
+        Node("[Transfer(*each) for each in ...]", "[]"),
         (fate("taken back once", "postgres"),),
     ),
     Mutant(
@@ -227,7 +227,7 @@ MUTANTS: Final = (
         "telling what lapsed with all lots from what lapsed by name",
         _HISTORY,
         "_LAPSED_OF_LOT",
-        Clause("and l.explanation ->> 'lots' is null"),
+        Node('text("lots", "l")', "'null'"),
         (taken("some was spent, and the rest lapsed", "postgres", "by lots"),),
     ),
     Mutant(

@@ -407,7 +407,7 @@ MUTANTS: Final = (
         "the look whether the member was active again",
         _LAPSING,
         "lapse",
-        Node("account.expires_on > end.last_day", "False"),
+        Node("day > end.last_day", "False"),
         (lapse("test_what_does_not_lapse[active again]"),),
     ),
     Mutant(
@@ -422,8 +422,8 @@ MUTANTS: Final = (
         _LAPSING,
         "_lapse_whole",
         Node(
-            "take(purse, account.available, _entry(account, end, posted_at, gone | lots))",
-            "take(purse, account.balance, _entry(account, end, posted_at, gone | lots))",
+            "take(purse, account.available, _entry(end, posted_at, explanation))",
+            "take(purse, account.balance, _entry(end, posted_at, explanation))",
         ),
         (lapse("test_what_is_held_stays_with_its_date"),),
     ),
@@ -431,7 +431,7 @@ MUTANTS: Final = (
         "keeping what is held of lots from lapsing",
         _LAPSING,
         "_lapse_lots",
-        Node("purse.account.available", "purse.account.balance"),
+        Node("account.available", "account.balance"),
         (day("what is held keeps its day"),),
     ),
     Mutant(

@@ -43,6 +43,7 @@ def test_golden(row: dict[str, Any]) -> None:
     points, explanation = priced(row["amount"], card)
     assert points == row["points"]
     assert json.loads(explanation) == {
+        "v": 1,
         "amount": row["amount"],
         "currency": row["currency"],
         "card": f"{row['country']}@3",

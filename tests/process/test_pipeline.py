@@ -40,6 +40,7 @@ async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> 
     transfer = await reader.transfer(claim) if claim else None
     assert transfer is not None
     assert json.loads(transfer.explanation) == {
+        "v": 1,
         "amount": "15.00",
         "currency": "SGD",
         "card": "SG@1",
@@ -166,6 +167,7 @@ async def test_fixed_awards_come_from_the_card(house: House) -> None:
     row = await house.pool.fetchrow("select key, points, explanation from transfer")
     assert row["key"] == "event:bookings:booking.cancelled_by_driver:T-5"
     assert json.loads(row["explanation"]) == {
+        "v": 1,
         "fixed": "booking.cancelled_by_driver",
         "card": "SG@1",
         "points": row["points"],

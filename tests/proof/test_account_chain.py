@@ -18,6 +18,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.transfer import Transfer
 from abacus.proof.decide.account_chain import Follower
 from tests.support.awards import NOW, award, awards_to_bob
+from tests.support.explanations import VERSION_0
 
 BOB = ("bob", "GRP")
 
@@ -98,6 +99,12 @@ def test_transfers_without_an_account() -> None:
     assert faults(None, SOUND.transfers) == ["#1 has no account", "#2 has no account", "#3 has no account"]
 
 
+def explained(kind: str, held: Any) -> bytes:
+    """Of a hold, a release, a capture, or a spend that holds nothing."""
+    name = "spent" if held is None else {"hold": "held", "release": "released", "spend": "captured"}[kind]
+    return orjson.dumps({**orjson.loads(VERSION_0[name]), "points": 0} | ({} if held is None else {"held": held}))
+
+
 @pytest.mark.parametrize(
     ("steps", "held"),
     [
@@ -112,9 +119,8 @@ def test_transfers_without_an_account() -> None:
 def test_what_is_held_is_what_the_explanations_come_to(steps: list[tuple[str, Any]], held: int) -> None:
     transfers, account = list(SOUND.transfers), SOUND.account
     for kind, change in steps:
-        explanation = {"points": 0} if change is None else {"points": 0, "held": change}
         last = transfers[-1]
-        changed: Any = {"kind": kind, "seq": last.seq + 1, "points": 0, "explanation": orjson.dumps(explanation)}
+        changed: Any = {"kind": kind, "seq": last.seq + 1, "points": 0, "explanation": explained(kind, change)}
         transfers.append(with_hash(last.hash, last._replace(**changed)))
     account = account._replace(last_seq=transfers[-1].seq, head_hash=transfers[-1].hash)
     assert faults(account._replace(held=held), transfers) == []

@@ -9,7 +9,7 @@ from abacus.ledger.decide.allowance import Allowance, Standing
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_lots, with_used_closed
 from abacus.ledger.decide.movement import Books, account_of, plan_moves, rounds
-from abacus.ledger.decide.reversal import Earlier, Original
+from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.limits import MemberDay, Rejection
@@ -108,8 +108,8 @@ class MemoryLedger:
         history = [transfer for transfer in self.transfers if transfer[:2] == account.id]
         transfer = history[claim.seq - 1]
         left, lapsed = followed(history, self.draws, transfer.seq)
-        earlier = [Earlier.of(each) for each in history if each.reverses == asked.reverses]
-        return Original(transfer, left, lapsed, earlier)
+        reversals = [each for each in history if each.reverses == asked.reverses]
+        return Original(transfer, left, lapsed, reversals)
 
 
 def followed(history: Sequence[Transfer], draws: Sequence[Draw], lot_seq: int) -> tuple[int, int]:

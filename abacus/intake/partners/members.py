@@ -8,6 +8,7 @@ from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, Waiting
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
+from abacus.pricing.explanation.sql import number
 from abacus.programs.tiers.store import TIER
 
 _GATHER_S: Final = 0.001
@@ -37,7 +38,7 @@ _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
 
 _THEN: Final = Statement(f"""
 select u.program, u.country, t.balance_after,
-    (select coalesce(sum((h.explanation ->> 'held')::bigint), 0)::bigint from transfer h
+    (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
         where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq and h.kind in {_HOLDING_KINDS}),
     {_TIER_THEN}, t.expires_on
 from account u

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.ledger.decide.lots import Draw, Lot, OpenLot, after_oldest, first_day
 from abacus.ledger.decide.transfer import day_with_lot, expiry_after, moved
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 
     kind: Kind
     key: str
-    explanation: dict[str, Any]
+    explanation: bytes
     occurred_at: datetime
     posted_at: datetime
     source: str

@@ -1,12 +1,13 @@
 """What lapses with the end of a month. Pure."""
 
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from abacus.core.sources import CLOCK
 from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, take
-from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Lapsed, LapsedByLots, LapsedWhole
 
 
 class MonthEnd(NamedTuple):
@@ -24,17 +25,23 @@ def lapse(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | None:
     What is held stays, and its date with it: it lapses with a later month's end if it is released.
     """
     account = purse.account
-    if account.expires_on is None or account.expires_on > end.last_day or account.available <= 0:
+    day = account.expires_on
+    if day is None or day > end.last_day or account.available <= 0:
         return None
-    return _lapse_lots(purse, end, posted_at) if account.lifetime else _lapse_whole(purse, end, posted_at)
+    return _lapse_lots(purse, end, posted_at) if account.lifetime else _lapse_whole(purse, end, day, posted_at)
 
 
-def _lapse_whole(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change:
+def _lapse_whole(purse: Purse, end: MonthEnd, day: date, posted_at: datetime) -> Change:
     account = purse.account
-    # Where the lots stood, so that it can be told later how much of one of them lapsed.
-    lots = {"lots_closed": account.lots_closed, "lots_drawn": account.lots_drawn}
-    gone = {"expired_on": account.expires_on, "points": -account.available}
-    change = take(purse, account.available, _entry(account, end, posted_at, gone | lots))
+    explanation = LapsedWhole(
+        balance=account.balance,
+        held=account.held,
+        expired_on=day,
+        points=-account.available,
+        lots_closed=account.lots_closed,
+        lots_drawn=account.lots_drawn,
+    )
+    change = take(purse, account.available, _entry(end, posted_at, explanation))
     after = change.purse.account._replace(lapsed_seq=change.transfer.seq)
     if not account.held:
         after = after._replace(lots_closed=after.last_seq, lots_drawn=0)
@@ -42,7 +49,8 @@ def _lapse_whole(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change:
 
 
 def _lapse_lots(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | None:
-    may_go = purse.account.available
+    account = purse.account
+    may_go = account.available
     lapsing: dict[int, int] = {}
     days: list[date] = []
     for each in purse.lots:
@@ -54,12 +62,17 @@ def _lapse_lots(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | No
     if not lapsing:
         return None
     points = sum(lapsing.values())
-    gone = {"expired_on": min(days), "points": -points, "lots": list(lapsing.items())}
-    change = take(purse, points, _entry(purse.account, end, posted_at, gone), by_name=lapsing)
+    explanation = LapsedByLots(
+        balance=account.balance,
+        held=account.held,
+        expired_on=min(days),
+        points=-points,
+        lots=tuple(lapsing.items()),
+    )
+    change = take(purse, points, _entry(end, posted_at, explanation), by_name=lapsing)
     after = change.purse.account._replace(lapsed_seq=change.transfer.seq)
     return change._replace(purse=change.purse._replace(account=after))
 
 
-def _entry(account: Account, end: MonthEnd, posted_at: datetime, gone: dict[str, Any]) -> Entry:
-    explanation = {"balance": account.balance, "held": account.held, **gone}
-    return Entry(Kind.EXPIRE, end.key, explanation, end.lapsed_at, posted_at, CLOCK)
+def _entry(end: MonthEnd, posted_at: datetime, explanation: Lapsed) -> Entry:
+    return Entry(Kind.EXPIRE, end.key, text_of(explanation), end.lapsed_at, posted_at, CLOCK)

@@ -10,6 +10,8 @@ from abacus.ledger.decide.account_with_lots import Entry, Purse, put
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Imported
 
 REASON: Final = "opening balance"
 
@@ -46,7 +48,8 @@ def open_with(account: Account, opening: Opening, origin: Origin, now: datetime)
     """
     if account.balance + opening.points > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{opening.points} points would take the balance past {MAX_BALANCE}")
-    explanation = {"points": opening.points, "reason": REASON, "by": origin.by, "import": origin.source}
-    entry = Entry(Kind.ADJUST, origin.key(opening), explanation, now, now, IMPORT, actor=f"import:{origin.source}")
+    explanation = Imported(points=opening.points, reason=REASON, by=origin.by, imported_from=origin.source)
+    actor = f"import:{origin.source}"
+    entry = Entry(Kind.ADJUST, origin.key(opening), text_of(explanation), now, now, IMPORT, actor=actor)
     change = put(Purse(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
     return change.purse.account, change.transfer

@@ -5,13 +5,12 @@ refunded so far, rounded down, less what those before it took; the one that comp
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
-from typing import Any, NamedTuple
-
-import orjson
+from typing import NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
@@ -20,6 +19,8 @@ from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
+from abacus.pricing.explanation.text import read, text_of
+from abacus.pricing.explanation.types import Calculated, Reversed
 
 _GAVE: frozenset[str] = frozenset({Kind.EARN, Kind.ADJUST})
 
@@ -33,8 +34,11 @@ class Earlier(NamedTuple):
 
     @classmethod
     def of(cls, transfer: Transfer) -> "Earlier":
-        explanation: dict[str, Any] = orjson.loads(transfer.explanation)
-        return cls(explanation["due"], explanation["expired"], money(explanation.get("amount", "0")))
+        """Raises `SetAside` for a transfer that does not explain what it took back."""
+        explanation = read(transfer.explanation)
+        if not isinstance(explanation, Reversed):
+            raise SetAside(Reason.INVALID, f"{transfer.key} does not explain what it took back")
+        return cls(explanation.due, explanation.expired, money(explanation.amount or "0"))
 
 
 class Original(NamedTuple):
@@ -45,7 +49,12 @@ class Original(NamedTuple):
     transfer: Transfer
     left: int = 0
     lapsed: int = 0
-    earlier: Sequence[Earlier] = ()
+    reversals: Sequence[Transfer] = ()
+
+    @property
+    def earlier(self) -> list[Earlier]:
+        """What was taken back before. Raises `SetAside` for a reversal that cannot be read."""
+        return [Earlier.of(each) for each in self.reversals]
 
     @property
     def due_before(self) -> int:
@@ -71,21 +80,21 @@ def _take_back(purse: Purse, original: Original, asked: Reversal, now: datetime)
     own = min(due, original.left, may_take)
     expired = min(due - min(due, original.left), original.lapsed - sum(each.expired for each in original.earlier))
     others = min(due - own - expired, may_take - own)
-    explanation = {
-        **_explained(original, asked, -(own + others), due),
-        "own_lot": own,
-        "expired": expired,
-        "on_shortfall": asked.on_shortfall,
-        "clipped": due - expired - own - others,
-    }
+    explanation = replace(
+        _explained(original, asked, -(own + others), due),
+        own_lot=own,
+        expired=expired,
+        on_shortfall=asked.on_shortfall,
+        clipped=due - expired - own - others,
+    )
     by_name = {original.transfer.seq: own} if own else {}
     return take(purse, own + others, _entry(asked, explanation, now), by_name=by_name)
 
 
 def _give_back(purse: Purse, original: Original, asked: Reversal, now: datetime) -> Change:
     due = _due(original, asked)
-    explanation = {**_explained(original, asked, due, due), "own_lot": 0, "expired": 0, "clipped": 0}
-    return put(purse, due, asked.expires_on, _entry(asked, explanation, now), lifetime=asked.lifetime)
+    entry = _entry(asked, _explained(original, asked, due, due), now)
+    return put(purse, due, asked.expires_on, entry, lifetime=asked.lifetime)
 
 
 def _due(original: Original, asked: Reversal) -> int:
@@ -105,45 +114,51 @@ def _due(original: Original, asked: Reversal) -> int:
 
 def _share(original: Original, refund: Refund) -> int:
     """The points due of everything refunded so far."""
-    explanation: dict[str, Any] = orjson.loads(original.transfer.explanation)
-    if "amount" not in explanation:
-        raise SetAside(Reason.INVALID, f"{original.transfer.key} was not earned by an amount, so it has no share")
-    if refund.currency != explanation["currency"]:
+    explanation = _calculated(original.transfer)
+    if refund.currency != explanation.currency:
         raise SetAside(
-            Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {explanation['currency']}"
+            Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {explanation.currency}"
         )
-    amount = money(explanation["amount"])
+    amount = money(explanation.amount)
     refunded = sum((each.amount for each in original.earlier), refund.amount)
     if refunded >= amount:
         return original.transfer.points
     return floor(original.transfer.points * Fraction(refunded) / Fraction(amount))
 
 
-def _explained(original: Original, asked: Reversal, points: int, due: int) -> dict[str, Any]:
-    transfer = original.transfer
-    explanation: dict[str, Any] = {
-        "points": points,
-        "of": transfer.key,
-        "of_kind": transfer.kind,
-        "earned": transfer.points,
-        "occurred_at": transfer.occurred_at,
-        "card": asked.card,
-        "due": due,
-    }
-    if isinstance(asked.part, Refund):
-        explanation["amount"] = plain(asked.part.amount)
-        explanation["currency"] = asked.part.currency
-        explanation["of_amount"] = orjson.loads(transfer.explanation)["amount"]
-    if asked.reason is not None:
-        explanation["reason"] = asked.reason
+def _calculated(transfer: Transfer) -> Calculated:
+    explanation = read(transfer.explanation)
+    if not isinstance(explanation, Calculated):
+        raise SetAside(Reason.INVALID, f"{transfer.key} was not earned by an amount, so it has no share")
     return explanation
 
 
-def _entry(asked: Reversal, explanation: dict[str, Any], now: datetime) -> Entry:
+def _explained(original: Original, asked: Reversal, points: int, due: int) -> Reversed:
+    """What is the same whether points are taken or given back."""
+    transfer, refund = original.transfer, asked.part if isinstance(asked.part, Refund) else None
+    return Reversed(
+        points=points,
+        of=transfer.key,
+        of_kind=transfer.kind,
+        earned=transfer.points,
+        occurred_at=transfer.occurred_at,
+        card=asked.card,
+        due=due,
+        amount=plain(refund.amount) if refund else None,
+        currency=refund.currency if refund else None,
+        of_amount=_calculated(transfer).amount if refund else None,
+        reason=asked.reason,
+        own_lot=0,
+        expired=0,
+        clipped=0,
+    )
+
+
+def _entry(asked: Reversal, explanation: Reversed, now: datetime) -> Entry:
     return Entry(
         Kind.REVERSE,
         asked.key,
-        explanation,
+        text_of(explanation),
         asked.occurred_at,
         now,
         asked.source,

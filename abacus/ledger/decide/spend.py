@@ -1,7 +1,6 @@
 """Points spent, held, captured and released: how the account and the hold change. Pure."""
 
 from datetime import datetime
-from typing import Any
 
 from abacus.core.ids import fingerprint
 from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, leave, take
@@ -19,17 +18,19 @@ from abacus.ledger.types.movement import (
     Reserve,
     Spend,
 )
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
 
 
 def spend(purse: Purse, asked: Spend, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
     check_available(purse.account, asked.points)
-    explanation = {
-        "points": -asked.points,
-        "reason": asked.reason,
-        "spent_by": asked.actor,
-        "available": purse.account.available - asked.points,
-    }
+    explanation = Spent(
+        points=-asked.points,
+        reason=asked.reason,
+        spent_by=asked.actor,
+        available=purse.account.available - asked.points,
+    )
     return take(purse, asked.points, _entry(Kind.SPEND, asked, explanation, now))
 
 
@@ -37,15 +38,15 @@ def reserve(purse: Purse, asked: Reserve, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
     account = purse.account
     check_available(account, asked.points)
-    explanation = {
-        "points": 0,
-        "hold": str(asked.hold_id),
-        "held": asked.points,
-        "until": asked.until,
-        "reason": asked.reason,
-        "held_by": asked.actor,
-        "available": account.available - asked.points,
-    }
+    explanation = Held(
+        points=0,
+        hold=str(asked.hold_id),
+        held=asked.points,
+        until=asked.until,
+        reason=asked.reason,
+        held_by=asked.actor,
+        available=account.available - asked.points,
+    )
     change = leave(purse, _entry(Kind.HOLD, asked, explanation, now, held=asked.points))
     placed = Hold(
         asked.member_id,
@@ -70,13 +71,13 @@ def capture(purse: Purse, held: Hold | None, asked: Capture, now: datetime) -> C
     points = found.points if asked.points is None else asked.points
     if points > found.points:
         raise Declined(Decline.HOLD_TOO_SMALL, f"{points} points; {found.points} are held")
-    explanation = {
-        "points": -points,
-        "hold": str(found.hold_id),
-        "held": -found.points,
-        "spent_by": asked.actor,
-        "available": purse.account.available + found.points - points,
-    }
+    explanation = Captured(
+        points=-points,
+        hold=str(found.hold_id),
+        held=-found.points,
+        spent_by=asked.actor,
+        available=purse.account.available + found.points - points,
+    )
     change = take(purse, points, _entry(Kind.SPEND, asked, explanation, now, held=-found.points))
     return change._replace(hold=found._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
 
@@ -86,13 +87,13 @@ def release(purse: Purse, held: Hold | None, asked: Release, now: datetime) -> C
     found = _open(held)
     if asked.because is Because.EXPIRED and found.until > now:
         raise Declined(Decline.HOLD_NOT_OPEN, f"the hold is good until {found.until.isoformat()}")
-    explanation = {
-        "points": 0,
-        "hold": str(found.hold_id),
-        "held": -found.points,
-        "because": asked.because,
-        "available": purse.account.available + found.points,
-    }
+    explanation = Released(
+        points=0,
+        hold=str(found.hold_id),
+        held=-found.points,
+        because=asked.because,
+        available=purse.account.available + found.points,
+    )
     change = leave(purse, _entry(Kind.RELEASE, asked, explanation, now, held=-found.points))
     return change._replace(hold=found._replace(status=HoldStatus(asked.because), settled_seq=change.transfer.seq))
 
@@ -123,9 +124,9 @@ def _open(held: Hold | None) -> Hold:
 def _entry(
     kind: Kind,
     asked: Spend | Reserve | Capture | Release,
-    explanation: dict[str, Any],
+    explanation: Explanation,
     now: datetime,
     *,
     held: int = 0,
 ) -> Entry:
-    return Entry(kind, asked.key, explanation, now, now, asked.source, held=held, actor=asked.actor)
+    return Entry(kind, asked.key, text_of(explanation), now, now, asked.source, held=held, actor=asked.actor)

@@ -1,9 +1,7 @@
 """How an account changes: plain functions over frozen values. Postgres and the in-memory ledger both run these."""
 
 from datetime import date, datetime
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.decide.chain import CURRENT, chain
@@ -101,7 +99,7 @@ def moved(
     occurred_at: datetime,
     posted_at: datetime,
     expires_on: date | None,
-    explanation: bytes | dict[str, Any],
+    explanation: bytes,
     source: str,
     held: int = 0,
     good_until: date | None = None,
@@ -129,7 +127,7 @@ def moved(
         occurred_at,
         posted_at,
         good_until or expires_on,
-        explanation if isinstance(explanation, bytes) else orjson.dumps(explanation),
+        explanation,
         reverses,
         actor,
         source,

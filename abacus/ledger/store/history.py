@@ -5,12 +5,13 @@ from typing import Final
 
 from abacus.ledger.decide.account_with_lots import Purse
 from abacus.ledger.decide.lots import Lot, changed_modes, first_day, open_lots, with_used_closed
-from abacus.ledger.decide.reversal import Earlier, Original
+from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
+from abacus.pricing.explanation.sql import number, text
 
 _TRANSFER: Final = ", ".join(f"t.{name}" for name in Transfer._fields)
 _PAGE: Final = 500
@@ -51,21 +52,21 @@ where d.member_id = $1 and d.program = $2 and d.lot_seq = $3
 
 # Each lapse took so many points, beginning so many after its cursor; the lot stands so many points after that cursor.
 # What the two have in common lapsed.
-_LAPSED_OF_LOT: Final = """
+_LAPSED_OF_LOT: Final = f"""
 select coalesce(sum(greatest(0, least(at.lot + $4, at.drawn + at.taken) - greatest(at.lot, at.drawn))), 0)::bigint
 from (
-    select -l.points as taken, coalesce((l.explanation ->> 'lots_drawn')::bigint, 0) as drawn, (
+    select -l.points as taken, coalesce({number("lots_drawn", "l")}, 0) as drawn, (
         select coalesce(sum(t.points), 0) from transfer t
         where t.member_id = l.member_id and t.program = l.program and t.points > 0 and t.seq < $3
-            and t.seq > coalesce((l.explanation ->> 'lots_closed')::bigint, 0)
+            and t.seq > coalesce({number("lots_closed", "l")}, 0)
     ) - (
         select coalesce(sum(d.points), 0) from draw d
         where d.member_id = l.member_id and d.program = l.program and d.lot_seq < $3
-            and d.lot_seq > coalesce((l.explanation ->> 'lots_closed')::bigint, 0)
+            and d.lot_seq > coalesce({number("lots_closed", "l")}, 0)
     ) as lot
     from transfer l
     where l.member_id = $1 and l.program = $2 and l.seq > $3 and l.kind = 'expire'
-        and l.explanation ->> 'lots' is null and coalesce((l.explanation ->> 'lots_closed')::bigint, 0) < $3
+        and {text("lots", "l")} is null and coalesce({number("lots_closed", "l")}, 0) < $3
 ) as at
 """
 
@@ -125,13 +126,13 @@ async def original_of(connection: Connection, account: Account, asked: Reversal)
     if row is None:
         return None
     transfer, drawn = Transfer(*row[:-1]), row[-1]
-    earlier = [Earlier.of(Transfer(*each)) for each in await connection.fetch(_EARLIER, *account.id, asked.reverses)]
+    reversals = [Transfer(*each) for each in await connection.fetch(_EARLIER, *account.id, asked.reverses)]
     if transfer.points <= 0:
-        return Original(transfer, earlier=earlier)
+        return Original(transfer, reversals=reversals)
     lot = Lot(transfer.seq, transfer.key, transfer.points, drawn, transfer.occurred_at, transfer.expires_on)
     left = await _left(connection, account, lot)
     lapsed = await _lapsed(connection, account, lot) if transfer.seq < account.lapsed_seq else 0
-    return Original(transfer, left, lapsed, earlier)
+    return Original(transfer, left, lapsed, reversals)
 
 
 async def _left(connection: Connection, account: Account, lot: Lot) -> int:

@@ -13,6 +13,7 @@ from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, source_of_key
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.validation import Day, Moment, first_fault
+from abacus.pricing.explanation.types import Document
 
 VERSION: Final = 1
 
@@ -30,7 +31,7 @@ class AwardMessage(TypedDict):
     expires_on: Day
     activity: Annotated[bool, Field(strict=True)]
     fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
-    explanation: dict[str, Any]
+    explanation: Document
     source: NotRequired[Annotated[str, StringConstraints(pattern=SOURCE_PATTERN)]]
     lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
 

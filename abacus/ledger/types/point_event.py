@@ -1,13 +1,14 @@
 """The point event: a transfer as the points stream tells it (CloudEvents 1.0, structured JSON). Pure."""
 
 from datetime import date, datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict
 
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.explanation.types import Document
 
 SOURCE: Final = "abacus/ledger"
 TYPES: Final = {
@@ -36,7 +37,7 @@ class PointEventData(BaseModel):
     country: str
     occurred_at: datetime
     expires_on: date | None
-    explanation: dict[str, Any]
+    explanation: Document
 
 
 class PointEvent(BaseModel):

@@ -13,6 +13,7 @@ from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
 
@@ -21,11 +22,7 @@ select current_user, pg_has_role(current_user, relowner, 'usage') from pg_class 
 """
 
 # The triggers let names be changed while the transaction says whose; the setting ends with the transaction.
-_OPEN_DOOR: Final = "select set_config('abacus.erasing', $1, true)"
-
-_RECORD: Final = """
-insert into erasure (pseudonym, erased_at, erased_by, reason, accounts, rows) values ($1, $2, $3, $4, $5, $6)
-"""
+_ALLOW_RENAMING: Final = Statement("select set_config('abacus.erasing', :member_id, true)")
 
 # Called with the accounts as they were, before they are renamed: who keeps hashes of them elsewhere keeps these.
 KeepHeads = Callable[[Connection, Renaming, Sequence[Head]], Awaitable[None]]
@@ -42,6 +39,14 @@ class Erasure(NamedTuple):
     reason: str
     accounts: list[dict[str, Any]]
     rows: dict[str, int]
+
+
+_RECORD: Final = Statement(f"""
+insert into erasure ({columns(Erasure)}) values (:pseudonym, :erased_at, :erased_by, :reason, :accounts, :rows)
+""")
+_NEWEST: Final = Statement(f"""
+select {columns(Erasure)} from erasure order by erased_at desc, pseudonym limit :limit
+""")
 
 
 class Eraser:
@@ -73,21 +78,21 @@ class Eraser:
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             erasure = await self._erase(connection, member_id, by, reason)
-            documents = [json.dumps(each).encode() for each in (erasure.accounts, erasure.rows)]
-            await connection.execute(_RECORD, *erasure[:4], *documents)
+            documents = {"accounts": _json(erasure.accounts), "rows": _json(erasure.rows)}
+            await connection.execute(*_RECORD(**(erasure._asdict() | documents)))
         return erasure
 
     async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
         await self._check_login(connection)
-        await connection.execute(_OPEN_DOOR, member_id)
+        await connection.execute(*_ALLOW_RENAMING(member_id=member_id))
         renaming = Renaming(member_id, PSEUDONYM + secrets.token_hex(16))
         rows: Counter[str] = Counter()
-        for place in BEFORE_ACCOUNTS:
-            rows += await place(connection, renaming)
+        for treat in BEFORE_ACCOUNTS:
+            rows += await treat(connection, renaming)
         # The ledger comes last: while its accounts are locked, whoever posts to them waits.
         heads = await lock_heads(connection, member_id)
-        for place in AFTER_ACCOUNTS:
-            rows += await place(connection, renaming)
+        for treat in AFTER_ACCOUNTS:
+            rows += await treat(connection, renaming)
         accounts: list[dict[str, Any]] = []
         if heads:
             await self._prove(connection, member_id, "they do not hold together as they are")
@@ -123,10 +128,15 @@ def _account(before: Head, after: Head) -> dict[str, Any]:
     }
 
 
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
 async def erasures(pool: Pool, limit: int) -> list[Erasure]:
     """The newest first. Raises `Unavailable`."""
     async with passing_failures():
-        rows = await pool.fetch(
-            f"select {', '.join(Erasure._fields)} from erasure order by erased_at desc, pseudonym limit $1", limit
-        )
-    return [Erasure(*row[:4], *map(json.loads, row[4:])) for row in map(tuple, rows)]
+        rows = await pool.fetch(*_NEWEST(limit=limit))
+    return [
+        Erasure(**{**row, "accounts": json.loads(row["accounts"]), "rows": json.loads(row["rows"])})
+        for row in map(dict, rows)
+    ]

@@ -13,46 +13,11 @@ from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.renaming import Renaming, rechained
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, columns
 
 TABLES: Final = frozenset({"account", "claim", "draw", "relay_cursor", "transfer"})
 
 _PAGE: Final = 1000
-
-_LOCK: Final = """
-select program, last_seq, balance, head_hash from account where member_id = $1 order by program for update
-"""
-
-# A transfer is published in the order of (xid, member_id, …), so its name must not change while the relay may still be
-# at its transaction.
-_CURSORS: Final = "select topic, xid::text, member_id, program, seq from relay_cursor order by topic for update"
-_UNPUBLISHED: Final = """
-select exists(
-    select from transfer where member_id = $1 and (xid, member_id, program, seq) > ($2::text::xid8, $3, $4, $5)
-)
-"""
-_REST_OF_TRANSACTION: Final = """
-select exists(select from transfer where member_id = $1 and xid = $2::text::xid8),
-    exists(select from transfer where xid = $2::text::xid8 and (member_id, program, seq) > ($3, $4, $5))
-"""
-_PAST: Final = "update relay_cursor set xid = $2::text::xid8, member_id = '', program = '', seq = 0 where topic = $1"
-
-_NEXT: Final = f"""
-select {", ".join(Transfer._fields)} from transfer where member_id = $1 and program = $2 order by seq limit {_PAGE}
-"""
-_RENAME_TRANSFERS: Final = """
-update transfer t
-set member_id = $3, key = u.key, reverses = u.reverses, explanation = u.explanation, hash = u.hash
-from unnest($4::bigint[], $5::text[], $6::text[], $7::json[], $8::bytea[]) as u (seq, key, reverses, explanation, hash)
-where t.member_id = $1 and t.program = $2 and t.seq = u.seq
-"""
-_RENAME_CLAIMS: Final = """
-update claim c set member_id = $2, key = u.after
-from unnest($3::text[], $4::text[]) as u (before, after)
-where c.key = u.before and c.member_id = $1
-"""
-_RENAME_ACCOUNT: Final = """
-update account set member_id = $3, head_hash = $4 where member_id = $1 and program = $2
-"""
 
 
 class Head(NamedTuple):
@@ -64,23 +29,79 @@ class Head(NamedTuple):
     hash: bytes
 
 
+class _Position(NamedTuple):
+    """How far a relay has published its topic."""
+
+    topic: str
+    xid: str
+    member_id: str
+    program: str
+    seq: int
+
+
+_LOCK: Final = Statement("""
+select program, last_seq, balance, head_hash from account where member_id = :member_id order by program for update
+""")
+
+# A transfer is published in the order of (xid, member_id, …), so its name must not change while the relay may still be
+# at its transaction.
+_POSITIONS: Final = "select topic, xid::text, member_id, program, seq from relay_cursor order by topic for update"
+_UNPUBLISHED: Final = Statement("""
+select exists(
+    select from transfer
+    where member_id = :erased and (xid, member_id, program, seq) > (:xid::text::xid8, :member_id, :program, :seq)
+)
+""")
+_AT_POSITION: Final = Statement("""
+select exists(select from transfer where member_id = :erased and xid = :xid::text::xid8) as is_there,
+    exists(
+        select from transfer
+        where xid = :xid::text::xid8 and (member_id, program, seq) > (:member_id, :program, :seq)
+    ) as is_under_way
+""")
+_PAST: Final = Statement("""
+update relay_cursor set xid = :xid::text::xid8, member_id = '', program = '', seq = 0 where topic = :topic
+""")
+
+_NEXT: Final = Statement(f"""
+select {columns(Transfer)} from transfer where member_id = :member_id and program = :program order by seq limit {_PAGE}
+""")
+_RENAME_TRANSFERS: Final = Statement("""
+update transfer t
+set member_id = :pseudonym, key = u.key, reverses = u.reverses, explanation = u.explanation, hash = u.hash
+from unnest(:seqs::bigint[], :keys::text[], :reverses::text[], :explanations::json[], :hashes::bytea[])
+    as u (seq, key, reverses, explanation, hash)
+where t.member_id = :member_id and t.program = :program and t.seq = u.seq
+""")
+_RENAME_CLAIMS: Final = Statement("""
+update claim c set member_id = :pseudonym, key = u.after
+from unnest(:before::text[], :after::text[]) as u (before, after)
+where c.key = u.before and c.member_id = :member_id
+""")
+_RENAME_ACCOUNT: Final = Statement("""
+update account set member_id = :pseudonym, head_hash = :head where member_id = :member_id and program = :program
+""")
+_RENAME_DRAWS: Final = Statement("update draw set member_id = :pseudonym where member_id = :member_id")
+
+
 async def lock_heads(connection: Connection, member_id: str) -> list[Head]:
     """The member's accounts, ours until the transaction ends."""
-    return [Head(*row) for row in await connection.fetch(_LOCK, member_id)]
+    return [Head(*row) for row in await connection.fetch(*_LOCK(member_id=member_id))]
 
 
 async def settle_with_relay(connection: Connection, member_id: str) -> None:
     """Bring each relay's place beyond the transactions in which the member has transfers, so that new names change
     nothing of what is published. Raises `Unavailable` while one of them is not published yet.
     """
-    for topic, xid, *place in await connection.fetch(_CURSORS):
-        if await connection.fetchval(_UNPUBLISHED, member_id, xid, *place):
+    for position in [_Position(*row) for row in await connection.fetch(_POSITIONS)]:
+        place = {name: value for name, value in position._asdict().items() if name != "topic"}
+        if await connection.fetchval(*_UNPUBLISHED(erased=member_id, **place)):
             raise Unavailable("relay", "it has not published all of the member's transfers; try again when it has")
-        is_there, is_under_way = await connection.fetchrow(_REST_OF_TRANSACTION, member_id, xid, *place)
-        if is_there and is_under_way:
+        row = await connection.fetchrow(*_AT_POSITION(erased=member_id, **place))
+        if row["is_there"] and row["is_under_way"]:
             raise Unavailable("relay", "it is at a transaction in which the member has transfers; try again")
-        if is_there:  # all of this transaction is published: to stand before the next one is the same
-            await connection.execute(_PAST, topic, str(int(xid) + 1))
+        if row["is_there"]:  # all of this transaction is published: to stand before the next one is the same
+            await connection.execute(*_PAST(topic=position.topic, xid=str(int(position.xid) + 1)))
 
 
 async def rename_accounts(
@@ -88,38 +109,40 @@ async def rename_accounts(
 ) -> tuple[dict[str, int], list[Head]]:
     """Rows touched, by table, and the accounts as they stand then. Raises `Refused` when rows are missing."""
     after = [await _rename(connection, renaming, head) for head in heads]
-    await connection.execute("update draw set member_id = $2 where member_id = $1", *renaming)
+    await connection.execute(*_RENAME_DRAWS(**renaming._asdict()))
     transfers = sum(head.transfers for head in heads)
     return {"account": len(heads), "transfer": transfers, "claim": transfers}, after
 
 
 async def _rename(connection: Connection, renaming: Renaming, before: Head) -> Head:
-    account = (renaming.member_id, before.program)
+    account = {"member_id": renaming.member_id, "program": before.program}
     head, done = NO_HASH, 0
-    while page := [Transfer(*row) for row in await connection.fetch(_NEXT, *account)]:
+    while page := [Transfer(*row) for row in await connection.fetch(*_NEXT(**account))]:
         renamed = rechained(page, renaming, head)
         head, done = renamed[-1].hash, done + len(page)
         await _expect(
             len(page),
             await connection.execute(
-                _RENAME_TRANSFERS,
-                *account,
-                renaming.pseudonym,
-                [transfer.seq for transfer in renamed],
-                [transfer.key for transfer in renamed],
-                [transfer.reverses for transfer in renamed],
-                [transfer.explanation for transfer in renamed],
-                [transfer.hash for transfer in renamed],
+                *_RENAME_TRANSFERS(
+                    **account,
+                    pseudonym=renaming.pseudonym,
+                    seqs=[transfer.seq for transfer in renamed],
+                    keys=[transfer.key for transfer in renamed],
+                    reverses=[transfer.reverses for transfer in renamed],
+                    explanations=[transfer.explanation for transfer in renamed],
+                    hashes=[transfer.hash for transfer in renamed],
+                )
             ),
         )
         keys = {_claimed_as(old): _claimed_as(new) for old, new in zip(page, renamed, strict=True)}
         await _rename_claims(connection, renaming, keys)
-    await connection.execute(_RENAME_ACCOUNT, *account, renaming.pseudonym, head)
+    await connection.execute(*_RENAME_ACCOUNT(**account, pseudonym=renaming.pseudonym, head=head))
     return before._replace(transfers=done, hash=head)
 
 
 async def _rename_claims(connection: Connection, renaming: Renaming, keys: Mapping[str, str]) -> None:
-    updated = await connection.execute(_RENAME_CLAIMS, *renaming, list(keys), list(keys.values()))
+    before, after = list(keys), list(keys.values())
+    updated = await connection.execute(*_RENAME_CLAIMS(**renaming._asdict(), before=before, after=after))
     await _expect(len(keys), updated)
 
 

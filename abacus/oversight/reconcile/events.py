@@ -1,6 +1,6 @@
 """The points topic as against the ledger: each transfer of the window is told there, and nothing else is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -11,6 +11,7 @@ from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Pu
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform.kafka.window import Stamped
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement
 from abacus.proof.decide.seal_event import TYPE as SEAL
 from abacus.proof.examine import CLAIMED_AS
 
@@ -31,29 +32,34 @@ where c.key = e.key and c.program = e.program and c.seq = e.seq and c.member_id 
 """
 
 _AGAINST: Final = """
-from (select * from transfer where posted_at >= $1 and posted_at < $2) t
+from (select * from transfer where posted_at >= :start and posted_at < :end) t
 left join (select distinct member_id, program, seq from reconcile_event) e
     on e.member_id = t.member_id and e.program = t.program and e.seq = t.seq
 """
-_NOT_YET: Final = "(t.xid, t.member_id, t.program, t.seq) > ($3::text::xid8, $4, $5, $6)"
-_COUNTS: Final = f"""
-select count(*), count(e.seq), count(*) filter (where e.seq is null and {_NOT_YET}),
-    count(*) filter (where e.seq is null and not {_NOT_YET}) {_AGAINST}
-"""
-_MISSING: Final = f"""
+_NOT_YET: Final = "(t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq)"
+_COUNTS: Final = Statement(f"""
+select count(*) as transfers, count(e.seq) as there,
+    count(*) filter (where e.seq is null and {_NOT_YET}) as not_yet,
+    count(*) filter (where e.seq is null and not {_NOT_YET}) as missing {_AGAINST}
+""")
+_MISSING: Final = Statement(f"""
 select t.key, t.member_id, t.program, t.seq {_AGAINST} where e.seq is null and not {_NOT_YET} limit {MOST_FINDINGS}
-"""
+""")
 _AGAIN: Final = "select count(*) - count(distinct (member_id, program, seq)) from reconcile_event"
-_UNKNOWN: Final = """
+_NOT_POSTED: Final = """
 from reconcile_event e
-left join (select * from transfer where posted_at >= $1 and posted_at < $2) t
+left join (select * from transfer where posted_at >= :start and posted_at < :end) t
     on t.member_id = e.member_id and t.program = e.program and t.seq = e.seq
     and t.key = e.key and t.kind = e.kind and t.points = e.points and t.balance_after = e.balance
 where t.seq is null
 """
+_UNKNOWN: Final = Statement(f"select count(*) {_NOT_POSTED}")
+_FIRST_UNKNOWN: Final = Statement(f"""
+select e.key, e.member_id, e.program, e.seq, e.partition, e."offset" {_NOT_POSTED} limit {MOST_FINDINGS}
+""")
 # Under one key there is one transfer. What is published again is the same transfer.
 _DOUBLED: Final = f"""
-select claimed, min(id), max(id) from (
+select claimed, min(id) as one, max(id) as another from (
     select distinct {CLAIMED_AS} as claimed, t.member_id || ' ' || t.program || ' #' || t.seq as id
     from reconcile_event t
 ) as d group by claimed having count(*) > 1
@@ -83,7 +89,8 @@ class EventTable:
 
     def __init__(self, connection: Connection, start: datetime, end: datetime) -> None:
         self._connection = connection
-        self._window = (start, end)
+        self._start, self._end = start, end
+        self._window = {"start": start, "end": end}
         self._unreadable: list[Finding] = []
         self._unreadable_in_all = 0
 
@@ -95,7 +102,6 @@ class EventTable:
         await self._connection.execute(_DROP)
 
     async def enter(self, records: Sequence[Stamped]) -> None:
-        start, end = self._window
         rows = []
         for record in records:
             try:
@@ -103,7 +109,7 @@ class EventTable:
             except Unreadable:
                 self._cannot_read(record)
             else:
-                if start <= event["time"] < end:
+                if self._start <= event["time"] < self._end:
                     rows.append(_row(record, event["data"]))
         await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=_COLUMNS)
 
@@ -120,27 +126,28 @@ class EventTable:
         await self._connection.execute("analyze reconcile_event", timeout=LONG_S)
 
     async def published(self, cursor: Position) -> Published:
-        counts = await self._connection.fetchrow(_COUNTS, *self._window, *cursor, timeout=LONG_S)
+        counts = await self._connection.fetchrow(*_COUNTS(**self._window, **cursor._asdict()), timeout=LONG_S)
         again = await self._connection.fetchval(_AGAIN, timeout=LONG_S)
-        unknown = await self._connection.fetchval(f"select count(*) {_UNKNOWN}", *self._window, timeout=LONG_S)
-        transfers, there, not_yet, missing = counts
-        return Published(transfers, there, again, not_yet, missing, unknown, self._unreadable_in_all)
+        unknown = await self._connection.fetchval(*_UNKNOWN(**self._window), timeout=LONG_S)
+        return Published(**dict(counts), again=again, unknown=unknown, unreadable=self._unreadable_in_all)
 
     async def missing(self, cursor: Position) -> list[Finding]:
-        rows = await self._connection.fetch(_MISSING, *self._window, *cursor, timeout=LONG_S)
-        return [Finding(What.NOT_PUBLISHED, row[0], f"{row[1]} {row[2]} #{row[3]}") for row in rows]
+        rows = await self._connection.fetch(*_MISSING(**self._window, **cursor._asdict()), timeout=LONG_S)
+        return [Finding(What.NOT_PUBLISHED, row["key"], _account(row)) for row in rows]
 
     async def unknown(self) -> list[Finding]:
-        rows = await self._connection.fetch(
-            f'select e.key, e.member_id, e.program, e.seq, e.partition, e."offset" {_UNKNOWN} limit {MOST_FINDINGS}',
-            *self._window,
-            timeout=LONG_S,
-        )
-        return [
-            *(Finding(What.UNKNOWN, row[0], f"{row[1]} {row[2]} #{row[3]} at {row[4]}:{row[5]}") for row in rows),
-            *self._unreadable,
+        rows = await self._connection.fetch(*_FIRST_UNKNOWN(**self._window), timeout=LONG_S)
+        posted_never = [
+            Finding(What.UNKNOWN, row["key"], f"{_account(row)} at {row['partition']}:{row['offset']}") for row in rows
         ]
+        return posted_never + self._unreadable
 
     async def doubled(self) -> list[Finding]:
         rows = await self._connection.fetch(_DOUBLED, timeout=LONG_S)
-        return [Finding(What.DOUBLED, row[0], f"told of as {row[1]} and as {row[2]}") for row in rows]
+        return [
+            Finding(What.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}") for row in rows
+        ]
+
+
+def _account(row: Mapping[str, object]) -> str:
+    return f"{row['member_id']} {row['program']} #{row['seq']}"

@@ -13,6 +13,7 @@ from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.verdict import SAME, Facts
 from abacus.oversight.reconcile.traces import Trace, traces_of
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, columns, row_of
 
 LONG_S: Final = 6 * 3600.0  # a query over all of a window may take its time
 _BATCH: Final = 5000
@@ -29,35 +30,36 @@ _DROP: Final = "drop table if exists reconcile_message, reconcile_elsewhere"
 _COLUMNS: Final = ("n", *Entry._fields, *Trace._fields)
 
 _NO_TRACE: Final = f"posted is distinct from '{SAME}' and held is null and not ignored"
-_NEXT_WITHOUT_TRACE: Final = f"""
+_NEXT_WITHOUT_TRACE: Final = Statement(f"""
 select n, {", ".join(f'"{name}"' for name in Entry._fields)} from reconcile_message
-where n > $1 and {_NO_TRACE} order by n limit {_BATCH}
-"""
-_TRACED: Final = """
+where n > :last and {_NO_TRACE} order by n limit {_BATCH}
+""")
+_TRACED: Final = Statement("""
 update reconcile_message m
 set posted = u.posted, points = u.points, posted_before = u.posted_before, held = u.held
-from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::text[])
+from unnest(:ns::bigint[], :posted::text[], :points::bigint[], :posted_before::boolean[], :held::text[])
     as u (n, posted, points, posted_before, held)
 where m.n = u.n
-"""
+""")
 
 _FACTS: Final = f"""
 select m.partition, m.source, m.key, m."offset", m.ignored, m.posted,
     coalesce(m.posted = '{SAME}' and row_number() over (
         partition by m.key, m.posted order by m.stamped_at, m.partition, m."offset") = 1, false) as first,
-    m.posted_before, coalesce(m.key = any($3::text[]), false) as doubled, m.held,
-    m."offset" < c.next as read, m.stamped_at < $4::timestamptz as settled, m.stamped_at < $5::timestamptz as overdue,
-    m.points
-from reconcile_message m join unnest($1::int[], $2::bigint[]) as c (partition, next) on c.partition = m.partition
+    m.posted_before, coalesce(m.key = any(:doubled::text[]), false) as doubled, m.held,
+    m."offset" < c.next as read, m.stamped_at < :settled_before::timestamptz as settled,
+    m.stamped_at < :overdue_before::timestamptz as overdue, m.points
+from reconcile_message m join unnest(:partitions::int[], :next_offsets::bigint[]) as c (partition, next)
+    on c.partition = m.partition
 """
-_GROUPS: Final = f"""
-select partition, source, {", ".join(Facts._fields)}, count(*), coalesce(sum(points), 0)
-from ({_FACTS}) as f group by partition, source, {", ".join(Facts._fields)}
-"""
-_ONE_BY_ONE: Final = f"""
-select coalesce(key, ''), partition, "offset", {", ".join(Facts._fields)} from ({_FACTS}) as f
+_GROUPS: Final = Statement(f"""
+select partition, source, {columns(Facts)}, count(*) as messages, coalesce(sum(points), 0)::bigint as points
+from ({_FACTS}) as f group by partition, source, {columns(Facts)}
+""")
+_ONE_BY_ONE: Final = Statement(f"""
+select coalesce(key, '') as key, partition, "offset", {columns(Facts)} from ({_FACTS}) as f
 where {_NO_TRACE} or doubled order by partition, "offset"
-"""
+""")
 
 
 class AsOf(NamedTuple):
@@ -71,9 +73,19 @@ class AsOf(NamedTuple):
     overdue_before: datetime
 
     @property
-    def parameters(self) -> tuple[object, ...]:
-        committed = list(self.committed), list(self.committed.values())
-        return *committed, list(self.doubled), self.settled_before, self.overdue_before
+    def of_asks(self) -> dict[str, object]:
+        """The parameters of statements about what partners asked for: no partition is read for that."""
+        return {
+            "doubled": list(self.doubled),
+            "settled_before": self.settled_before,
+            "overdue_before": self.overdue_before,
+        }
+
+    @property
+    def of_messages(self) -> dict[str, object]:
+        """The parameters of statements about messages."""
+        partitions, next_offsets = list(self.committed), list(self.committed.values())
+        return {**self.of_asks, "partitions": partitions, "next_offsets": next_offsets}
 
 
 class Where(NamedTuple):
@@ -119,22 +131,26 @@ class MessageTable:
     async def look_again(self) -> None:
         """At those without a trace: meanwhile there may be one."""
         last = 0
-        while rows := await self._connection.fetch(_NEXT_WITHOUT_TRACE, last):
-            last = rows[-1][0]
-            traces = await traces_of(self._connection, [Entry(*row[1:]) for row in rows])
-            found = [(row[0], *trace) for row, trace in zip(rows, traces, strict=True) if trace != Trace()]
-            if found:
-                await self._connection.execute(_TRACED, *(list(values) for values in zip(*found, strict=True)))
+        while rows := await self._connection.fetch(*_NEXT_WITHOUT_TRACE(last=last)):
+            last = rows[-1]["n"]
+            traces = await traces_of(self._connection, [row_of(Entry, row) for row in rows])
+            traced = [(row["n"], trace) for row, trace in zip(rows, traces, strict=True) if trace != Trace()]
+            if traced:
+                values = {name: [getattr(trace, name) for _, trace in traced] for name in Trace._fields}
+                await self._connection.execute(*_TRACED(ns=[n for n, _ in traced], **values))
 
     async def settle(self) -> None:
-        """Let the planner know how much there is, before questions are asked of all of it."""
+        """Let the planner know how much there is, before statements read all of it."""
         await self._connection.execute("analyze reconcile_message, reconcile_elsewhere", timeout=LONG_S)
 
     async def groups(self, as_of: AsOf) -> list[Group]:
-        rows = await self._connection.fetch(_GROUPS, *as_of.parameters, timeout=LONG_S)
-        return [Group(row[0], row[1], Facts(*row[2:-2]), row[-2], int(row[-1])) for row in rows]
+        rows = await self._connection.fetch(*_GROUPS(**as_of.of_messages), timeout=LONG_S)
+        return [
+            Group(row["partition"], row["source"], row_of(Facts, row), row["messages"], row["points"]) for row in rows
+        ]
 
     async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[Where, Facts]]:
         """Those without a trace, and those whose key is doubled. Within a transaction."""
-        async for row in self._connection.cursor(_ONE_BY_ONE, *as_of.parameters, prefetch=_BATCH, timeout=LONG_S):
-            yield Where(*row[:3]), Facts(*row[3:])
+        statement = _ONE_BY_ONE(**as_of.of_messages)
+        async for row in self._connection.cursor(*statement, prefetch=_BATCH, timeout=LONG_S):
+            yield row_of(Where, row), row_of(Facts, row)

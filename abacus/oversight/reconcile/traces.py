@@ -8,18 +8,21 @@ from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
 from abacus.platform.postgres import Connection, array, column
 from abacus.platform.quarantine.store import HELD
+from abacus.platform.sql import Statement
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)
 
-_POSTED: Final = f"""
+_POSTED: Final = Statement(f"""
 select c.key, c.fingerprint, t.points, t.posted_at
 from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and t.key = c.key
-where c.key = any({array(1, "text")})
-"""
-_HELD: Final = f"select id, reason from quarantine where id = any({array(1, 'text')}) and status = '{HELD}'"
-_HELD_AWARDS: Final = (
-    f"select key, fingerprint, reason from quarantine where key = any({array(1, 'text')}) and status = '{HELD}'"
-)
+where c.key = any({array("keys", "text")})
+""")
+_HELD: Final = Statement(f"""
+select id, reason from quarantine where id = any({array("ids", "text")}) and status = '{HELD}'
+""")
+_HELD_AWARDS: Final = Statement(f"""
+select key, fingerprint, reason from quarantine where key = any({array("keys", "text")}) and status = '{HELD}'
+""")
 
 
 class Trace(NamedTuple):
@@ -32,6 +35,7 @@ class Trace(NamedTuple):
 
 
 class _Transfer(NamedTuple):
+    key: str
     fingerprint: str
     points: int
     posted_at: datetime
@@ -39,12 +43,14 @@ class _Transfer(NamedTuple):
 
 async def traces_of(connection: Connection, entries: Sequence[Entry]) -> list[Trace]:
     keys = {entry.key for entry in entries if entry.key is not None}
-    posted = {row[0]: _Transfer(*row[1:]) for row in await connection.fetch(_POSTED, column(keys))}
+    transfers = [_Transfer(*row) for row in await connection.fetch(*_POSTED(keys=column(keys)))]
+    posted = {each.key: each for each in transfers}
     left = [entry for entry in entries if entry.key not in posted or not _is_same(entry, posted[entry.key])]
-    held = {row[0]: row[1] for row in await connection.fetch(_HELD, column(entry.item for entry in left))}
+    ids, keys = column(entry.item for entry in left), {entry.key for entry in left if entry.key is not None}
+    held = {row["id"]: row["reason"] for row in await connection.fetch(*_HELD(ids=ids))}
     awards = {
-        (row[0], row[1]): row[2]
-        for row in await connection.fetch(_HELD_AWARDS, column({entry.key for entry in left if entry.key is not None}))
+        (row["key"], row["fingerprint"]): row["reason"]
+        for row in await connection.fetch(*_HELD_AWARDS(keys=column(keys)))
     }
     return [_trace(entry, posted.get(entry.key or ""), _held(entry, held, awards)) for entry in entries]
 

@@ -23,15 +23,16 @@ from abacus.oversight.reconcile.telling import Evidence, tell
 from abacus.oversight.reconcile.transfers import Transfers
 from abacus.platform.kafka.window import Stretch, TopicWindow, committed
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between whoever stamps messages and whoever posts them
 SETTLES_IN: Final = timedelta(minutes=2)  # SQS may count a message that it took a minute ago as not there yet
 _GRACE: Final = timedelta(hours=1)
 _FIRST_STEP_BACK: Final = timedelta(hours=1)
-_REPLAYED: Final = (
-    "select id, body from quarantine where replays > 0 and stage = 'transaction' and id > $1 order by id limit 200"
-)
+_REPLAYED: Final = Statement("""
+select id, body from quarantine where replays > 0 and stage = 'transaction' and id > :last order by id limit 200
+""")
 
 MessagesRead = Callable[[str, int], None]  # so many more messages of that kind are read
 
@@ -151,7 +152,7 @@ class Reconciliation:
         """Keys, and nothing where it is time to see whether they were enough."""
         yield None
         last = ""
-        while rows := await connection.fetch(_REPLAYED, last):
+        while rows := await connection.fetch(*_REPLAYED(last=last)):
             last = rows[-1]["id"]
             yield [key for row in rows if (key := key_of(bytes(row["body"]))) is not None]
         async for keys in self._keys_between(end, end + CLOCKS_DIFFER_BY):

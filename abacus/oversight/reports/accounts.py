@@ -7,10 +7,11 @@ from typing import Final
 from abacus.oversight.reports.decide.standing import Standing
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sql import Statement
 
-_STANDING: Final = """
+_STANDING: Final = Statement("""
 with home as (
-    select * from unnest($1::text[], $2::timestamptz[]) as h (country, until)
+    select * from unnest(:countries::text[], :until::timestamptz[]) as h (country, until)
 ), held as (
     select a.member_id, a.program, a.country, a.balance,
         coalesce(sum(t.points) filter (where t.posted_at < h.until), 0) as points,
@@ -28,10 +29,10 @@ select program, country, count(*) filter (where points > 0) as members,
 from held
 group by program, country
 order by program, country
-"""
+""")
 
 
 async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Standing]:
     """Before these moments, one for each country."""
-    rows = await connection.fetch(_STANDING, where.countries, until, timeout=LONG_S)
+    rows = await connection.fetch(*_STANDING(countries=where.countries, until=until), timeout=LONG_S)
     return [Standing(*row) for row in rows]

@@ -7,11 +7,12 @@ from typing import Final
 from abacus.oversight.reports.decide.revenue import Activity
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
 
-_ACTIVITY: Final = """
+_ACTIVITY: Final = Statement("""
 with home as (
-    select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
+    select * from unnest(:countries::text[], :zones::text[], :until::timestamptz[]) as h (country, zone, until)
 ), booked as (
     select t.program, a.country, to_char(t.posted_at at time zone h.zone, 'YYYY-MM') as month, t.kind, t.points
     from transfer t
@@ -27,10 +28,11 @@ select program, country, month,
 from booked
 group by program, country, month
 order by program, country, month
-"""
+""")
 
 
 async def activity(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Activity]:
     """Before these moments, one for each country."""
-    rows = await connection.fetch(_ACTIVITY, where.countries, where.zone_names, until, timeout=LONG_S)
-    return [Activity(program, country, Month.parse(month), *counts) for program, country, month, *counts in rows]
+    statement = _ACTIVITY(countries=where.countries, zones=where.zone_names, until=until)
+    rows = await connection.fetch(*statement, timeout=LONG_S)
+    return [Activity(**{**row, "month": Month.parse(row["month"])}) for row in map(dict, rows)]

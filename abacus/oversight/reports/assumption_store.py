@@ -1,25 +1,45 @@
 """The assumptions in Postgres: versions of a program and country count from 1, and none is ever changed."""
 
 from datetime import date, datetime
-from typing import Any, Final
+from decimal import Decimal
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 
-_LOCK: Final = "select pg_advisory_xact_lock(hashtext('assumption:' || $1::text || ':' || $2::text))"
-_COLUMNS: Final = (
-    "program, country, version, effective_from, currency, expected_use, cost_per_point, selling_price,"
-    " allocated_per_point, set_at, set_by, reason"
+
+class _Row(NamedTuple):
+    """The table."""
+
+    program: str
+    country: str
+    version: int
+    effective_from: date
+    currency: str
+    expected_use: Decimal
+    cost_per_point: Decimal | None
+    selling_price: Decimal | None
+    allocated_per_point: Decimal | None
+    set_at: datetime
+    set_by: str
+    reason: str
+
+
+_LOCK: Final = Statement("""
+select pg_advisory_xact_lock(hashtext('assumption:' || :program::text || ':' || :country::text))
+""")
+_ALL: Final = f"select {columns(_Row)} from assumption order by program, country, version"
+_LATEST: Final = Statement(f"""
+select {columns(_Row)} from assumption where program = :program and country = :country order by version desc limit 1
+""")
+_INSERT: Final = Statement(f"""
+insert into assumption ({columns(_Row)}) values (
+    :program, :country, :version, :effective_from, :currency, :expected_use, :cost_per_point, :selling_price,
+    :allocated_per_point, :set_at, :set_by, :reason
 )
-_ALL: Final = f"select {_COLUMNS} from assumption order by program, country, version"
-_LATEST: Final = f"""
-select {_COLUMNS} from assumption where program = $1 and country = $2 order by version desc limit 1
-"""
-_INSERT: Final = f"""
-insert into assumption ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-"""
-_FIRST_OF_ESTIMATE: Final = 4
+""")
 
 
 class AssumptionStore:
@@ -35,9 +55,9 @@ class AssumptionStore:
         another currency: sums over months would mix the two.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(_LOCK, program, country)
-            row = await connection.fetchrow(_LATEST, program, country)
-            latest = _assumption(tuple(row)) if row else None
+            await connection.execute(*_LOCK(program=program, country=country))
+            row = await connection.fetchrow(*_LATEST(program=program, country=country))
+            latest = _assumption(_Row(*row)) if row else None
             if latest is not None and (latest.effective_from, latest.estimate) == (effective_from, estimate):
                 raise Refused(f"{latest.name} says the same already; nothing to set")
             if latest is not None and latest.estimate.currency != estimate.currency:
@@ -45,9 +65,9 @@ class AssumptionStore:
                     f"{latest.name} is in {latest.estimate.currency}, so this cannot be in {estimate.currency}"
                 )
             version = latest.version + 1 if latest else 1
-            found = Assumption(program, country, version, effective_from, estimate, now, by, why)
-            await connection.execute(_INSERT, program, country, version, effective_from, *estimate, now, by, why)
-        return found
+            assumption = Assumption(program, country, version, effective_from, estimate, now, by, why)
+            await connection.execute(*_INSERT(**_row(assumption)))
+        return assumption
 
     async def all(self) -> list[Assumption]:
         async with passing_failures():
@@ -60,10 +80,17 @@ async def assumptions(connection: Connection) -> AssumptionBook:
 
 
 async def _all(reader: Pool | Connection) -> list[Assumption]:
-    return [_assumption(tuple(row)) for row in await reader.fetch(_ALL)]
+    return [_assumption(_Row(*row)) for row in await reader.fetch(_ALL)]
 
 
-def _assumption(row: tuple[Any, ...]) -> Assumption:
-    after = _FIRST_OF_ESTIMATE + len(Estimate._fields)
-    program, country, version, effective_from = row[:_FIRST_OF_ESTIMATE]
-    return Assumption(program, country, version, effective_from, Estimate(*row[_FIRST_OF_ESTIMATE:after]), *row[after:])
+def _assumption(row: _Row) -> Assumption:
+    estimate = Estimate(**{name: getattr(row, name) for name in Estimate._fields})
+    return Assumption(
+        row.program, row.country, row.version, row.effective_from, estimate, row.set_at, row.set_by, row.reason
+    )
+
+
+def _row(assumption: Assumption) -> dict[str, object]:
+    row = assumption._asdict()
+    estimate: Estimate = row.pop("estimate")
+    return row | estimate._asdict()

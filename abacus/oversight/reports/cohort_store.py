@@ -13,6 +13,7 @@ from abacus.oversight.reports.decide.by import By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sql import Statement
 
 # What a debit or a credit is, by its kind.
 _WENT: Final = (
@@ -24,16 +25,17 @@ _CAME: Final = "case t.kind when 'earn' then 'earned' when 'reverse' then 'retur
 
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
     """Of all that was posted before these moments, one for each country."""
-    rows = await connection.fetch(_statement(by), where.countries, where.zone_names, until, timeout=LONG_S)
+    statement = _statement(by)(countries=where.countries, zones=where.zone_names, until=until)
+    rows = await connection.fetch(*statement, timeout=LONG_S)
     return arranged([Piece(*row) for row in rows], by)
 
 
-def _statement(by: Collection[By]) -> str:
+def _statement(by: Collection[By]) -> Statement:
     # A credit's label begins with its number, so that the least of several labels is the first credit's. What is named
     # and used more than once is not materialized: Postgres would read it in one process, and keep a copy of the ledger.
-    return f"""
+    return Statement(f"""
     with home as not materialized (
-        select * from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (country, zone, until)
+        select * from unnest(:countries::text[], :zones::text[], :until::timestamptz[]) as h (country, zone, until)
     ), booked as not materialized (
         select t.member_id, t.program, t.seq, t.points, {columns(by)}, {_WENT} as went, {_CAME} as came,
             to_char(t.posted_at at time zone h.zone, 'YYYY-MM') as month
@@ -90,4 +92,4 @@ def _statement(by: Collection[By]) -> str:
     select program, country, coalesce(split_part(came, '|', 1), '-'), coalesce(split_part(came, '|', 2), '-'),
         coalesce(split_part(came, '|', 3), '{OWED}'), coalesce(split_part(came, '|', 4), ''), coalesce(went, ''), points
     from summed
-    """
+    """)

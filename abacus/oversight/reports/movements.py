@@ -8,6 +8,7 @@ from abacus.oversight.reports.decide.by import By, columns
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
 
 _MOVES: Final = (
@@ -22,19 +23,21 @@ _MOVES: Final = (
 async def rollforward(connection: Connection, where: Homes, month: Month, by: Collection[By]) -> Rollforward:
     """The connection's transaction has to be one snapshot, or posting meanwhile would keep the two sides apart."""
     since, until = where.begin(month.first_day), where.end(month.last_day)
-    rows = await connection.fetch(_statement(by), where.countries, since, until, timeout=LONG_S)
+    statement = _statement(by)(countries=where.countries, since=since, until=until)
+    rows = await connection.fetch(*statement, timeout=LONG_S)
     movements = [Movement(*row) for row in rows]
     return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
 
 
-def _statement(by: Collection[By]) -> str:
+def _statement(by: Collection[By]) -> Statement:
     moved = ", ".join(
         f"coalesce({sign}sum(points) filter (where kind = '{kind}' and within), 0)::bigint as {name}"
         for kind, sign, name in _MOVES
     )
-    return f"""
+    return Statement(f"""
     with home as (
-        select * from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as h (country, since, until)
+        select * from unnest(:countries::text[], :since::timestamptz[], :until::timestamptz[])
+            as h (country, since, until)
     ), moved as (
         select t.program, {columns(by)}, t.kind, t.points, t.posted_at >= h.since as within
         from transfer t
@@ -47,4 +50,4 @@ def _statement(by: Collection[By]) -> str:
     from moved
     group by program, country, tier, partner
     order by program, country, tier, partner
-    """
+    """)

@@ -13,8 +13,8 @@ import orjson
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import EXACT, MAX_POINTS, ROUND, Points, plain
 from abacus.pricing.decide.card import PublishedCard, RateCard
-
-Factor = tuple[str, str, str]
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Factor, Fixed
 
 
 class Rate(NamedTuple):
@@ -63,16 +63,18 @@ def rate_of(published: PublishedCard, vertical: str, payment_type: str, tier: st
 
 
 def worth(amount: str, rate: Rate) -> Worth:
-    """The points of an amount at a rate, explained. `amount` is a plain decimal that reading has checked."""
+    """The points of an amount at a rate, explained. `amount` is a plain decimal that reading has checked.
+
+    The text is that of `Calculated`, put together from parts because every transaction needs one.
+    """
     product = EXACT.multiply(Decimal(amount), rate.multiplier)
     points = rate.rounded(product)
     if points > MAX_POINTS:
         raise SetAside(Reason.OUT_OF_RANGE, f"{points} points; one award carries at most {MAX_POINTS}")
-    text = f'{{"amount":"{amount}{rate.explained_before}{plain(product)}{rate.explained_after}{points}}}'
+    text = f'{{"v":1,"amount":"{amount}{rate.explained_before}{plain(product)}{rate.explained_after}{points}}}'
     return points, text.encode()
 
 
 def fixed_worth(published: PublishedCard, type_: str, points: Points) -> Worth:
     """The points that a card gives for an event, explained."""
-    explanation = {"fixed": type_, "card": published.name, "points": points}
-    return points, orjson.dumps(explanation)
+    return points, text_of(Fixed(fixed=type_, card=published.name, points=points))

@@ -6,15 +6,16 @@ comes to hold more, it is followed here: a field of `Follower`, moved by `follow
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import orjson
-
+from abacus.core.errors import SetAside
 from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.types import Captured, Explanation, Held, LapsedByLots, Released, Reversed
 
 # Says what is wrong with a transfer's explanation, or nothing.
 Recompute = Callable[[Transfer], str | None]
@@ -123,11 +124,12 @@ class Follower:
     def _follow_movement(self, transfer: Transfer) -> Iterator[str]:
         """A transfer that is no award. Recomputing it tells what is wrong with an explanation that says nothing."""
         try:
-            explanation: dict[str, Any] = orjson.loads(transfer.explanation)
-            self._held += explanation.get("held", 0) if transfer.kind != Kind.EXPIRE else 0
-            expected = _expected_draws(transfer, explanation)
-        except (ValueError, TypeError, AttributeError, KeyError):
+            explanation = read(transfer.explanation)
+        except SetAside:
             return
+        if isinstance(explanation, Held | Captured | Released):
+            self._held += explanation.held
+        expected = _expected_draws(explanation)
         if transfer.kind == Kind.EXPIRE:
             self._lapsed_seq = transfer.seq
         found = {
@@ -164,11 +166,12 @@ class Follower:
         return self._taken - by_name - (self._closed - by_name_of_closed)
 
 
-def _expected_draws(transfer: Transfer, explanation: dict[str, Any]) -> dict[object, int]:
+def _expected_draws(explanation: Explanation) -> dict[object, int]:
     """What it took by name: from the lot of a key, or from lots of these numbers."""
-    if transfer.kind == Kind.REVERSE:
-        own = explanation.get("own_lot", 0)
-        return {transfer.reverses: own} if own else {}
-    if transfer.kind == Kind.EXPIRE:
-        return dict(explanation.get("lots", ()))
-    return {}
+    match explanation:
+        case Reversed(of=key, own_lot=points) if points:
+            return {key: points}
+        case LapsedByLots(lots=lots):
+            return dict(lots)
+        case _:
+            return {}

@@ -4,19 +4,20 @@ Nearly all of them do, and writing an explanation again is a third of the work o
 single character is recomputed in full, so this decides nothing by itself. Pure.
 """
 
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from abacus.core.errors import AbacusError
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import Rate, rate_of, worth
+from abacus.pricing.explanation.text import UnreadableExplanation, read
+from abacus.pricing.explanation.types import Calculated
 from abacus.proof.decide.recompute import recompute
 
 _EARN: Final = str(Kind.EARN)
-_BEGINS: Final = '{"amount":"'
+_BEGINS: Final = '{"v":1,"amount":"'
+_BEGINS_IN_V0: Final = '{"amount":"'
 _AFTER_AMOUNT: Final = '","'
 _BEFORE_PRODUCT: Final = '"product":"'
 
@@ -36,19 +37,26 @@ class Recheck:
         if transfer.kind != _EARN:
             return False
         try:
-            text = transfer.explanation.decode()
+            text = _in_v1(transfer.explanation.decode())
             amount, _, rest = text.removeprefix(_BEGINS).partition(_AFTER_AMOUNT)
             named, _, _ = rest.partition(_BEFORE_PRODUCT)
             rate = self._rates.get(named) or self._rate(named, text)
-            return worth(amount, rate) == (transfer.points, transfer.explanation)
+            return worth(amount, rate) == (transfer.points, text.encode())
         except (AbacusError, LookupError, TypeError, ValueError, ArithmeticError):
             return False
 
     def _rate(self, named: str, text: str) -> Rate:
         """The rate that an explanation names; kept when it is one that calculating would write."""
-        explanation: dict[str, Any] = orjson.loads(text)
-        names = {kind: name for kind, name, _ in explanation["factors"]}
-        rate = rate_of(self._book.by_name(explanation["card"]), names["vertical"], names["cashless"], names["tier"])
+        explanation = read(text.encode())
+        if not isinstance(explanation, Calculated):
+            raise UnreadableExplanation("it is not calculated")
+        card = self._book.by_name(explanation.card)
+        rate = rate_of(card, explanation.entry("vertical"), explanation.entry("cashless"), explanation.entry("tier"))
         if rate.explained_before == f"{_AFTER_AMOUNT}{named}{_BEFORE_PRODUCT}":
             self._rates[named] = rate
         return rate
+
+
+def _in_v1(text: str) -> str:
+    """Version 0 is the same, but does not say its version."""
+    return f"{_BEGINS}{text.removeprefix(_BEGINS_IN_V0)}" if text.startswith(_BEGINS_IN_V0) else text

@@ -1,10 +1,9 @@
-"""An award recomputed from its own explanation and the card version that this names. Pure."""
+"""A transfer recomputed from its own explanation and the card version that this names. Pure."""
 
-from datetime import date, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Final
-
-import orjson
+from typing import Final, get_args
 
 from abacus.core.errors import AbacusError
 from abacus.core.points import EXACT, ROUND, money, plain
@@ -13,110 +12,141 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.decide.formula import factors_of
+from abacus.pricing.explanation.text import UnknownExplanation, read
+from abacus.pricing.explanation.types import (
+    Adjusted,
+    Calculated,
+    Captured,
+    Earned,
+    Explanation,
+    Fixed,
+    Granted,
+    Held,
+    Imported,
+    Lapsed,
+    LapsedByLots,
+    LapsedWhole,
+    Released,
+    Reversed,
+    Spent,
+)
 
 _A_DAY: Final = timedelta(days=1)  # no country's day is further from UTC's
+
+# What may explain a transfer of each kind.
+_EXPLAINS: Final[Mapping[Kind, tuple[type[Explanation], ...]]] = {
+    Kind.EARN: get_args(Earned),
+    Kind.EXPIRE: get_args(Lapsed),
+    Kind.REVERSE: (Reversed,),
+    Kind.HOLD: (Held,),
+    Kind.RELEASE: (Released,),
+    Kind.SPEND: (Spent, Captured),
+    Kind.ADJUST: (Adjusted, Imported),
+}
 
 
 def recompute(transfer: Transfer, book: CardBook) -> str | None:
     """What is wrong with the transfer's explanation, or nothing."""
     try:
-        explanation: dict[str, Any] = orjson.loads(transfer.explanation)
-        faults = _faults(explanation, transfer, book)
+        explanation = read(transfer.explanation)
+        faults = list(_faults(explanation, transfer, book))
+    except UnknownExplanation as unknown:
+        return f"the explanation is not known here: {unknown.detail}"
     except (AbacusError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         return f"the explanation cannot be recomputed: {type(error).__name__}: {error}"
-    if explanation.get("points") != transfer.points:
-        faults.append(f"explains {explanation.get('points')} points, the transfer has {transfer.points}")
+    if explanation.points != transfer.points:
+        faults.append(f"explains {explanation.points} points, the transfer has {transfer.points}")
     return f"the explanation does not hold: {'; '.join(faults)}" if faults else None
 
 
-def _faults(explanation: dict[str, Any], transfer: Transfer, book: CardBook) -> list[str]:
-    match transfer.kind:
-        case Kind.EXPIRE:
+def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Iterable[str]:
+    if not isinstance(explanation, _EXPLAINS[Kind(transfer.kind)]):
+        return [f"explains what was {type(explanation).__name__.lower()}, the transfer is of kind {transfer.kind}"]
+    match explanation:
+        case LapsedWhole() | LapsedByLots():
             return _lapsed(explanation, transfer)
-        case Kind.REVERSE:
+        case Reversed():
             return _taken_back(explanation, transfer)
-        case Kind.HOLD | Kind.RELEASE | Kind.SPEND | Kind.ADJUST:
-            return _moved(explanation, transfer)
-        case _:
+        case Calculated() | Fixed() | Granted():
             return _earned(explanation, book)
+        case _:
+            return _moved(explanation, transfer)
 
 
-def _earned(explanation: dict[str, Any], book: CardBook) -> list[str]:
-    card = book.by_name(explanation["card"]).card
-    if "granted_by" in explanation:
+def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
+    card = book.by_name(explanation.card).card
+    if isinstance(explanation, Granted):
         return []  # a partner named the points; there is nothing to multiply
-    return _fixed(explanation, card) if "fixed" in explanation else _calculated(explanation, card)
+    return _fixed(explanation, card) if isinstance(explanation, Fixed) else _calculated(explanation, card)
 
 
-def _lapsed(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+def _lapsed(explanation: Lapsed, transfer: Transfer) -> Iterable[str]:
     """What was available has to be gone, on a day after the last on which it was good."""
-    faults: list[str] = []
-    balance, held = explanation["balance"], explanation["held"]
-    lots = explanation.get("lots")  # of an account that goes by them, not all need lapse
-    gone = balance - held if lots is None else sum(points for _, points in lots)
+    balance, held = explanation.balance, explanation.held
+    gone = balance - held
+    if isinstance(explanation, LapsedByLots):  # of an account that goes by lots, not all need lapse
+        gone = sum(points for _, points in explanation.lots)
     if balance != transfer.balance_after - transfer.points or gone != -transfer.points or gone > balance - held:
-        faults.append(f"of {balance} points {held} are held, so {-transfer.points} may not lapse")
-    if date.fromisoformat(explanation["expired_on"]) >= transfer.posted_at.date() + _A_DAY:
-        faults.append(f"good until {explanation['expired_on']}, but gone on {transfer.posted_at.date()}")
-    return faults
+        yield f"of {balance} points {held} are held, so {-transfer.points} may not lapse"
+    if explanation.expired_on >= transfer.posted_at.date() + _A_DAY:
+        yield f"good until {explanation.expired_on}, but gone on {transfer.posted_at.date()}"
 
 
-def _taken_back(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+def _taken_back(explanation: Reversed, transfer: Transfer) -> Iterable[str]:
     """What was due is gone now, lapsed before, or let go; and the refund's share is not more than was earned."""
-    faults: list[str] = []
-    if explanation["of"] != transfer.reverses:
-        faults.append(f"explains the reversal of {explanation['of']}, the transfer is one of {transfer.reverses}")
-    due, earned = explanation["due"], explanation["earned"]
+    if explanation.of != transfer.reverses:
+        yield f"explains the reversal of {explanation.of}, the transfer is one of {transfer.reverses}"
+    due, earned = explanation.due, explanation.earned
     if earned < 0:  # a spend that is given back
         if transfer.points != due:
-            faults.append(f"{due} points are due, {transfer.points} came back")
-    elif transfer.points != explanation["expired"] + explanation["clipped"] - due:
-        faults.append(f"{due} points are due, of which {explanation['expired']} had lapsed")
+            yield f"{due} points are due, {transfer.points} came back"
+    elif transfer.points != explanation.expired + explanation.clipped - due:
+        yield f"{due} points are due, of which {explanation.expired} had lapsed"
     if not 0 <= due <= abs(earned):
-        faults.append(f"{due} points are due of {earned}")
-    return faults
+        yield f"{due} points are due of {earned}"
 
 
-def _moved(explanation: dict[str, Any], transfer: Transfer) -> list[str]:
+def _moved(explanation: Held | Released | Captured | Spent | Adjusted | Imported, transfer: Transfer) -> Iterable[str]:
     """A hold holds, a release lets go, and neither moves points; what is spent is there."""
-    faults: list[str] = []
-    held = explanation.get("held", 0)
+    held = explanation.held if isinstance(explanation, Held | Released | Captured) else 0
     if transfer.kind in {Kind.HOLD, Kind.RELEASE} and transfer.points:
-        faults.append(f"a {transfer.kind} moves no points, this one {transfer.points}")
+        yield f"a {transfer.kind} moves no points, this one {transfer.points}"
     if (transfer.kind == Kind.HOLD) != (held > 0):
-        faults.append(f"a {transfer.kind} may not hold {held} more")
+        yield f"a {transfer.kind} may not hold {held} more"
     if transfer.kind == Kind.SPEND and transfer.points > 0:
-        faults.append(f"a spend takes points, this one brings {transfer.points}")
-    if explanation.get("available", 0) < 0 and transfer.points < 0 and not held:
-        faults.append(f"{explanation['available']} points are left available after it")
-    if transfer.kind == Kind.ADJUST and transfer.actor not in {
-        explanation["by"],
-        f"import:{explanation.get('import')}",
-    }:
-        faults.append(f"explains that {explanation['by']} adjusted, the transfer is by {transfer.actor}")
-    return faults
+        yield f"a spend takes points, this one brings {transfer.points}"
+    if isinstance(explanation, Spent) and explanation.available < 0 and transfer.points < 0:
+        yield f"{explanation.available} points are left available after it"
+    if isinstance(explanation, Adjusted | Imported) and transfer.actor not in _adjusters(explanation):
+        yield f"explains that {explanation.by} adjusted, the transfer is by {transfer.actor}"
 
 
-def _fixed(explanation: dict[str, Any], card: RateCard) -> list[str]:
-    on_card = card.fixed_awards.get(explanation["fixed"])
-    if on_card != explanation["points"]:
-        return [f"{explanation['fixed']} is worth {on_card} on {explanation['card']}, not {explanation['points']}"]
-    return []
+def _adjusters(explanation: Adjusted | Imported) -> set[str]:
+    """Who may stand in the transfer of an adjustment that is explained so."""
+    if isinstance(explanation, Imported):
+        return {explanation.by, f"import:{explanation.imported_from}"}
+    return {explanation.by}
 
 
-def _calculated(explanation: dict[str, Any], card: RateCard) -> list[str]:
-    recorded = [tuple(factor) for factor in explanation["factors"]]
-    names = {kind: name for kind, name, _ in recorded}
-    factors = factors_of(card, names["vertical"], names["cashless"], names["tier"])
-    product: Decimal = money(explanation["amount"])
+def _fixed(explanation: Fixed, card: RateCard) -> Iterable[str]:
+    on_card = card.fixed_awards.get(explanation.fixed)
+    if on_card != explanation.points:
+        yield f"{explanation.fixed} is worth {on_card} on {explanation.card}, not {explanation.points}"
+
+
+def _calculated(explanation: Calculated, card: RateCard) -> Iterable[str]:
+    entry = explanation.entry
+    factors = factors_of(card, entry("vertical"), entry("cashless"), entry("tier"))
+    product: Decimal = money(explanation.amount)
     for _, _, value in factors:
         product = EXACT.multiply(product, Decimal(value))
-    expected = {
-        "factors": list(factors),
-        "product": plain(product),
-        "rounding": str(card.rounding),
-        "currency": card.currency,
-        "points": ROUND[card.rounding](product),
-    }
-    found = {**explanation, "factors": recorded}
-    return [f"{name} is {found.get(name)}, not {value}" for name, value in expected.items() if found.get(name) != value]
+    compared = (
+        ("factors", explanation.factors, factors),
+        ("product", explanation.product, plain(product)),
+        ("rounding", explanation.rounding, card.rounding),
+        ("currency", explanation.currency, card.currency),
+        ("points", explanation.points, ROUND[card.rounding](product)),
+    )
+    for name, recorded, expected in compared:
+        if recorded != expected:
+            yield f"{name} is {recorded}, not {expected}"

@@ -33,7 +33,7 @@ def test_the_award_of_a_lunch() -> None:
         expires_on=date(2026, 7, 31),
         activity=True,
         fingerprint=lunch().fingerprint,
-        explanation=b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],'
+        explanation=b'{"v":1,"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],'
         b'["eppf","SG","1"],["cashless","wallet","2"],["tier","platinum","3"]],"product":"180.00",'
         b'"rounding":"floor","points":180}',
         source=STREAM,
@@ -52,7 +52,7 @@ def test_the_fixed_award_of_an_event() -> None:
         expires_on=date(2026, 7, 31),
         activity=True,
         fingerprint=cancelled().fingerprint,
-        explanation=b'{"fixed":"booking.cancelled_by_driver","card":"SG@7","points":100}',
+        explanation=b'{"v":1,"fixed":"booking.cancelled_by_driver","card":"SG@7","points":100}',
         source=STREAM,
     )
 

@@ -13,6 +13,7 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.point_event import encode_event
 from abacus.programs.tiers.decide.heard import Heard, heard_in
+from tests.support import explanations
 from tests.support.awards import AWARD, NOW, awards
 
 
@@ -27,7 +28,7 @@ def changed(type_: str = "abacus.points.earned.v1", **data: Any) -> bytes:
 
 def taken_back(of_kind: str, points: int) -> bytes:
     """Of an award of 180 points of which not all were there any more; or of a spend."""
-    explanation = {"of_kind": of_kind, "due": 180, "occurred_at": NOW.isoformat()}
+    explanation = json.loads(explanations.taken_back(of_kind, 180, NOW))
     return changed("abacus.points.reversed.v1", points=points, kind="reverse", explanation=explanation)
 
 

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from abacus.core.errors import AbacusError, Reason, SetAside
@@ -17,6 +16,8 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.validation import Moment
 from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Granted
 from abacus.programs.expiry.decide.policy import last_good_day
 
 _CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
@@ -206,7 +207,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked, source=partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
     activity = False  # a gift is not a transaction: it does not keep other points alive
-    explanation = {"granted_by": partner.partner_id, "reason": ask.reason, "card": card.name, "points": ask.points}
+    granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(
         key,
         ask.member_id,
@@ -218,7 +219,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         last_good_day(now, card.card.zone, card.card.expiry_months),
         activity,
         fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
-        orjson.dumps(explanation),
+        text_of(granted),
         partner.source,
         card.card.expiry is Expiry.LIFETIME,
     )

@@ -59,7 +59,7 @@ class Renaming(NamedTuple):
 
 def rechained(transfers: Iterable[Transfer], renaming: Renaming, head: bytes) -> list[Transfer]:
     """The same transfers under the pseudonym, following that head. What an account held, and when, is not touched."""
-    found: list[Transfer] = []
+    after: list[Transfer] = []
     for transfer in transfers:
         renamed = transfer._replace(
             member_id=renaming.pseudonym,
@@ -68,5 +68,5 @@ def rechained(transfers: Iterable[Transfer], renaming: Renaming, head: bytes) ->
             reverses=transfer.reverses and renaming.key(transfer.reverses),
         )
         head = chain(head, renamed[:-1])
-        found.append(renamed._replace(hash=head))
-    return found
+        after.append(renamed._replace(hash=head))
+    return after

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, TypeVar
 
 from abacus.core.ids import PARTNERS
+from abacus.pricing.explanation.sql import factor, text
 
 
 class By(StrEnum):
@@ -17,13 +18,11 @@ class By(StrEnum):
 
 NOT_NAMED: Final = "-"  # where a transfer names none
 
-# Of a transfer `t` of an account `a`. The fourth factor is the tier (`earning.formula`). A capture's key is the hold's,
-# so a spend says itself whose it is.
+# Of a transfer `t` of an account `a`. A capture's key is the hold's, so a spend says itself whose it is.
 SQL: Final[Mapping[By, str]] = {
     By.COUNTRY: "a.country",
-    By.TIER: f"case t.kind when 'earn' then coalesce(t.explanation #>> '{{factors,3,1}}', '{NOT_NAMED}')"
-    f" else '{NOT_NAMED}' end",
-    By.PARTNER: f"coalesce(case t.kind when 'spend' then t.explanation ->> 'spent_by' end,"
+    By.TIER: f"case t.kind when 'earn' then coalesce({factor('tier')}, '{NOT_NAMED}') else '{NOT_NAMED}' end",
+    By.PARTNER: f"coalesce(case t.kind when 'spend' then {text('spent_by')} end,"
     f" case when starts_with(t.key, '{PARTNERS}') then split_part(t.key, ':', 2) else '{NOT_NAMED}' end)",
 }
 

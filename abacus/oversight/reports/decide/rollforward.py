@@ -3,7 +3,7 @@ reads them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped
 from abacus.oversight.reports.decide.standing import Standing
@@ -27,6 +27,9 @@ class Movement(NamedTuple):
     reversed: int
     adjusted: int
     closing: int
+
+
+_SUMMED: Final = tuple(name for name in Movement._fields if name not in Part._fields)
 
 
 class Tie(NamedTuple):
@@ -57,7 +60,10 @@ class Rollforward(NamedTuple):
 def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
     """Over the countries, where these were not asked for."""
     groups = grouped(movements, lambda row: by_program_at_least(Part(*row[:4]), by))
-    return [Movement(*part, *map(sum, zip(*(row[4:] for row in rows), strict=True))) for part, rows in groups.items()]
+    return [
+        Movement(**part._asdict(), **{name: sum(getattr(row, name) for row in rows) for name in _SUMMED})
+        for part, rows in groups.items()
+    ]
 
 
 def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Tie]:

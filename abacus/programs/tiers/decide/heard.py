@@ -1,17 +1,17 @@
 """What the keeper hears from the points stream: points earned, and points reversed. Pure."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
-from typing_extensions import TypedDict
+import orjson
 
-from abacus.core.errors import Unreadable
+from abacus.core.errors import SetAside, Unreadable
 from abacus.core.points import MAX_POINTS
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, read_explanation
-from abacus.platform.validation import Moment, first_fault
+from abacus.pricing.explanation.text import UnknownExplanation, read
+from abacus.pricing.explanation.types import Reversed
 
 # Whatever else happens to points does not change what was earned.
 _READ: Final = PointEventReader(Kind.EARN, Kind.REVERSE)
@@ -28,27 +28,19 @@ class Heard(NamedTuple):
     occurred_at: datetime
 
 
-class _Award(TypedDict):
-    due: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
-    occurred_at: Moment
-
-
-_AWARD: Final = TypeAdapter(_Award)
-
-
 def heard_in(event: bytes) -> Heard | None:
     """The points that an event counts; nothing for one that counts none. Raises `Unreadable`."""
-    read = _READ(event)
-    if read is None:
+    told = _READ(event)
+    if told is None:
         return None
-    heard = _heard(read)
-    if read["type"] == TYPES[Kind.REVERSE]:
-        return _taken_back(heard, read_explanation(event))
+    heard = _heard(told)
+    if told["type"] == TYPES[Kind.REVERSE]:
+        return _taken_back(heard, event)
     return heard if heard.points else None
 
 
-def _heard(read: ReadEvent) -> Heard:
-    data = read["data"]
+def _heard(told: ReadEvent) -> Heard:
+    data = told["data"]
     if abs(data["points"]) > MAX_POINTS:
         raise Unreadable(f"points: no award carries {data['points']} points")
     # In UTC: pydantic's own zones make each later use of a time several times dearer.
@@ -56,16 +48,19 @@ def _heard(read: ReadEvent) -> Heard:
     return Heard(data["member_id"], data["program"], data["seq"], data["points"], data["country"], occurred_at)
 
 
-def _taken_back(heard: Heard, explanation: dict[str, Any]) -> Heard | None:
+def _taken_back(heard: Heard, event: bytes) -> Heard | None:
     """What was earned and is taken back was never earned, whether the points were still there or not. It counts when
-    they were earned; a spend that is given back never counted.
+    they were earned; a spend that is given back never counted. An explanation of a later version is passed over: then
+    the event counts as it says.
     """
-    if explanation.get("of_kind", Kind.EARN) != Kind.EARN:
-        return None
-    if "due" in explanation:
-        try:
-            award = _AWARD.validate_python(explanation)
-        except ValidationError as error:
-            raise Unreadable(f"explanation: {first_fault(error)}") from None
-        heard = heard._replace(points=-award["due"], occurred_at=award["occurred_at"])
+    try:
+        explanation = read(orjson.dumps(read_explanation(event)))
+    except UnknownExplanation:
+        explanation = None
+    except SetAside as fault:
+        raise Unreadable(f"explanation: {fault.detail}") from None
+    if isinstance(explanation, Reversed):
+        if explanation.of_kind != Kind.EARN:
+            return None
+        heard = heard._replace(points=-explanation.due, occurred_at=explanation.occurred_at.astimezone(UTC))
     return heard if heard.points else None

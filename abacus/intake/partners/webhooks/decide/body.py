@@ -1,12 +1,13 @@
 """The form of what partners are sent, as their JSON Schema says it."""
 
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 from abacus.ledger.types.limits import RejectionReason
+from abacus.pricing.explanation.types import Document
 
 
 class _About(BaseModel):
@@ -28,7 +29,7 @@ class PostedAward(_About):
     posted_at: datetime
     occurred_at: datetime
     expires_on: date | None
-    explanation: dict[str, Any]
+    explanation: Document
 
 
 class RejectedAward(_About):

@@ -1,0 +1,74 @@
+"""Explanations in words, as a person would write them down."""
+
+from collections.abc import Iterator
+
+from abacus.pricing.explanation.types import (
+    Adjusted,
+    Calculated,
+    Captured,
+    Explanation,
+    Fixed,
+    Granted,
+    Held,
+    Imported,
+    LapsedByLots,
+    LapsedWhole,
+    Released,
+    Reversed,
+    Spent,
+)
+
+
+def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
+    """A few lines. The actor is the transfer's."""
+    by = f" by {actor}" if actor else ""
+    match explanation:
+        case Calculated():
+            yield from _calculation(explanation)
+        case Fixed(fixed=event, points=points, card=card):
+            yield f"{event}: {points} points fixed by {card}"
+        case Granted(granted_by=partner, reason=reason):
+            yield f"granted by the partner {partner}: {reason}"
+        case Reversed():
+            yield from _reversal(explanation, by)
+        case LapsedWhole(balance=balance, held=held) | LapsedByLots(balance=balance, held=held):
+            yield f"good until {explanation.expired_on}: of {balance} points {held} were held and stay"
+        case Spent() | Captured():
+            yield f"spent{by}{_capture(explanation)}"
+        case Held(held=held, until=until, reason=reason):
+            yield f"holds {held} points{by} until {until.isoformat()}{_because(reason)}"
+        case Released(held=held, because=cause):
+            yield f"{-held} points are held no more{by}: {cause}"
+        case Adjusted() | Imported():
+            yield _adjustment(explanation, actor)
+
+
+def _calculation(explanation: Calculated) -> Iterator[str]:
+    factors = " x ".join(f"{value} ({name} {entry})" for name, entry, value in explanation.factors)
+    yield f"{explanation.amount} {explanation.currency} x {factors}"
+    yield (f"= {explanation.product}, {explanation.rounding} = {explanation.points} points, by card {explanation.card}")
+
+
+def _reversal(explanation: Reversed, by: str) -> Iterator[str]:
+    share = f"{explanation.amount} of {explanation.of_amount} " if explanation.amount is not None else ""
+    because = _because(explanation.reason)
+    yield f"takes back {share}of {explanation.of} ({explanation.earned} points){by}{because}"
+    yield (
+        f"due {explanation.due}: {explanation.own_lot} from its own points, {explanation.expired} had lapsed,"
+        f" {explanation.clipped} were not there and are let go"
+    )
+
+
+def _capture(explanation: Spent | Captured) -> str:
+    return _because(explanation.reason) if isinstance(explanation, Spent) else f", of {-explanation.held} held"
+
+
+def _adjustment(explanation: Adjusted | Imported, actor: str | None) -> str:
+    approver = explanation.approved_by if isinstance(explanation, Adjusted) else None
+    approved = f", approved by {approver}" if approver is not None else ""
+    via = f" ({actor})" if actor != explanation.by else ""
+    return f"adjusted by {explanation.by}{via}{approved}{_because(explanation.reason)}"
+
+
+def _because(reason: str | None) -> str:
+    return "" if reason is None else f": {reason}"

@@ -1,0 +1,142 @@
+"""How an erasure treats the tables that need more than a delete or a new name."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+
+from abacus.core.errors import Reason, Refused
+from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
+from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.platform.postgres import Connection
+from abacus.platform.quarantine.types import Item, Stage
+from abacus.platform.sql import Statement, columns
+
+# Rows touched, by table.
+Rows: TypeAlias = Counter[str]
+Treatment: TypeAlias = Callable[[Connection, Renaming], Awaitable[Rows]]
+
+_SCAN_TIMEOUT_S: Final = 3600.0  # some of these tables have no index by member; an erasure may read them whole
+
+
+class Quarantined(NamedTuple):
+    """A row of the quarantine, with what an erasure needs of it."""
+
+    id: str
+    stage: str
+    origin: str
+    reason: str
+    detail: str
+    body: bytes
+
+
+_NAMED_IN_BODY: Final = "body::json #>> '{data,member_id}' = :member_id"
+_PARTNER_AWARDS: Final = Statement("""
+select award_id, explanation from partner_award where member_id = :member_id order by award_id for update
+""")
+_RENAME_PARTNER_AWARD: Final = Statement("""
+update partner_award set member_id = :pseudonym, explanation = :explanation where award_id = :award_id
+""")
+_EMPTY_DELIVERED: Final = Statement(f"""
+update webhook_delivery set body = '{{}}' where delivered_at is not null and {_NAMED_IN_BODY}
+""")
+_DELETE_UNDELIVERED: Final = Statement(f"""
+delete from webhook_delivery where delivered_at is null and {_NAMED_IN_BODY}
+""")
+_QUARANTINED: Final = Statement(f"""
+select {columns(Quarantined)} from quarantine where position(:bytes in body) > 0
+    or position(:text in detail) > 0 or position('\\x5c'::bytea in body) > 0
+    or position('transaction_base64'::bytea in body) > 0 for update
+""")
+_DELETE_QUARANTINED: Final = Statement("delete from quarantine where id = :id")
+_DELETE_ITS_LIKE: Final = Statement("delete from quarantine where id = :new_id and id <> :id")
+_REWRITE_QUARANTINED: Final = Statement("""
+update quarantine set id = :new_id, body = :body, detail = :detail where id = :id
+""")
+_MONTH_END_IS_AT: Final = Statement("""
+select exists(select from expiry_run where found_member = :member_id and swept_at is null)
+""")
+_EXPIRY_BATCHES: Final = Statement("""
+select country, month, number, body from expiry_batch where position(:text in body) > 0 for update
+""")
+_REWRITE_EXPIRY_BATCH: Final = Statement("""
+update expiry_batch set body = :body where country = :country and month = :month and number = :number
+""")
+_RENAME_EXPIRY_RUNS: Final = Statement("""
+update expiry_run set found_member = :pseudonym where found_member = :member_id
+""")
+_RENAME_DAILY_USE: Final = Statement("""
+update allowance_member set member_id = :pseudonym where member_id = :member_id
+""")
+_RENAME_HOLDS: Final = Statement("update hold set member_id = :pseudonym where member_id = :member_id")
+
+
+async def partner_awards(connection: Connection, renaming: Renaming) -> Rows:
+    rows = await connection.fetch(*_PARTNER_AWARDS(member_id=renaming.member_id), timeout=_SCAN_TIMEOUT_S)
+    await connection.executemany(
+        *_RENAME_PARTNER_AWARD.rows(
+            [
+                {
+                    "award_id": award_id,
+                    "pseudonym": renaming.pseudonym,
+                    "explanation": renaming.explanation(explanation),
+                }
+                for award_id, explanation in rows
+            ]
+        )
+    )
+    return Rows(partner_award=len(rows))
+
+
+async def webhook_deliveries(connection: Connection, renaming: Renaming) -> Rows:
+    """What was delivered leaves its id behind, so that an event that is read again is not told again."""
+    emptied = await touch(connection, _EMPTY_DELIVERED(member_id=renaming.member_id))
+    deleted = await touch(connection, _DELETE_UNDELIVERED(member_id=renaming.member_id))
+    return Rows(webhook_delivery=emptied + deleted)
+
+
+async def quarantine(connection: Connection, renaming: Renaming) -> Rows:
+    """What is about the member goes; an envelope stays with what is about others, under the id that this has."""
+    name = renaming.member_id
+    rows = await connection.fetch(*_QUARANTINED(bytes=name.encode(), text=name), timeout=_SCAN_TIMEOUT_S)
+    return Rows(quarantine=sum([await _treat(connection, renaming, Quarantined(*row)) for row in rows]))
+
+
+async def _treat(connection: Connection, renaming: Renaming, item: Quarantined) -> bool:
+    """Whether the item was changed, or is gone."""
+    body, detail = without(item.body, renaming.member_id), renaming.text(item.detail)
+    if body is None:
+        await connection.execute(*_DELETE_QUARANTINED(id=item.id))
+        return True
+    if (body, detail) == (item.body, item.detail):
+        return False
+    new_id = Item(Stage(item.stage), item.origin, Reason(item.reason), detail, body).id
+    await connection.execute(*_DELETE_ITS_LIKE(id=item.id, new_id=new_id))
+    await connection.execute(*_REWRITE_QUARANTINED(id=item.id, new_id=new_id, body=body, detail=detail))
+    return True
+
+
+async def expiry(connection: Connection, renaming: Renaming) -> Rows:
+    """Envelopes that are kept until they are done, and how far a month's end has looked."""
+    if await connection.fetchval(*_MONTH_END_IS_AT(member_id=renaming.member_id)):
+        raise Refused("a month's end is under way and has come to this member; let `abacus expiry run` end first")
+    as_written = orjson.dumps(renaming.member_id)[1:-1].decode()
+    batches = [dict(row) for row in await connection.fetch(*_EXPIRY_BATCHES(text=as_written))]
+    rewritten = [{**each, "body": renamed_accounts(each["body"], *renaming)} for each in batches]
+    changed = [after for before, after in zip(batches, rewritten, strict=True) if after != before]
+    await connection.executemany(*_REWRITE_EXPIRY_BATCH.rows(changed))
+    runs = await touch(connection, _RENAME_EXPIRY_RUNS(**renaming._asdict()))
+    return Rows(expiry_batch=len(changed), expiry_run=runs)
+
+
+async def daily_use(connection: Connection, renaming: Renaming) -> Rows:
+    return Rows(allowance_member=await touch(connection, _RENAME_DAILY_USE(**renaming._asdict())))
+
+
+async def holds(connection: Connection, renaming: Renaming) -> Rows:
+    return Rows(hold=await touch(connection, _RENAME_HOLDS(**renaming._asdict())))
+
+
+async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:
+    return int((await connection.execute(*statement, timeout=_SCAN_TIMEOUT_S)).rpartition(" ")[2])

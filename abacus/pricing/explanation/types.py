@@ -1,0 +1,187 @@
+"""The kinds of explanations, one type for each. Pure values; `text` writes and reads them.
+
+The fields are the text's, in the text's order. A field with a default is left out of the text where it is `None`. The
+forms are those of version 1; version 0 has the same, but does not say its version. What an older form left out has its
+default here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from abacus.core.points import Rounding
+from abacus.pricing.decide.card import OnShortfall
+
+VERSION: Final = 1
+
+# An explanation in a message, carried as it is.
+Document: TypeAlias = Annotated[
+    dict[str, Any],
+    Field(description="As explanation.v1.json says. One without `v` is of version 0: the same, but for `v`."),
+]
+
+FactorName: TypeAlias = Literal["vertical", "eppf", "cashless", "tier"]
+
+# The name of a factor, which entry of the card it is, and its value.
+Factor: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calculated:
+    """A card priced a transaction."""
+
+    amount: str
+    currency: str
+    card: str
+    factors: tuple[Factor, ...]
+    product: str
+    rounding: Rounding
+    points: int
+
+    def entry(self, factor: FactorName) -> str:
+        """Which entry of the card a factor was: of the tier, say "gold". Raises `KeyError` where it is not listed."""
+        entries: Mapping[str, str] = {name: entry for name, entry, _ in self.factors}
+        return entries[factor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """A card gives this many points for an event of this type."""
+
+    fixed: str
+    card: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """A partner named the points."""
+
+    granted_by: str
+    reason: str
+    card: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversed:
+    """An earlier transfer was taken back, or a part of it: `of` its key, `earned` its points, `due` how many of them
+    this takes back.
+
+    Of these, `own_lot` were in the transfer's own lot, `expired` had lapsed before, and `clipped` were not there and
+    are let go. A refund says by its `amount` of `of_amount` how large the part is.
+    """
+
+    points: int
+    of: str
+    of_kind: str
+    earned: int
+    occurred_at: datetime
+    card: str
+    due: int
+    amount: str | None = None
+    currency: str | None = None
+    of_amount: str | None = None
+    reason: str | None = None
+    own_lot: int
+    expired: int
+    on_shortfall: OnShortfall | None = None
+    clipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapsedWhole:
+    """All that was available lapsed together. `lots_closed` and `lots_drawn` say where the account's lots stood, from
+    which it can be worked out later how much of one of them lapsed.
+    """
+
+    balance: int
+    held: int
+    expired_on: date
+    points: int
+    lots_closed: int = 0
+    lots_drawn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapsedByLots:
+    """Lots lapsed, each on a day of its own: the number of each lot's transfer, and how many points of it."""
+
+    balance: int
+    held: int
+    expired_on: date
+    points: int
+    lots: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """The member paid with points. `available` is what is left to spend."""
+
+    points: int
+    reason: str
+    spent_by: str
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """Held points, or a part of them, were spent, and the rest is free. `held` is negative: it is held no more."""
+
+    points: int
+    hold: str
+    held: int
+    spent_by: str
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Points are held until a time, so that they are there when they are captured."""
+
+    points: int
+    hold: str
+    held: int
+    until: datetime
+    reason: str
+    held_by: str
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """A hold came to nothing. `held` is negative: it is held no more."""
+
+    points: int
+    hold: str
+    held: int
+    because: str
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjusted:
+    """A person added or took points, and answers for it."""
+
+    points: int
+    reason: str
+    by: str
+    approved_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A member brought a balance from another system."""
+
+    points: int
+    reason: str
+    by: str
+    imported_from: Annotated[str, Field(alias="import")]  # as it is called in the text; Python reserves the word
+
+
+Earned: TypeAlias = Calculated | Fixed | Granted
+Lapsed: TypeAlias = LapsedWhole | LapsedByLots
+Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported

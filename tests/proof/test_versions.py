@@ -1,0 +1,142 @@
+"""Explanations of version 0, of version 1, and of versions to come, in one ledger."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from abacus.cli.ledger import explained
+from abacus.ledger.decide.chain import CURRENT, chain
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.transfer import Transfer
+from abacus.oversight.backtest.replay import backtest
+from abacus.platform.postgres import Pool, snapshot
+from abacus.proof.decide.recheck import Recheck
+from abacus.proof.decide.recompute import recompute
+from abacus.proof.verify import verify
+from tests.support.cards import BOOK, SINGAPORE
+from tests.support.explanations import VERSION_0, in_version_1
+from tests.support.fixed_clock import FixedClock
+from tests.support.sealing import NOW, RECHECK, earned
+
+POSTED = datetime(2026, 8, 1, tzinfo=UTC)
+ALWAYS = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC))
+
+# What was written, and the transfer that it explains: kind, what it reverses, and who did it.
+WRITTEN: dict[str, tuple[Kind, int, str | None, str | None]] = {
+    "calculated": (Kind.EARN, 0, None, None),
+    "fixed": (Kind.EARN, 0, None, None),
+    "granted": (Kind.EARN, 0, None, None),
+    "refunded": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
+    "reversed": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
+    "given back": (Kind.REVERSE, 180, "api:acme:order-1001", "acme"),
+    "lapsed whole": (Kind.EXPIRE, 230, None, None),
+    "lapsed before there were lots": (Kind.EXPIRE, 180, None, None),
+    "lapsed by lots": (Kind.EXPIRE, 230, None, None),
+    "spent": (Kind.SPEND, 280, None, "acme"),
+    "captured": (Kind.SPEND, 280, None, "acme"),
+    "held": (Kind.HOLD, 280, None, "acme"),
+    "released": (Kind.RELEASE, 280, None, "acme"),
+    "adjusted": (Kind.ADJUST, 0, None, "ann"),
+    "adjusted without approval": (Kind.ADJUST, 100, None, "ann"),
+    "imported": (Kind.ADJUST, 0, None, "import:oldsystem"),
+}
+VERSIONS = [pytest.param(lambda text: text, id="version 0"), pytest.param(in_version_1, id="version 1")]
+
+
+def transfer_of(name: str, text: bytes) -> Transfer:
+    kind, balance, reverses, actor = WRITTEN[name]
+    points = orjson.loads(VERSION_0[name])["points"]
+    day = date(2026, 7, 31)
+    key = f"key:{name}"
+    row = ("bob", "GRP", 1, kind, points, balance + points, key, "SG", POSTED, POSTED, day, text, reverses, actor)
+    transfer = Transfer(*row, source=None, format=CURRENT, hash=b"")
+    return transfer._replace(hash=chain(b"", transfer[:-1]))
+
+
+def test_every_kind_has_a_transfer() -> None:
+    assert WRITTEN.keys() == VERSION_0.keys()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", VERSION_0)
+def test_both_are_recomputed(name: str, version: Any) -> None:
+    text = version(VERSION_0[name])
+    transfer = transfer_of(name, text)
+    assert recompute(transfer, BOOK) is None
+    assert Recheck(BOOK)(transfer) is None
+    assert recompute(transfer._replace(points=transfer.points - 1), BOOK) is not None
+    assert text.decode() not in "\n".join(explained(transfer, None))
+
+
+@pytest.mark.parametrize("name", VERSION_0)
+def test_a_transfer_of_another_kind_is_not_explained_by_it(name: str) -> None:
+    transfer = transfer_of(name, VERSION_0[name])
+    for kind in Kind:
+        other = recompute(transfer._replace(kind=kind), BOOK)
+        assert (other is None) == (kind is transfer.kind)
+        assert other is None or "the transfer is of kind" in other
+
+
+def test_version_0_is_rechecked_as_quickly_as_version_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By writing it again, not by recomputing it in full."""
+    monkeypatch.setattr("abacus.proof.decide.recheck.recompute", lambda *_: "recomputed in full")
+    recheck = Recheck(BOOK)
+    for text in (VERSION_0["calculated"], in_version_1(VERSION_0["calculated"])):
+        assert recheck(transfer_of("calculated", text)) is None
+
+
+@pytest.mark.parametrize("text", [b'{"v":2,"mystery":{"points":180}}', b'{"v":1,"points":180,"wheel":"of fortune"}'])
+def test_what_is_not_known_is_said_and_shown(text: bytes) -> None:
+    transfer = transfer_of("calculated", text)
+    difference = recompute(transfer, BOOK)
+    assert difference is not None
+    assert difference.startswith("the explanation is not known here: ")
+    lines = explained(transfer, difference)
+    assert lines[-3:] == [
+        "  this version of Abacus does not know such an explanation:",
+        f"  {text.decode()}",
+        f"  recomputed now: {difference}",
+    ]
+
+
+def test_what_is_broken_is_said_and_shown() -> None:
+    lines = explained(transfer_of("calculated", b'{"factors":7}'), "cannot")
+    assert lines[-3].startswith("  the explanation cannot be read: ")
+    assert lines[-2] == '  {"factors":7}'
+
+
+def in_version_0(award: Award) -> Award:
+    return award._replace(explanation=award.explanation.replace(b'{"v":1,', b"{", 1))
+
+
+async def test_a_ledger_of_both_versions_is_verified_and_priced_again(pool: Pool) -> None:
+    ledger = PostgresLedger(pool, FixedClock(NOW))
+    await ledger.post([in_version_0(earned("bob", 1)), earned("bob", 2), in_version_0(earned("eve", 1))])
+    written = await pool.fetch("select explanation ->> 'v' as version from transfer order by member_id, seq")
+    assert [row["version"] for row in written] == [None, "1", None]
+    report = await verify(pool, RECHECK)
+    assert (report.clean, report.transfers) == (True, 3)
+    async with snapshot(pool) as connection:
+        found = await backtest(
+            connection, SINGAPORE, datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
+        )
+    assert (found.total.awards, found.unpriced) == (3, [])
+
+
+async def test_a_version_to_come_is_reported_and_priced_by_nobody(pool: Pool, database_url: str) -> None:
+    ledger = PostgresLedger(pool, FixedClock(NOW))
+    later = earned("bob", 2)
+    await ledger.post([earned("bob", 1), later._replace(explanation=later.explanation.replace(b'"v":1', b'"v":2'))])
+    faults = [str(fault) for fault in (await verify(pool, RECHECK)).faults]
+    assert faults == [
+        "bob GRP #2: the explanation is not known here: version 2, and this version of Abacus knows none after 1"
+    ]
+    async with snapshot(pool) as connection:
+        found = await backtest(
+            connection, SINGAPORE, datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
+        )
+    assert found.total.awards == 1
+    assert [(each.reason, each.awards) for each in found.unpriced] == [("unexplained", 1)]

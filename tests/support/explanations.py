@@ -1,0 +1,87 @@
+"""Explanations for awards whose factors do not matter, and one of each kind as version 0 wrote it."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from abacus.core.points import Rounding
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Calculated, Explanation, Reversed
+
+# As they stand in ledgers that were written before explanations said their version.
+VERSION_0: Final[dict[str, bytes]] = {
+    "calculated": (
+        b'{"amount":"15.00","currency":"SGD","card":"SG@7","factors":[["vertical","food","2"],["eppf","SG","1"],'
+        b'["cashless","wallet","2"],["tier","platinum","3"]],"product":"180.00","rounding":"floor","points":180}'
+    ),
+    "fixed": b'{"fixed":"booking.cancelled_by_driver","card":"SG@7","points":100}',
+    "granted": b'{"granted_by":"acme","reason":"Welcome to Acme","card":"SG@7","points":100}',
+    "refunded": (
+        b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
+        b'"card":"SG@7","due":60,"amount":"5.00","currency":"SGD","of_amount":"15.00","own_lot":60,"expired":0,'
+        b'"on_shortfall":"negative","clipped":0}'
+    ),
+    "reversed": (
+        b'{"points":-120,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
+        b'"card":"SG@7","due":120,"reason":"Booked twice","own_lot":100,"expired":0,"on_shortfall":"clip","clipped":0}'
+    ),
+    "given back": (
+        b'{"points":80,"of":"api:acme:order-1001","of_kind":"spend","earned":-80,'
+        b'"occurred_at":"2026-01-10T04:30:00+00:00","card":"SG@7","due":80,"own_lot":0,"expired":0,"clipped":0}'
+    ),
+    "lapsed whole": (
+        b'{"balance":230,"held":50,"expired_on":"2026-07-31","points":-180,"lots_closed":2,"lots_drawn":30}'
+    ),
+    "lapsed before there were lots": b'{"balance":180,"held":0,"expired_on":"2026-07-31","points":-180}',
+    "lapsed by lots": b'{"balance":230,"held":0,"expired_on":"2026-07-31","points":-190,"lots":[[1,180],[4,10]]}',
+    "spent": b'{"points":-80,"reason":"A coffee","spent_by":"acme","available":200}',
+    "captured": (
+        b'{"points":-60,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":-80,"spent_by":"acme","available":220}'
+    ),
+    "held": (
+        b'{"points":0,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":80,"until":"2026-01-10T04:45:00+00:00",'
+        b'"reason":"A coffee","held_by":"acme","available":200}'
+    ),
+    "released": (
+        b'{"points":0,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":-80,"because":"expired","available":280}'
+    ),
+    "adjusted": b'{"points":20000,"reason":"A booking that was lost","by":"ann","approved_by":"bea"}',
+    "adjusted without approval": b'{"points":-5,"reason":"A mistake","by":"ann"}',
+    "imported": b'{"points":1250,"reason":"opening balance","by":"alice","import":"oldsystem"}',
+}
+
+
+def in_version_1(text: bytes) -> bytes:
+    """The same, as version 1 writes it."""
+    return b'{"v":1,' + text[1:]
+
+
+def calculated(amount: str, points: int) -> bytes:
+    """A transaction in Singapore, by a card that need not exist."""
+    explanation: Explanation = Calculated(
+        amount=amount,
+        currency="SGD",
+        card="SG@1",
+        factors=(("vertical", "rides", "1"), ("eppf", "SG", "1"), ("cashless", "cash", "1"), ("tier", "member", "1")),
+        product=amount,
+        rounding=Rounding.FLOOR,
+        points=points,
+    )
+    return text_of(explanation)
+
+
+def taken_back(of_kind: str, due: int, occurred_at: datetime) -> bytes:
+    """A reversal of a transfer that was made then, of which no point was there any more."""
+    return text_of(
+        Reversed(
+            points=0,
+            of="txn:rides:T-1001",
+            of_kind=of_kind,
+            earned=due,
+            occurred_at=occurred_at.astimezone(UTC),
+            card="SG@1",
+            due=due,
+            own_lot=0,
+            expired=due,
+            clipped=0,
+        )
+    )
