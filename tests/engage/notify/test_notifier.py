@@ -307,7 +307,15 @@ async def test_what_was_told_is_removed_in_time_and_what_is_parked_stays(pool: P
 
 
 def event(member: str, seq: int, at: datetime, *, type_: str = "earned", points: int = 10) -> Record:
-    data = {"member_id": member, "program": "GRP", "country": "SG", "seq": seq, "points": points, "balance": 10}
+    data: dict[str, object] = {
+        "member_id": member,
+        "program": "GRP",
+        "country": "SG",
+        "seq": seq,
+        "points": points,
+        "balance": 10,
+    }
+    data |= {"key": f"txn:rides:{seq}", "kind": "earn", "occurred_at": at, "expires_on": None}
     document = {"id": f"{member}:GRP:{seq}", "type": f"abacus.points.{type_}.v1", "time": at, "data": data}
     return Record(orjson.dumps(document), "points", 0, seq)
 
@@ -344,7 +352,7 @@ def told_by_webhook(house: House, receiver: Receiver) -> House:
 
 
 async def tier_change(house: House, member: str, at: datetime) -> None:
-    data = {"member_id": member, "program": "GRP", "country": "SG", "from": "member", "to": "silver"}
+    data: dict[str, object] = {"member_id": member, "program": "GRP", "country": "SG", "from": "member", "to": "silver"}
     data |= {"reason": "upgrade", "until": "2026-12-31"}
     change = {"id": f"{member}:GRP:tier:1", "type": "abacus.tier.changed.v1", "time": at}
     publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
