@@ -1,7 +1,6 @@
 """The relay on Postgres: in order, complete, and never past a transaction that commits late."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import asyncpg
@@ -14,40 +13,14 @@ from abacus.ledger.relay.cursor import START, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
-from abacus.ledger.types.point_event import PointEvent
 from abacus.platform.following import leading
 from abacus.platform.following.leading import Leading
 from abacus.platform.health import State, WorkerHealth
-from abacus.platform.kafka.publisher import Message
 from abacus.platform.postgres import Pool
 from tests.support.fixed_clock import FixedClock
-from tests.support.neighbours import neighbours_are_through
-from tests.support.stepping import all_steps
+from tests.support.points_broker import TOPIC, Broker, publish_all
 
-TOPIC = "points"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-
-
-class Broker:
-    """Keeps what is published; can be down."""
-
-    def __init__(self) -> None:
-        self.events: list[PointEvent] = []
-        self.down = False
-
-    async def connect(self) -> None:
-        if self.down:
-            raise Unavailable("Kafka", "down")
-
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
-        assert topic == TOPIC
-        if self.down:
-            raise Unavailable("Kafka", "down")
-        self.events += [PointEvent.model_validate_json(message.value) for message in messages]
-
-    @property
-    def ids(self) -> list[str]:
-        return [event.id for event in self.events]
 
 
 def award(number: int, member: str = "bob") -> Award:
@@ -89,11 +62,6 @@ async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
         first_seq,
         NOW,
     )
-
-
-async def publish_all(relay: Leading, pool: Pool) -> int:
-    await neighbours_are_through(pool)
-    return await all_steps(pool, relay)
 
 
 async def test_everything_is_published_once_in_order(pool: Pool, relay: Leading, broker: Broker) -> None:

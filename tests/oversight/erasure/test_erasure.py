@@ -33,8 +33,8 @@ from abacus.proof.erased_leaves import keep_leaves
 from abacus.proof.parts import Span
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
-from tests.ledger.test_relay import TOPIC, Broker, publish_all
 from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
+from tests.support.points_broker import TOPIC, Broker, publish_all
 
 BOB, ANNA = "bob@home", "anna"
 POSTED, DUPLICATE = Status.POSTED, Status.DUPLICATE
