@@ -66,7 +66,7 @@ async def test_a_group_reads_on_where_it_committed(bootstrap: str, producer: AIO
 
 async def test_the_first_member_of_a_group_starts_at_once(bootstrap: str) -> None:
     """In 0.2 s. The broker's own delay is 3 s for each group, so one quick start shows that there is none."""
-    took = []
+    took: list[float] = []
     while not took or (min(took) >= _DELAY_OF_THE_LIBRARY_S and len(took) < 10):
         consumer = _consumer(bootstrap, "transactions", group=f"first-{len(took)}")
         began = time.monotonic()
