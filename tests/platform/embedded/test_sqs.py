@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,8 @@ async def _prolonged_in_time(client: Any) -> tuple[str, str]:
     """A queue and the handle of its only message, which was received for `_VISIBILITY_S` and prolonged before these
     were over. On a busy machine the first try may be too late, which says nothing about the queue.
     """
-    for number in range(10):
-        url = await _queue(client, f"visibility-{number}", VisibilityTimeout=str(_VISIBILITY_S))
+    for _ in range(10):
+        url = await _queue(client, f"visibility-{uuid.uuid4().hex}", VisibilityTimeout=str(_VISIBILITY_S))
         await client.send_message(QueueUrl=url, MessageBody="mine")
         before = time.monotonic()
         (message,) = await _receive(client, url)
