@@ -5,8 +5,9 @@ other as they should is for the tests of the ledger. The relay's calls are steps
 left without an answer, at each of its statements.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, Final, cast
 
 import asyncpg
@@ -131,7 +132,7 @@ class _StormyPool:
         connection = self._server.bridge.run(self._acquire())
         self._open.add(connection)
         try:
-            yield _StormyConnection(self._server.bridge, connection, self._life)
+            yield _StormyConnection(self._server.bridge, connection, self._life, partial(self._release, connection))
         finally:
             self._release(connection)
 
@@ -152,13 +153,20 @@ class _StormyPool:
 class _StormyConnection:
     """What a relay uses of a connection."""
 
-    def __init__(self, bridge: Bridge, connection: Connection, life: Life) -> None:
+    def __init__(self, bridge: Bridge, connection: Connection, life: Life, end: Callable[[], None]) -> None:
         self._bridge = bridge
         self._connection = connection
         self._life = life
+        self._end = end
+        self._ended = False
 
     def is_closed(self) -> bool:
-        return self._life.over
+        return self._ended or self._life.over
+
+    def terminate(self) -> None:
+        if not self.is_closed():
+            self._ended = True
+            self._end()
 
     async def fetch(self, query: str, *values: object) -> list[Any]:
         async with self._life.call("ledger", "relay.read"):
@@ -183,7 +191,7 @@ class _StormyConnection:
         try:
             yield
         except BaseException:
-            if not self._life.over:  # else it went with its session
+            if not self.is_closed():  # else it went with its session
                 self._bridge.run(transaction.rollback())
             raise
         self._bridge.run(transaction.commit())
