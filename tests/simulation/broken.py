@@ -13,11 +13,11 @@ from abacus.intake.earning.decide.source_message import Message
 from abacus.intake.earning.issuing import Decided, Issuing
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
-from abacus.ledger.relay.publish import Publisher
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import MovesPort
 from abacus.ledger.types.posting import LedgerPort, Outcome, Status
+from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import Message as StreamMessage
 from abacus.platform.kafka.reader import Handler, Record, StreamReader

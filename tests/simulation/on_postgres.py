@@ -13,7 +13,8 @@ from typing import Any, Final, cast
 import asyncpg
 
 from abacus.core.clock import Clock
-from abacus.ledger.relay.publish import Publisher, Relay, RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
@@ -22,6 +23,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.posting import Claim, Outcome
 from abacus.ledger.types.transfer import Transfer
+from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from tests.simulation.bridge import Bridge
@@ -113,7 +115,7 @@ class RelayOnPostgres:
 
     def __init__(self, ledger: LedgerOnPostgres, publisher: Publisher, life: Life, health: WorkerHealth) -> None:
         pool = cast("Pool", _StormyPool(ledger.server, life))
-        self.run = Relay(pool, publisher, TOPIC, ledger.clock, health).run
+        self.run = transfer_relay(pool, publisher, TOPIC, ledger.clock, health).run
 
 
 class _StormyPool:

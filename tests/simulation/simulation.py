@@ -14,8 +14,9 @@ from structlog.testing import capture_logs
 from abacus.intake.awarding import awarder
 from abacus.intake.earning import issuing
 from abacus.intake.earning.decide.source_message import Message, encode_retry
-from abacus.ledger.relay import publish
+from abacus.ledger.relay import publish_transfers
 from abacus.platform import patience
+from abacus.platform.following import leading
 from abacus.platform.kafka import reader
 from abacus.platform.quarantine.replay import replay
 from abacus.platform.quarantine.store import QuarantineStore
@@ -84,8 +85,8 @@ def _small_and_repeatable(seed: int, simulated: SimulatedAbacus) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(issuing, "pack", partial(pack, max_items=chance.choice((1, 3, 100))))
         patch.setattr(awarder, "MOST_AWARDS", chance.choice((2, 1000)))
-        patch.setattr(publish, "_IDLE_S", _IDLE_S)
-        patch.setattr(publish, "_STANDBY_S", _IDLE_S)
+        patch.setattr(publish_transfers, "_IDLE_S", _IDLE_S)
+        patch.setattr(leading, "_STANDBY_S", _IDLE_S)
         patch.setattr(reader, "AIOKafkaConsumer", simulated.kafka_client)
         patch.setattr(patience, "_RNG", random.Random(f"patience {seed}"))
         yield
