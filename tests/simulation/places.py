@@ -69,7 +69,7 @@ def _place_of_bad(reason: Reason, sent: Sent, stored: Stored) -> Place:
 
 def _conflicts(run: Finished, fingerprints: Mapping[str, set[str]]) -> Iterator[tuple[str, Place]]:
     for key, rivals in fingerprints.items():
-        posted = run.simulated.ledger.claims[key].fingerprint
+        posted = run.books.claims[key].fingerprint
         for loser in sorted(rivals - {posted}):
             yield f"a conflict over {key}", (Reason.KEY_CONFLICT, Stage.AWARD, key, loser, posted)
 

@@ -16,10 +16,10 @@ from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.platform.sqs.port import Received, Unsent
 from abacus.pricing.decide.card import PublishedCard
+from tests.simulation.ledgers import SimulatedLedger
 from tests.simulation.life import Life
 from tests.simulation.workload import CURSED
 from tests.support.memory_consumer import MemoryConsumer
-from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_log import MemoryPublisher, Stored
 from tests.support.memory_queue import MemoryQueue
 from tests.support.memory_tiers import MemoryTiers
@@ -70,13 +70,13 @@ class StormyQueue:
 class StormyPostings:
     """`Postings`."""
 
-    def __init__(self, ledger: MemoryLedger, life: Life) -> None:
+    def __init__(self, ledger: SimulatedLedger, life: Life) -> None:
         self._ledger = ledger
         self._life = life
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
         async with self._life.call("ledger", "ledger.read"):
-            return {key: self._ledger.claims[key] for key in keys if key in self._ledger.claims}
+            return await self._ledger.claims_of(keys)
 
 
 class StormyLedger:
@@ -84,7 +84,7 @@ class StormyLedger:
     in it.
     """
 
-    def __init__(self, ledger: MemoryLedger, life: Life) -> None:
+    def __init__(self, ledger: SimulatedLedger, life: Life) -> None:
         self._ledger = ledger
         self._life = life
 

@@ -10,6 +10,8 @@ from tests.simulation.violation import Violated
 from tests.simulation.virtual_time import Stuck
 
 _SHOWN: Final = 80
+_AGAIN: Final = "ABACUS_SIMULATION_SEED={} pytest tests/simulation -k one_seed"
+_AGAIN_ON_POSTGRES: Final = "ABACUS_SIMULATION_SEEDS_ON_POSTGRES=1000 pytest tests/simulation -k 'on_postgres and [{}]'"
 
 
 def run_seed(seed: int, parts: Parts | None = None) -> Finished:
@@ -20,6 +22,8 @@ def run_seed(seed: int, parts: Parts | None = None) -> Finished:
         check(finished)
     except (Violated, Stuck) as error:
         error.add_note(f"The last that happened:\n{trace.last(_SHOWN)}")
-        error.add_note(f"Run it again: ABACUS_SIMULATION_SEED={seed} pytest tests/simulation -k one_seed")
+        error.add_note(
+            f"Run it again: {_AGAIN if parts is None or parts.relay is None else _AGAIN_ON_POSTGRES}".format(seed)
+        )
         raise
     return finished

@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from abacus.core.backoff import Backoff
 from abacus.intake.awarding.awarder import Awarder
@@ -19,6 +19,7 @@ from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.pricing.store.reader import CardReader
 from tests.simulation.cards import TIERS, published_cards
+from tests.simulation.ledgers import LedgerInMemory, SimulatedLedger
 from tests.simulation.life import Life
 from tests.simulation.ports import (
     StormyCards,
@@ -30,11 +31,9 @@ from tests.simulation.ports import (
     StormyQueue,
     StormyTiers,
 )
-from tests.simulation.relay import Cursor, RelayModel
-from tests.simulation.storm import Storm, Trace
+from tests.simulation.storm import PLACES, RELAY_PLACES, Storm, Trace
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_consumer import MemoryConsumer
-from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_log import MemoryLog, MemoryPublisher
 from tests.support.memory_quarantine import MemoryQuarantine
 from tests.support.memory_queue import MemoryQueue
@@ -47,9 +46,18 @@ _IDLE_MS: Final = 9000.0
 Run = Callable[[asyncio.Event], Awaitable[None]]
 
 
+class Worker(Protocol):
+    """Runs until it is told to stop."""
+
+    @property
+    def run(self) -> Run: ...
+
+
 @dataclass(frozen=True)
 class Parts:
-    """The product's parts as they run in the simulation. A test that the simulation can fail swaps one."""
+    """The product's parts as they run in the simulation. A test that the simulation can fail swaps one. Without a relay
+    nothing is published; with one there are two of it, of which one stands by.
+    """
 
     reader: type[StreamReader] = StreamReader
     calculator: type[StreamCalculator] = StreamCalculator
@@ -57,8 +65,8 @@ class Parts:
     retrier: type[Retrier] = Retrier
     consumer: type[QueueConsumer] = QueueConsumer
     awarder: type[Awarder] = Awarder
-    ledger: type[MemoryLedger] = MemoryLedger
-    relay: type[RelayModel] = RelayModel
+    ledger: Callable[[FixedClock], SimulatedLedger] = LedgerInMemory
+    relay: Callable[..., Worker] | None = None
 
 
 class SimulatedAbacus:
@@ -70,14 +78,13 @@ class SimulatedAbacus:
         self.clock = clock
         self.chance = chance
         self.trace = trace
-        self.storm = Storm(seed, trace)
+        self.storm = Storm(seed, trace, PLACES if parts.relay is None else RELAY_PLACES)
         self.log = MemoryLog(rebalance_s=chance.choice((15.0, 60.0)))
         self.award_queue = self._queue("award queue", visibility_s=30)
         self.retry_queue = self._queue("retry queue", visibility_s=60)
         self.quarantine = MemoryQuarantine(clock)
         self.ledger = parts.ledger(clock)
         self.tiers = MemoryTiers({account: tiers[0] for account, tiers in TIERS.items()})
-        self.cursor = Cursor()
         self.patient = chance.random() < 0.7
         self.lives: dict[str, Life] = {}
         self._retry_policy = RetryPolicy(
@@ -96,7 +103,7 @@ class SimulatedAbacus:
             "retrier": self.retrier,
             "awarder-1": self.awarder,
             "awarder-2": self.awarder,
-            "relay": self.relay,
+            **({"relay-1": self.relay, "relay-2": self.relay} if self.parts.relay is not None else {}),
         }
 
     def calculator(self, life: Life, health: WorkerHealth) -> Run:
@@ -117,8 +124,8 @@ class SimulatedAbacus:
         return self.parts.consumer(queue, awarder.handle, health, hands=self._hands).run
 
     def relay(self, life: Life, health: WorkerHealth) -> Run:
-        publisher = StormyPublisher(MemoryPublisher(self.log), life)
-        return self.parts.relay(self.ledger, publisher, self.cursor, life, health, batch=self._batch).run
+        assert self.parts.relay is not None
+        return self.parts.relay(self.ledger, StormyPublisher(MemoryPublisher(self.log), life), life, health).run
 
     def kafka_client(self, *, bootstrap_servers: str, group_id: str, **_settings: Any) -> StormyConsumer:
         """What stands in for `AIOKafkaConsumer`; the address tells whose it is."""

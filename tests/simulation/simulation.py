@@ -14,12 +14,15 @@ from structlog.testing import capture_logs
 from abacus.intake.awarding import awarder
 from abacus.intake.earning import issuing
 from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.ledger.relay import publish_transfers
 from abacus.platform import patience
+from abacus.platform.following import leading
 from abacus.platform.kafka import reader
 from abacus.platform.quarantine.replay import replay
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.packing import pack
 from tests.simulation.cards import TIERS
+from tests.simulation.ledgers import Books
 from tests.simulation.processes import supervise
 from tests.simulation.simulated import GROUP, TRANSACTIONS, Parts, SimulatedAbacus
 from tests.simulation.storm import LASTING_S, Trace
@@ -33,6 +36,7 @@ from tests.support.memory_queue import MemoryQueue
 
 _QUIET_WITHIN_S: Final = 2 * 3600.0
 _LOOKS_EVERY_S: Final = 5.0
+_IDLE_S: Final = 20.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Finished:
     """A simulated Abacus after its run, what was put into it, and what its workers logged."""
 
     simulated: SimulatedAbacus
+    books: Books
     delivered: Sequence[tuple[Sent, Stored]]
     logs: Sequence[Mapping[str, Any]]
 
@@ -49,7 +54,7 @@ def play(seed: int, parts: Parts, trace: Trace) -> Finished:
     clock = FixedClock(START)
     with capture_logs() as logs:
         simulated, delivered = run_virtually(_play(seed, parts, clock, trace), clock)
-    return Finished(simulated, delivered, logs)
+    return Finished(simulated, simulated.ledger.books(), delivered, logs)
 
 
 async def _play(
@@ -73,11 +78,15 @@ async def _play(
 
 @contextmanager
 def _small_and_repeatable(seed: int, simulated: SimulatedAbacus) -> Iterator[None]:
-    """Envelopes and postings are made so small that a batch takes several: each is a place to crash at."""
+    """Envelopes and postings are made so small that a batch takes several: each is a place to crash at. A relay that
+    has nothing to do looks again later than in production, so that a long calm costs few steps.
+    """
     chance = random.Random(f"sizes {seed}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(issuing, "pack", partial(pack, max_items=chance.choice((1, 3, 100))))
         patch.setattr(awarder, "MOST_AWARDS", chance.choice((2, 1000)))
+        patch.setattr(publish_transfers, "_IDLE_S", _IDLE_S)
+        patch.setattr(leading, "_STANDBY_S", _IDLE_S)
         patch.setattr(reader, "AIOKafkaConsumer", simulated.kafka_client)
         patch.setattr(patience, "_RNG", random.Random(f"patience {seed}"))
         yield
@@ -135,7 +144,7 @@ def _unfinished(simulated: SimulatedAbacus) -> dict[str, int]:
         "transactions": simulated.log.behind(GROUP, TRANSACTIONS),
         "award queue": len(simulated.award_queue),
         "retry queue": len(simulated.retry_queue),
-        "unpublished": len(simulated.ledger.transfers) - simulated.cursor.position,
+        "unpublished": simulated.ledger.unpublished(),
     }
     left |= {dead.name: len(dead) for queue in _queues(simulated).values() if (dead := queue.dead_letters)}
     return {name: number for name, number in left.items() if number}

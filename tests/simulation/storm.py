@@ -9,17 +9,23 @@ from typing import Final
 
 DEPENDENCIES: Final = ("cards", "tiers", "quarantine", "ledger", "award queue", "retry queue", "kafka")
 
-# Every call of every worker. Each is a place to crash at twice: before its effect, and before its answer.
+# Every call of every worker. Each is a place to crash at twice: before its effect, and before its answer. The relay
+# works in the runs on Postgres alone, which aim at its calls.
 _DECIDING: Final = ("cards.read", "tiers.read", "award queue.send", "retry queue.send", "quarantine.add")
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "calculator": ("kafka.join", "kafka.read", "kafka.ask", *_DECIDING, "kafka.commit"),
     "retrier": ("retry queue.receive", *_DECIDING, "retry queue.keep", "retry queue.delete"),
     "awarder": ("award queue.receive", "ledger.post", "quarantine.add", "award queue.keep", "award queue.delete"),
-    "relay": ("relay.read", "kafka.publish", "relay.move"),
 }
-PLACES: Final = tuple(
-    f"{worker} {when} {call}" for worker, calls in CALLS.items() for call in calls for when in ("before", "after")
-)
+RELAY_CALLS: Final = ("relay.connect", "kafka.connect", "relay.read", "kafka.publish", "relay.move")
+
+
+def _places(worker: str, calls: Sequence[str]) -> list[str]:
+    return [f"{worker} {when} {call}" for call in calls for when in ("before", "after")]
+
+
+PLACES: Final = [place for worker, calls in CALLS.items() for place in _places(worker, calls)]
+RELAY_PLACES: Final = _places("relay", RELAY_CALLS)
 
 LASTING_S: Final = 200.0
 _AIMED_CRASHES: Final = 3
@@ -73,19 +79,19 @@ class Trace:
 class Storm:
     """Decides every misfortune of a run, until it is told to be calm.
 
-    Each seed has a place in turn where crashes are likely, so that few seeds reach all of them.
+    Each seed aims at one of the places in turn, where crashes are likely, so that few seeds reach all of them.
     """
 
-    def __init__(self, seed: int, trace: Trace) -> None:
+    def __init__(self, seed: int, trace: Trace, places: Sequence[str]) -> None:
         self.chance = random.Random(f"storm {seed}")
         self.trace = trace
         self.weather = Weather().part(self.chance)
-        self._aim = PLACES[seed % len(PLACES)]
+        self.aim = places[seed % len(places)]
         self._aimed_crashes = _AIMED_CRASHES
         self._outages = {name: self._drawn_outages() for name in DEPENDENCIES}
-        if self._aim.endswith(".keep"):
+        if self.aim.endswith(".keep"):
             begins = self.chance.uniform(0, LASTING_S / 2)
-            self._outages[_KEEPS_WITHOUT[self._aim.partition(" ")[0]]].append((begins, begins + LASTING_S / 2))
+            self._outages[_KEEPS_WITHOUT[self.aim.partition(" ")[0]]].append((begins, begins + LASTING_S / 2))
 
     def strikes(self, misfortune: str, who: str = "") -> bool:
         odds: float = getattr(self.weather, misfortune)
@@ -99,7 +105,7 @@ class Storm:
         """Whether this step is the last of a process' life."""
         place = f"{process.partition('-')[0]} {what}"
         crashes = self.strikes("crash", process)
-        if place == self._aim and self._aimed_crashes and self.chance.random() < 0.5:
+        if place == self.aim and self._aimed_crashes and self.chance.random() < 0.5:
             self._aimed_crashes -= 1
             crashes = True
         if crashes:

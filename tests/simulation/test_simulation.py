@@ -1,21 +1,27 @@
 """Hundreds of storms: whatever goes wrong, everything ends posted once, or set aside once, and published in order.
 
-`ABACUS_SIMULATION_SEEDS` says how many seeds are run, `ABACUS_SIMULATION_SEED` which one `-k one_seed` runs.
+`ABACUS_SIMULATION_SEEDS` says how many seeds are run, `ABACUS_SIMULATION_SEED` which one `-k one_seed` runs, and
+`ABACUS_SIMULATION_SEEDS_ON_POSTGRES` how many are run with the ledger and the relays of production; these aim in turn
+at each place at which a relay may crash. What is simulated and what is real: `docs/reliability.md`.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Final
 
 import pytest
 
-from tests.simulation.broken import BROKEN
+from tests.simulation.broken import BROKEN, BROKEN_RELAYS
+from tests.simulation.on_postgres import LedgerOnPostgres, RelayOnPostgres, Server, serving
 from tests.simulation.run import run_seed
 from tests.simulation.simulated import Parts
 from tests.simulation.storm import DEPENDENCIES, PLACES, Weather
 from tests.simulation.violation import Violated
 
 SEEDS: Final = int(os.environ.get("ABACUS_SIMULATION_SEEDS", "100"))
+SEEDS_ON_POSTGRES: Final = int(os.environ.get("ABACUS_SIMULATION_SEEDS_ON_POSTGRES", "10"))
 ONE_SEED: Final = int(os.environ.get("ABACUS_SIMULATION_SEED", "1"))
 A_ROUND: Final = 2 * len(PLACES)  # each seed aims at one place to crash at, so each place is aimed at twice
 FAILS_WITHIN: Final = 40
@@ -40,13 +46,35 @@ def test_one_seed() -> None:
 
 @pytest.mark.parametrize(("parts", "invariants"), BROKEN.values(), ids=BROKEN.keys())
 def test_what_is_broken_is_found(parts: Parts, invariants: set[str]) -> None:
-    assert _first_violation(parts) in invariants
+    assert _first_violation(lambda: parts) in invariants
 
 
-def _first_violation(parts: Parts) -> str:
+@pytest.mark.parametrize("seed", range(SEEDS_ON_POSTGRES))
+def test_on_postgres_every_seed_keeps_them_too_while_relays_crash(database_url: str, seed: int) -> None:
+    with serving(database_url) as server:
+        storm = run_seed(seed, _on(server)).simulated.storm
+    assert storm.aim in storm.trace.crashes
+
+
+@pytest.mark.parametrize("relay", BROKEN_RELAYS.values(), ids=BROKEN_RELAYS.keys())
+def test_a_relay_that_is_broken_is_found(database_url: str, relay: type[RelayOnPostgres]) -> None:
+    with serving(database_url) as server:
+
+        def on_an_empty_database() -> Parts:
+            server.empty()
+            return _on(server, relay)
+
+        assert _first_violation(on_an_empty_database) == "everything is published in order"
+
+
+def _on(server: Server, relay: type[RelayOnPostgres] = RelayOnPostgres) -> Parts:
+    return Parts(ledger=partial(LedgerOnPostgres, server), relay=relay)
+
+
+def _first_violation(parts: Callable[[], Parts]) -> str:
     for seed in range(FAILS_WITHIN):
         try:
-            run_seed(seed, parts)
+            run_seed(seed, parts())
         except Violated as violated:
             return violated.invariant
     return f"none within {FAILS_WITHIN} seeds"

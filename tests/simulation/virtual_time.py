@@ -3,13 +3,16 @@
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
-from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
 from tests.support.fixed_clock import FixedClock
 
+Case = ParamSpec("Case")
 Result = TypeVar("Result")
 
+_SOME_DAY: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 _STANDSTILL: Final = 100_000
 
@@ -70,6 +73,16 @@ def run_virtually(main: Coroutine[Any, Any, Result], clock: FixedClock) -> Resul
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()
+
+
+def virtually(test: Callable[Case, Coroutine[Any, Any, None]]) -> Callable[Case, None]:
+    """A test on a loop of its own with virtual time: neither a busy machine nor a quick one changes what happens."""
+
+    @wraps(test)
+    def run(*args: Case.args, **kwargs: Case.kwargs) -> None:
+        run_virtually(test(*args, **kwargs), FixedClock(_SOME_DAY))
+
+    return run
 
 
 async def _cancel_what_is_left() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import SystemClock
@@ -23,7 +23,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.point_event import encode_event
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import WITHIN_S, Poster
-from abacus.platform.delivery.types import LEASE, Concurrency
+from abacus.platform.delivery.types import Concurrency
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool
@@ -92,14 +92,13 @@ async def sending(
     pool: Pool,
     *,
     to_private: bool = True,
-    lease: timedelta = LEASE,
     within_s: float = WITHIN_S,
     backoff: Backoff = AT_ONCE_AGAIN,
     concurrency: Concurrency = CONCURRENCY,
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
     poster = Poster(to_private=to_private, at_once=concurrency.at_once, within_s=within_s)
-    outbox, health = Outbox(pool, CLOCK, lease=lease), WorkerHealth("webhooks")
+    outbox, health = Outbox(pool, CLOCK), WorkerHealth("webhooks")
     sender = webhook_sender(
         outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, concurrency=concurrency
     )

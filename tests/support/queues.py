@@ -9,20 +9,20 @@ from abacus.platform.sqs.definition import AWARD, ensure_queues
 from abacus.platform.sqs.port import Queue, Received
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 
-VISIBILITY_S = 1
+LONG_S = 600  # no machine is that busy
 
 
 @asynccontextmanager
-async def queue_at(endpoint_url: str) -> AsyncIterator[SqsQueue]:
+async def queue_at(endpoint_url: str, *, visibility_s: int = LONG_S) -> AsyncIterator[SqsQueue]:
     prefix = f"contract-{uuid.uuid4().hex[:8]}-"
     async with sqs_client(endpoint_url) as client:
         await ensure_queues(client, prefix)
         found = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
-        await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(VISIBILITY_S)})
+        await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(visibility_s)})
         yield found
 
 
-async def taken(queue: Queue, count: int, *, within_s: float = 10.0) -> list[Received]:
+async def taken(queue: Queue, count: int, *, within_s: float = 60.0) -> list[Received]:
     """So many messages, deleted as they come."""
     found: list[Received] = []
     async with asyncio.timeout(within_s):

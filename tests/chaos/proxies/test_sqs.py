@@ -41,7 +41,6 @@ def place(services: Services) -> Opens:
             SqsProxy(services.sqs_endpoint_url, SqsFaults(), 7, soon_s=soon_s, late_after_s=late_after_s) as proxy,
             sqs_client(proxy.url) as client,
         ):
-            await client.set_queue_attributes(QueueUrl=direct.url, Attributes={"VisibilityTimeout": "60"})
             yield Place(proxy, direct, await SqsQueue.find(client, direct.name, wait_s=1), client)
 
     return opens

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from abacus.core.backoff import Backoff
-from abacus.core.clock import SystemClock
+from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
@@ -33,10 +33,12 @@ from abacus.platform.kafka.publisher import Message, StreamPublisher
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES, total
 from abacus.platform.postgres import Pool
+from tests.support.fixed_clock import FixedClock
 from tests.support.hooks import award
 from tests.support.house import House, until
 from tests.support.proxy import proxied
 from tests.support.receiver import Receiver, receiving
+from tests.support.waiting import waiting
 
 CLOCK = SystemClock()
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -78,7 +80,7 @@ async def sending(
     channel: Channel,
     *,
     rates: str = "",
-    lease: timedelta = LEASE,
+    clock: Clock = CLOCK,
     park_after: timedelta = timedelta(hours=24),
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
@@ -86,8 +88,8 @@ async def sending(
     sender = notification_sender(
         channel,
         TEMPLATES,
-        Outbox(pool, CLOCK, channel.name, pace, lease=lease),
-        clock=CLOCK,
+        Outbox(pool, clock, channel.name, pace),
+        clock=clock,
         health=WorkerHealth("notifier"),
         park_after=park_after,
         rng=random.Random(1),
@@ -131,8 +133,10 @@ async def test_a_burst_becomes_one_message_under_one_id(pool: Pool) -> None:
     assert "55 points from 10 awards are in your account. You now have 100 GRP points." in told.words.text
 
 
-async def enter_and_gather(pool: Pool, *notices: Notice, channels: tuple[ChannelName, ...] = LOG) -> None:
-    store = Notices(pool, CLOCK)
+async def enter_and_gather(
+    pool: Pool, *notices: Notice, channels: tuple[ChannelName, ...] = LOG, clock: Clock = CLOCK
+) -> None:
+    store = Notices(pool, clock)
     await store.enter(notices, gathered_for=AT_ONCE)
     await store.gather(channels)
 
@@ -154,15 +158,11 @@ async def test_a_gathering_that_is_cut_off_leaves_nothing_half_done(pool: Pool) 
         # It has written the message and now waits for this row, to mark it as told.
         await other.execute("select * from notice where event_id = 'bob:GRP:2' for update")
         gathering = asyncio.create_task(notices.gather(LOG))
-        await until(lambda: _waits_for_a_lock(pool))
+        await waiting(pool, gathering)
         gathering.cancel()
         await asyncio.wait((gathering,))
     assert await pool.fetchval("select count(*) from notification") == 0
     assert await notices.gather(LOG) == (2, 1)
-
-
-async def _waits_for_a_lock(pool: Pool) -> bool:
-    return bool(await pool.fetchval("select count(*) from pg_locks where not granted"))
 
 
 async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool) -> None:
@@ -281,14 +281,16 @@ async def test_at_rate_nought_everything_waits(pool: Pool) -> None:
 
 
 async def test_what_a_killed_worker_had_in_hand_is_sent_later_under_its_id(pool: Pool) -> None:
-    await enter_and_gather(pool, earned("bob", 1))
+    clock = FixedClock(NOW)
+    await enter_and_gather(pool, earned("bob", 1), clock=clock)
     pace = Pace(read_rates("")[ChannelName.LOG], ZoneInfo("UTC"))
-    outbox, room = Outbox(pool, CLOCK, ChannelName.LOG, pace), Room(10, 10, {})
+    outbox, room = Outbox(pool, clock, ChannelName.LOG, pace), Room(10, 10, {})
     (held,) = await outbox.take(room)
+    clock.set(NOW + LEASE - timedelta(microseconds=1))
     assert await outbox.take(room) == []
-    await pool.execute("update notification set due_at = now()")  # as if its minute had passed
+    clock.set(NOW + LEASE)
     notepad = Notepad()
-    async with sending(pool, notepad):
+    async with sending(pool, notepad, clock=clock):
         await settled(pool, "sent_at", 1)
     (told,) = notepad.told
     assert told.message_id == held.id

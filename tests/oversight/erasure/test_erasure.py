@@ -35,6 +35,7 @@ from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
 from tests.support.points_broker import TOPIC, Broker, publish_all
+from tests.support.waiting import waiting
 
 BOB, ANNA = "bob@home", "anna"
 POSTED, DUPLICATE = Status.POSTED, Status.DUPLICATE
@@ -320,27 +321,27 @@ async def test_a_month_end_that_has_just_come_to_the_member(pool: Pool, owner: P
 async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
     """Each posting lands under a pseudonym or in an account of later; every key once, every point somewhere."""
     ledger = PostgresLedger(pool, CLOCK)
-    keys = [f"txn:rides:{number}" for number in range(120)]
     await ledger.post([granted("txn:rides:first", member_id="bob")])
+    keys, erased = ["txn:rides:first"], list[str]()
 
-    async def post(mine: list[str]) -> None:
-        for key in mine:
+    async def post() -> None:
+        while len(keys) <= 120 or len(erased) < 3:
+            key = f"txn:rides:{len(keys)}"
+            keys.append(key)
             await ledger.post([granted(key, member_id=name) for key, name in ((key, "bob"), (f"{key}x", "carol"))])
 
-    posting = asyncio.gather(*(post(keys[start::4]) for start in range(4)))
-    erased = []
-    while not posting.done():
-        try:
-            erased.append(await erase(owner, "bob"))
-        except Refused:  # nothing was posted since the last time
-            await asyncio.sleep(0)
-    await posting
-    assert len(erased) > 1
+    async with asyncio.TaskGroup() as posting:
+        posters = [posting.create_task(post()) for _ in range(4)]
+        while not all(poster.done() for poster in posters):
+            try:
+                erased.append(await erase(owner, "bob"))
+            except Refused:  # nothing was posted since the last time
+                await asyncio.sleep(0)
     assert await is_clean(pool)
     sums = await pool.fetchrow(
         "select sum(points), count(*), count(distinct key) from transfer where key not like '%x'"
     )
-    assert tuple(sums) == (10 * 121, 121, 121)
+    assert tuple(sums) == (10 * len(keys), len(keys), len(keys))
     members = {row[0] for row in await pool.fetch("select distinct member_id from transfer")}
     assert members <= {"bob", "carol", *erased}
 
@@ -362,9 +363,7 @@ async def test_locks_are_taken_in_the_order_of_others(pool: Pool, owner: Pool, f
         async with other.transaction():
             await other.execute(first, BOB)
             erasing = asyncio.create_task(erase(owner))
-            async with asyncio.timeout(20):
-                while not await owner.fetchval("select exists(select from pg_locks where not granted)"):  # noqa: ASYNC110  # the server sends no event
-                    await asyncio.sleep(0.02)
+            await waiting(pool, erasing)
             await other.execute(then)
         await erasing
     assert await naming(owner, BOB) == []

@@ -15,7 +15,7 @@ _SERVES = (
     f"{_HEAD}print('noise')\nlife = Lifeline()\nlife.announce('here:' + sys.argv[1])\nprint('later')\nlife.hold()\n"
 )
 _HANGS = f"{_HEAD}Lifeline().hold()\n"
-_IGNORES_EVERYTHING = f"{_HEAD}Lifeline().announce('here')\ntime.sleep(60)\n"
+_IGNORES_EVERYTHING = f"{_HEAD}Lifeline().announce('here')\ntime.sleep(3600)\n"
 _BREAKS = "raise SystemExit('no such luck')\n"
 
 
@@ -79,8 +79,12 @@ async def test_one_that_does_not_start_says_why(child: Path, text: str, start_se
 async def test_one_that_does_not_end_is_ended(child: Path) -> None:
     running = _child(child, _IGNORES_EVERYTHING, stop_seconds=0.2)
     await running.start()
-    await asyncio.wait_for(running.stop(), 5)
+    pid = running.pid
+    assert pid is not None
+    await running.stop()
     assert running.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 async def test_a_cancelled_start_leaves_nothing(child: Path) -> None:

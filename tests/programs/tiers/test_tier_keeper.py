@@ -18,7 +18,6 @@ from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.store import TIERS_OF, MembershipStore
 from tests.programs.tiers.cards import book, card
 from tests.support.fixed_clock import FixedClock
-from tests.support.house import until
 from tests.support.keeping import (
     AUGUST,
     NOW,
@@ -30,6 +29,7 @@ from tests.support.keeping import (
     tiers,
     told,
 )
+from tests.support.waiting import waiting
 
 END_OF_H2 = date(2026, 12, 31)
 
@@ -163,10 +163,9 @@ async def test_ending_a_period_waits_for_who_counts_by_the_day_before_and_the_ne
         await transaction.start()
         assert await hold_calendars(counting, ["SG", "TH"]) == {}
         moving = asyncio.create_task(_move(ending))
-        await until(lambda: _wait(pool, 1))
+        await waiting(pool, moving)
         next_one = asyncio.create_task(keeper(pool).handle([earned("bob", 1, 300)]))
-        await until(lambda: _wait(pool, 2))
-        assert not moving.done()
+        await waiting(pool, moving, next_one)
         await transaction.commit()
         await asyncio.gather(moving, next_one)
     assert await tiers(pool) == {"bob": ("member", None)}
@@ -175,14 +174,6 @@ async def test_ending_a_period_waits_for_who_counts_by_the_day_before_and_the_ne
 async def _move(connection: Connection) -> None:
     async with connection.transaction():
         await move_calendar(connection, "SG", END_OF_H2)
-
-
-async def _wait(pool: Pool, count: int) -> bool:
-    waiting = await pool.fetchval(
-        "select count(*) from pg_locks where not granted and database ="
-        " (select oid from pg_database where datname = current_database())"
-    )
-    return bool(waiting == count)
 
 
 async def test_more_points_than_any_balance_holds(pool: Pool) -> None:

@@ -1,0 +1,48 @@
+"""The ledgers that a simulation runs on: in memory for many seeds, on Postgres for what only the real rows show."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.transfer import Transfer
+from tests.support.memory_ledger import MemoryLedger
+
+
+class Books(NamedTuple):
+    """Everything in a ledger; the transfers of each account stand in their order."""
+
+    claims: Mapping[str, Claim]
+    accounts: Mapping[AccountId, Account]
+    transfers: Sequence[Transfer]
+
+
+class SimulatedLedger(Protocol):
+    """`LedgerPort`, `MovesPort` and `Postings`, and a look inside. Nobody else runs while it does something."""
+
+    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]: ...
+
+    def books(self) -> Books: ...
+
+    def unpublished(self) -> int:
+        """How many transfers the relay has not published yet."""
+        ...
+
+
+class LedgerInMemory(MemoryLedger):
+    """The same decisions over dictionaries. No relay publishes what is posted there."""
+
+    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        return {key: self.claims[key] for key in keys if key in self.claims}
+
+    def books(self) -> Books:
+        return Books(self.claims, self.accounts, self.transfers)
+
+    def unpublished(self) -> int:
+        return 0
