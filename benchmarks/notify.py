@@ -158,9 +158,6 @@ def _records() -> list[Record]:
                         "balance": 100,
                         "occurred_at": now,
                         "expires_on": "2026-12-31",
-                        "key": f"txn:rides:{number}",
-                        "kind": "earn",
-                        "occurred_at": now,
                         "explanation": {"amount": "15.00"},
                     },
                 }

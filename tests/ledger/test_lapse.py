@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.decide.lapsing import lapse as lapse_purse
@@ -23,8 +23,8 @@ LATER = datetime(2026, 8, 1, 3, tzinfo=UTC)
 
 
 def lapse(account: Account, end: MonthEnd, at: datetime) -> tuple[Account, Transfer] | None:
-    change = lapse_purse(Purse(account), end, at)
-    return None if change is None else (change.purse.account, change.transfer)
+    change = lapse_purse(AccountWithLots(account), end, at)
+    return None if change is None else (change.after.account, change.transfer)
 
 
 BOB, _ = apply(Account.opened(("bob", "GRP"), "SG"), award(), NOW)

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from abacus.ledger.decide.account_with_lots import Entry, Purse, put
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put
 from abacus.ledger.decide.movement import Books, plan_moves, rounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
@@ -44,8 +44,8 @@ def reverse(member: str = "bob", program: str = "GRP") -> Reversal:
 
 def test_keys_and_accounts_are_written_in_order() -> None:
     asked = [spend("c", "eve"), spend("a"), spend("b", "eve")]
-    purses = {id_: Purse(Account.opened(id_, "SG")) for id_ in (("eve", "GRP"), ("bob", "GRP"))}
-    decided = plan_moves(asked, {}, Books(purses, {}, {}), NOW)
+    accounts = {id_: AccountWithLots(Account.opened(id_, "SG")) for id_ in (("eve", "GRP"), ("bob", "GRP"))}
+    decided = plan_moves(asked, {}, Books(accounts, {}, {}), NOW)
     assert [claim.key for claim in decided.claims] == ["a", "b", "c"]
     assert list(decided.accounts) == [("bob", "GRP"), ("eve", "GRP")]
     assert [transfer.key for transfer in decided.transfers] == ["c", "a", "b"]
@@ -68,14 +68,14 @@ def test_rounds(asked: list[Movement], expected: list[list[int]]) -> None:
 
 def test_what_is_added_moves_no_day() -> None:
     """It is a gift, so it does not keep what is there alive."""
-    there = Purse(BOB._replace(balance=10, expires_on=JULY))
-    assert put(there, 5, AUGUST, GIVEN, lifetime=False).purse.account.expires_on == JULY
-    assert put(Purse(BOB), 5, AUGUST, GIVEN, lifetime=False).purse.account.expires_on == AUGUST
-    assert put(Purse(BOB), 0, AUGUST, GIVEN, lifetime=False).purse.account.expires_on is None
+    there = AccountWithLots(BOB._replace(balance=10, expires_on=JULY))
+    assert put(there, 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == JULY
+    assert put(AccountWithLots(BOB), 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == AUGUST
+    assert put(AccountWithLots(BOB), 0, AUGUST, GIVEN, lifetime=False).after.account.expires_on is None
 
 
 @pytest.mark.parametrize(("owed", "left"), [(0, [5]), (3, [2]), (5, []), (9, [])])
 def test_what_is_added_pays_a_debt_first(owed: int, left: list[int]) -> None:
-    change = put(Purse(BOB._replace(balance=-owed)), 5, AUGUST, GIVEN, lifetime=True)
-    assert change.purse.account.balance == 5 - owed
-    assert [each.left for each in change.purse.lots] == left
+    change = put(AccountWithLots(BOB._replace(balance=-owed)), 5, AUGUST, GIVEN, lifetime=True)
+    assert change.after.account.balance == 5 - owed
+    assert [each.left for each in change.after.lots] == left

@@ -8,7 +8,7 @@ from abacus.core.ids import expiry_claim
 from abacus.ledger.decide.account_with_lots import Change
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.decide.lots import open_lots
-from abacus.ledger.store.history import purses_of
+from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
@@ -58,7 +58,7 @@ class LivingInMemory(MemoryLedger):
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
         account = self.accounts.get(id_)
-        change = lapse(self.purse(account), end, self._clock.now()) if account is not None else None
+        change = lapse(self.with_lots(account), end, self._clock.now()) if account is not None else None
         claim = _claim(id_, end, change)
         if change is not None and claim.key not in self.claims:
             self.keep(claim, change)
@@ -112,12 +112,12 @@ class LivingOnPostgres:
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
         async def work(connection: Connection) -> None:
             locked = await lock_accounts(connection, [id_])
-            purses = await purses_of(connection, locked.accounts)
-            change = lapse(purses[id_], end, self._clock.now()) if purses else None
+            accounts = await with_lots(connection, locked.accounts)
+            change = lapse(accounts[id_], end, self._clock.now()) if accounts else None
             claim = _claim(id_, end, change)
             if change is None or await connection.fetchval("select true from claim where key = $1", claim.key):
                 return
-            after = {id_: change.purse.account}
+            after = {id_: change.after.account}
             await write(connection, locked, after, [claim], [change.transfer], draws=change.draws, whole=True)
 
         await in_a_transaction(self._pool, work)

@@ -141,7 +141,7 @@ MUTANTS: Final = (
         "what the batch itself has done to an account",
         _MOVING,
         "plan_moves",
-        Node("books.purses[id_] = ..."),
+        Node("books.accounts[id_] = ..."),
         (fate("what a batch itself has spent"),),
     ),
     Mutant(
@@ -422,8 +422,8 @@ MUTANTS: Final = (
         _LAPSING,
         "_lapse_whole",
         Node(
-            "take(purse, account.available, _entry(end, posted_at, explanation))",
-            "take(purse, account.balance, _entry(end, posted_at, explanation))",
+            "take(before, account.available, _entry(end, posted_at, explanation))",
+            "take(before, account.balance, _entry(end, posted_at, explanation))",
         ),
         (lapse("test_what_is_held_stays_with_its_date"),),
     ),

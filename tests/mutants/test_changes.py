@@ -93,7 +93,7 @@ def test_what_does_not_lose_it(code: str) -> None:
         ("SELECT", Clause("updat"), "`updat` stands there 0 times"),
         ("NUMBERED", Clause("= ?"), r"`= \?` stands there 2 times"),
         ("Account.spend", Node("points", "0"), "a definition of spend stands there 0 times"),
-        ("Purse.take", Node("points", "0"), "a definition of Purse stands there 0 times"),
+        ("AccountWithLots.take", Node("points", "0"), "a definition of AccountWithLots stands there 0 times"),
     ],
 )
 def test_what_loses_it(within: str, change: Change, said: str) -> None:

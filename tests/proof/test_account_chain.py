@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import SetAside
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.decide.transfer import apply
@@ -36,8 +36,8 @@ def history(*steps: Award | MonthEnd) -> History:
         if isinstance(step, Award):
             account, transfer = apply(account, step, NOW)
             transfers.append(transfer)
-        elif (change := lapse(Purse(account), step, NOW)) is not None:
-            account = change.purse.account
+        elif (change := lapse(AccountWithLots(account), step, NOW)) is not None:
+            account = change.after.account
             transfers.append(change.transfer)
     return History(account, transfers)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from abacus.core.clock import Clock
-from abacus.ledger.decide.account_with_lots import Change, Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.allowance import Allowance, Standing
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_lots, with_used_closed
@@ -69,8 +69,8 @@ class MemoryLedger:
             for each in new
             if isinstance(each, Reversal) and (original := self._original(accounts[account_of(each)], each))
         }
-        purses = {id_: self.purse(account) for id_, account in accounts.items()}
-        decided = plan_moves(movements, self.claims, Books(purses, dict(self.holds), originals), self._clock.now())
+        by_lots = {id_: self.with_lots(account) for id_, account in accounts.items()}
+        decided = plan_moves(movements, self.claims, Books(by_lots, dict(self.holds), originals), self._clock.now())
         self.claims.update({claim.key: claim for claim in decided.claims})
         self.accounts.update(decided.accounts)
         self.transfers.extend(decided.transfers)
@@ -81,13 +81,13 @@ class MemoryLedger:
     def keep(self, claim: Claim, change: Change) -> None:
         """Write a change that was decided elsewhere: a lapse."""
         self.claims[claim.key] = claim
-        self.accounts[change.purse.account.id] = change.purse.account
+        self.accounts[change.after.account.id] = change.after.account
         self.transfers.append(change.transfer)
         self.draws.extend(change.draws)
 
-    def purse(self, account: Account) -> Purse:
+    def with_lots(self, account: Account) -> AccountWithLots:
         lots = open_lots(account, self.lots(account)) if account.lifetime else []
-        return Purse(account, tuple(lots))
+        return AccountWithLots(account, tuple(lots))
 
     def lots(self, account: Account) -> list[Lot]:
         """Those after the account's cursor."""

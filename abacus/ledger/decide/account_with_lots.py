@@ -12,7 +12,7 @@ from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 
 
-class Purse(NamedTuple):
+class AccountWithLots(NamedTuple):
     """An account and, where it goes by lots, what remains of each, the oldest first."""
 
     account: Account
@@ -20,9 +20,9 @@ class Purse(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a movement comes to."""
+    """What a movement comes to: the account after it, the transfer, and what else is to be written."""
 
-    purse: Purse
+    after: AccountWithLots
     transfer: Transfer
     draws: Sequence[Draw] = ()
     hold: Hold | None = None
@@ -45,26 +45,27 @@ class Entry(NamedTuple):
 _NONE: Final[Mapping[int, int]] = {}
 
 
-def take(purse: Purse, points: int, entry: Entry, *, by_name: Mapping[int, int] = _NONE) -> Change:
+def take(before: AccountWithLots, points: int, entry: Entry, *, by_name: Mapping[int, int] = _NONE) -> Change:
     """Take points out: those named of lots by their `seq`, the rest from the oldest. Whether they are there is the
     caller's business; what is not there becomes a debt.
     """
-    account, lots = purse
+    account, lots = before
     unnamed = [each._replace(left=each.left - by_name.get(each.lot.seq, 0)) for each in lots]
     from_oldest = points - sum(by_name.values())
     staying = after_oldest(unnamed, from_oldest)
-    after, transfer = _moved(account, -points, entry, _day_after_taking(account, points, staying), None)
+    taken, transfer = _moved(account, -points, entry, _day_after_taking(account, points, staying), None)
+    taken = taken._replace(lots_drawn=account.lots_drawn + from_oldest)
     draws = [
-        Draw(account.member_id, account.program, lot_seq, transfer.seq, taken) for lot_seq, taken in by_name.items()
+        Draw(account.member_id, account.program, lot_seq, transfer.seq, drawn) for lot_seq, drawn in by_name.items()
     ]
-    return Change(Purse(after._replace(lots_drawn=account.lots_drawn + from_oldest), tuple(staying)), transfer, draws)
+    return Change(AccountWithLots(taken, tuple(staying)), transfer, draws)
 
 
-def put(purse: Purse, points: int, good_until: date | None, entry: Entry, *, lifetime: bool) -> Change:
-    """Put points in, as a gift is: it does not keep other points alive, and without a day has none of its own. They are
-    a lot of their own; what was empty goes by what comes.
+def put(before: AccountWithLots, points: int, good_until: date | None, entry: Entry, *, lifetime: bool) -> Change:
+    """Put points in, as a lot of their own. As a gift does, they leave the expiry of other points alone; without
+    `good_until` they set none. An empty account lapses by lots from now on if `lifetime` says so.
     """
-    account, lots = purse
+    account, lots = before
     if account.balance <= 0:
         account = account._replace(lifetime=lifetime)
     if not account.lifetime:
@@ -72,22 +73,22 @@ def put(purse: Purse, points: int, good_until: date | None, entry: Entry, *, lif
         if points and good_until is not None:
             day = expiry_after(day, good_until, activity=False)
         after, transfer = _moved(account, points, entry, day, None)
-        return Change(Purse(after), transfer)
+        return Change(AccountWithLots(after), transfer)
     after, transfer = _moved(account, points, entry, day_with_lot(account, points, good_until), good_until)
     left = min(points, after.balance)
     lot = Lot(transfer.seq, entry.key, points, 0, entry.occurred_at, good_until)
-    return Change(Purse(after, (*lots, OpenLot(lot, left)) if left > 0 else lots), transfer)
+    return Change(AccountWithLots(after, (*lots, OpenLot(lot, left)) if left > 0 else lots), transfer)
 
 
-def leave(purse: Purse, entry: Entry) -> Change:
-    """Neither: only what is held changes."""
-    after, transfer = _moved(purse.account, 0, entry, purse.account.expires_on, None)
-    return Change(Purse(after, purse.lots), transfer)
+def leave(before: AccountWithLots, entry: Entry) -> Change:
+    """Leave the points as they are: only the held points change."""
+    after, transfer = _moved(before.account, 0, entry, before.account.expires_on, None)
+    return Change(AccountWithLots(after, before.lots), transfer)
 
 
 def _day_after_taking(account: Account, points: int, staying: Sequence[OpenLot]) -> date | None:
     if account.balance <= points:
-        return None  # nothing is left to lapse; what comes next brings a day of its own
+        return None  # nothing is left to lapse; the next points bring a day of their own
     return first_day(staying) if account.lifetime else account.expires_on
 
 

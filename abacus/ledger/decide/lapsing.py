@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from abacus.core.sources import CLOCK
-from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, take
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, take
 from abacus.ledger.types.award import Kind
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Lapsed, LapsedByLots, LapsedWhole
@@ -18,21 +18,21 @@ class MonthEnd(NamedTuple):
     lapsed_at: datetime
 
 
-def lapse(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | None:
+def lapse(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change | None:
     """What becomes of the account; nothing where nothing lapses, because the member was active again or has nothing to
     lose.
 
     What is held stays, and its date with it: it lapses with a later month's end if it is released.
     """
-    account = purse.account
+    account = before.account
     day = account.expires_on
     if day is None or day > end.last_day or account.available <= 0:
         return None
-    return _lapse_lots(purse, end, posted_at) if account.lifetime else _lapse_whole(purse, end, day, posted_at)
+    return _lapse_lots(before, end, posted_at) if account.lifetime else _lapse_whole(before, end, day, posted_at)
 
 
-def _lapse_whole(purse: Purse, end: MonthEnd, day: date, posted_at: datetime) -> Change:
-    account = purse.account
+def _lapse_whole(before: AccountWithLots, end: MonthEnd, day: date, posted_at: datetime) -> Change:
+    account = before.account
     explanation = LapsedWhole(
         balance=account.balance,
         held=account.held,
@@ -41,19 +41,19 @@ def _lapse_whole(purse: Purse, end: MonthEnd, day: date, posted_at: datetime) ->
         lots_closed=account.lots_closed,
         lots_drawn=account.lots_drawn,
     )
-    change = take(purse, account.available, _entry(end, posted_at, explanation))
-    after = change.purse.account._replace(lapsed_seq=change.transfer.seq)
+    change = take(before, account.available, _entry(end, posted_at, explanation))
+    after = change.after.account._replace(lapsed_seq=change.transfer.seq)
     if not account.held:
         after = after._replace(lots_closed=after.last_seq, lots_drawn=0)
-    return change._replace(purse=Purse(after))
+    return change._replace(after=AccountWithLots(after))
 
 
-def _lapse_lots(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | None:
-    account = purse.account
+def _lapse_lots(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change | None:
+    account = before.account
     may_go = account.available
     lapsing: dict[int, int] = {}
     days: list[date] = []
-    for each in purse.lots:
+    for each in before.lots:
         day = each.lot.expires_on
         if day is not None and day <= end.last_day and may_go:
             lapsing[each.lot.seq] = min(each.left, may_go)
@@ -69,9 +69,9 @@ def _lapse_lots(purse: Purse, end: MonthEnd, posted_at: datetime) -> Change | No
         points=-points,
         lots=tuple(lapsing.items()),
     )
-    change = take(purse, points, _entry(end, posted_at, explanation), by_name=lapsing)
-    after = change.purse.account._replace(lapsed_seq=change.transfer.seq)
-    return change._replace(purse=change.purse._replace(account=after))
+    change = take(before, points, _entry(end, posted_at, explanation), by_name=lapsing)
+    after = change.after.account._replace(lapsed_seq=change.transfer.seq)
+    return change._replace(after=change.after._replace(account=after))
 
 
 def _entry(end: MonthEnd, posted_at: datetime, explanation: Lapsed) -> Entry:

@@ -86,10 +86,10 @@ def after_oldest(lots: Sequence[OpenLot], points: int) -> list[OpenLot]:
 
 
 def changed_modes(awards: Iterable[Award], accounts: dict[AccountId, Account]) -> dict[AccountId, bool]:
-    """The accounts that these awards will have go by lots, or not any more.
+    """The accounts whose way of lapsing these awards change, and whether each lapses by lots from now on.
 
-    Activity under a lifetime card makes an account go by lots, and it does until it is empty; what is empty goes by
-    what comes.
+    Activity under a lifetime card makes an account lapse by lots until it is empty. An empty account takes the way of
+    the next award.
     """
     wanted: dict[AccountId, bool] = {}
     for award in awards:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from abacus.core.errors import SetAside
-from abacus.ledger.decide.account_with_lots import Change, Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.adjust import adjust
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
@@ -32,7 +32,7 @@ from abacus.ledger.types.transfer import Transfer
 class Books(NamedTuple):
     """What is known, under lock, of what a round of movements touches."""
 
-    purses: dict[AccountId, Purse]
+    accounts: dict[AccountId, AccountWithLots]
     holds: dict[UUID, Hold]
     originals: Mapping[str, Original]
 
@@ -86,36 +86,36 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
             continue
         id_ = account_of(movement)
         try:
-            change = _change(books, books.purses[id_], movement, now)
+            change = _change(books, books.accounts[id_], movement, now)
         except (Declined, SetAside) as fault:
             outcomes.append(Moved(movement, Status.REFUSED, fault=fault))
             continue
-        books.purses[id_] = change.purse
-        changed[id_] = change.purse.account
+        books.accounts[id_] = change.after
+        changed[id_] = change.after.account
         if change.hold is not None:
             books.holds[change.hold.hold_id] = holds[change.hold.hold_id] = change.hold
         claims.enter(movement.key, Claim(movement.key, *id_, change.transfer.seq, movement.fingerprint))
         transfers.append(change.transfer)
         draws += change.draws
-        outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.purse.account))
+        outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.after.account))
     accounts = {id_: changed[id_] for id_ in sorted(changed)}
     return Moves(outcomes, transfers, sorted(claims.entered.values()), accounts, draws, list(holds.values()))
 
 
-def _change(books: Books, purse: Purse, movement: Movement, now: datetime) -> Change:
+def _change(books: Books, before: AccountWithLots, movement: Movement, now: datetime) -> Change:
     match movement:
         case Spend():
-            return spend(purse, movement, now)
+            return spend(before, movement, now)
         case Reserve():
-            return reserve(purse, movement, now)
+            return reserve(before, movement, now)
         case Capture():
-            return capture(purse, _hold(books, movement), movement, now)
+            return capture(before, _hold(books, movement), movement, now)
         case Release():
-            return release(purse, _hold(books, movement), movement, now)
+            return release(before, _hold(books, movement), movement, now)
         case Adjustment():
-            return adjust(purse, movement, now)
+            return adjust(before, movement, now)
         case Reversal():
-            return reverse(purse, books.originals.get(movement.reverses), movement, now)
+            return reverse(before, books.originals.get(movement.reverses), movement, now)
 
 
 def _hold(books: Books, movement: Capture | Release) -> Hold | None:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import fingerprint, opening_key
 from abacus.core.sources import IMPORT
-from abacus.ledger.decide.account_with_lots import Entry, Purse, put
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
@@ -51,5 +51,5 @@ def open_with(account: Account, opening: Opening, origin: Origin, now: datetime)
     explanation = Imported(points=opening.points, reason=REASON, by=origin.by, imported_from=origin.source)
     actor = f"import:{origin.source}"
     entry = Entry(Kind.ADJUST, origin.key(opening), text_of(explanation), now, now, IMPORT, actor=actor)
-    change = put(Purse(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
-    return change.purse.account, change.transfer
+    change = put(AccountWithLots(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
+    return change.after.account, change.transfer

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
-from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, put, take
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal
 from abacus.ledger.types.transfer import Transfer
@@ -61,20 +61,20 @@ class Original(NamedTuple):
         return sum(each.due for each in self.earlier)
 
 
-def reverse(purse: Purse, original: Original | None, asked: Reversal, now: datetime) -> Change:
+def reverse(before: AccountWithLots, original: Original | None, asked: Reversal, now: datetime) -> Change:
     """Raises `Declined` for what cannot be taken back, and `SetAside` for a refund that contradicts its transaction."""
     if original is None:
         raise Declined(Decline.NOT_REVERSIBLE, f"no transfer of this account has the key {asked.reverses}")
     transfer = original.transfer
     if transfer.kind in _GAVE and transfer.points >= 0:
-        return _take_back(purse, original, asked, now)
+        return _take_back(before, original, asked, now)
     if transfer.kind in {Kind.SPEND, Kind.ADJUST}:
-        return _give_back(purse, original, asked, now)
+        return _give_back(before, original, asked, now)
     raise Declined(Decline.NOT_REVERSIBLE, f"a transfer of kind {transfer.kind} cannot be taken back")
 
 
-def _take_back(purse: Purse, original: Original, asked: Reversal, now: datetime) -> Change:
-    account = purse.account
+def _take_back(before: AccountWithLots, original: Original, asked: Reversal, now: datetime) -> Change:
+    account = before.account
     due = _due(original, asked)
     may_take = due if asked.on_shortfall is OnShortfall.NEGATIVE else max(0, account.available)
     own = min(due, original.left, may_take)
@@ -88,13 +88,13 @@ def _take_back(purse: Purse, original: Original, asked: Reversal, now: datetime)
         clipped=due - expired - own - others,
     )
     by_name = {original.transfer.seq: own} if own else {}
-    return take(purse, own + others, _entry(asked, explanation, now), by_name=by_name)
+    return take(before, own + others, _entry(asked, explanation, now), by_name=by_name)
 
 
-def _give_back(purse: Purse, original: Original, asked: Reversal, now: datetime) -> Change:
+def _give_back(before: AccountWithLots, original: Original, asked: Reversal, now: datetime) -> Change:
     due = _due(original, asked)
     entry = _entry(asked, _explained(original, asked, due, due), now)
-    return put(purse, due, asked.expires_on, entry, lifetime=asked.lifetime)
+    return put(before, due, asked.expires_on, entry, lifetime=asked.lifetime)
 
 
 def _due(original: Original, asked: Reversal) -> int:

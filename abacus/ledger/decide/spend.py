@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from abacus.core.ids import fingerprint
-from abacus.ledger.decide.account_with_lots import Change, Entry, Purse, leave, take
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, leave, take
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import (
@@ -22,21 +22,21 @@ from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
 
 
-def spend(purse: Purse, asked: Spend, now: datetime) -> Change:
+def spend(before: AccountWithLots, asked: Spend, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
-    check_available(purse.account, asked.points)
+    check_available(before.account, asked.points)
     explanation = Spent(
         points=-asked.points,
         reason=asked.reason,
         spent_by=asked.actor,
-        available=purse.account.available - asked.points,
+        available=before.account.available - asked.points,
     )
-    return take(purse, asked.points, _entry(Kind.SPEND, asked, explanation, now))
+    return take(before, asked.points, _entry(Kind.SPEND, asked, explanation, now))
 
 
-def reserve(purse: Purse, asked: Reserve, now: datetime) -> Change:
+def reserve(before: AccountWithLots, asked: Reserve, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
-    account = purse.account
+    account = before.account
     check_available(account, asked.points)
     explanation = Held(
         points=0,
@@ -47,7 +47,7 @@ def reserve(purse: Purse, asked: Reserve, now: datetime) -> Change:
         held_by=asked.actor,
         available=account.available - asked.points,
     )
-    change = leave(purse, _entry(Kind.HOLD, asked, explanation, now, held=asked.points))
+    change = leave(before, _entry(Kind.HOLD, asked, explanation, now, held=asked.points))
     placed = Hold(
         asked.member_id,
         asked.hold_id,
@@ -63,7 +63,7 @@ def reserve(purse: Purse, asked: Reserve, now: datetime) -> Change:
     return change._replace(hold=placed)
 
 
-def capture(purse: Purse, held: Hold | None, asked: Capture, now: datetime) -> Change:
+def capture(before: AccountWithLots, held: Hold | None, asked: Capture, now: datetime) -> Change:
     """Raises `Declined` for a hold that is not open, or too small. The points are there: they were held."""
     found = _open(held)
     if found.until <= now:
@@ -76,13 +76,13 @@ def capture(purse: Purse, held: Hold | None, asked: Capture, now: datetime) -> C
         hold=str(found.hold_id),
         held=-found.points,
         spent_by=asked.actor,
-        available=purse.account.available + found.points - points,
+        available=before.account.available + found.points - points,
     )
-    change = take(purse, points, _entry(Kind.SPEND, asked, explanation, now, held=-found.points))
+    change = take(before, points, _entry(Kind.SPEND, asked, explanation, now, held=-found.points))
     return change._replace(hold=found._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
 
 
-def release(purse: Purse, held: Hold | None, asked: Release, now: datetime) -> Change:
+def release(before: AccountWithLots, held: Hold | None, asked: Release, now: datetime) -> Change:
     """Raises `Declined` for a hold that is not open, or not over yet when it is to expire."""
     found = _open(held)
     if asked.because is Because.EXPIRED and found.until > now:
@@ -92,9 +92,9 @@ def release(purse: Purse, held: Hold | None, asked: Release, now: datetime) -> C
         hold=str(found.hold_id),
         held=-found.points,
         because=asked.because,
-        available=purse.account.available + found.points,
+        available=before.account.available + found.points,
     )
-    change = leave(purse, _entry(Kind.RELEASE, asked, explanation, now, held=-found.points))
+    change = leave(before, _entry(Kind.RELEASE, asked, explanation, now, held=-found.points))
     return change._replace(hold=found._replace(status=HoldStatus(asked.because), settled_seq=change.transfer.seq))
 
 

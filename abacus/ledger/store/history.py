@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.lots import Lot, changed_modes, first_day, open_lots, with_used_closed
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
@@ -88,17 +88,19 @@ async def lots_after(
     return found
 
 
-async def purses_of(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, Purse]:
+async def with_lots(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, AccountWithLots]:
     """Locked accounts with their lots, where they go by them."""
     by_lots = [account for account in accounts.values() if account.lifetime]
     lots = await lots_after(connection, by_lots) if by_lots else {}
-    return {id_: Purse(account, tuple(open_lots(account, lots.get(id_, [])))) for id_, account in accounts.items()}
+    return {
+        id_: AccountWithLots(account, tuple(open_lots(account, lots.get(id_, [])))) for id_, account in accounts.items()
+    }
 
 
 async def with_modes_changed(
     connection: Connection, accounts: dict[AccountId, Account], awards: Sequence[Award]
 ) -> None:
-    """Have the accounts go by lots, or not any more, as these awards will have it."""
+    """Put into `accounts` those whose way of lapsing these awards change."""
     modes = changed_modes(awards, accounts)
     turning = [accounts[id_] for id_, lifetime in modes.items() if lifetime]
     lots = await lots_after(connection, [each for each in turning if each.balance > 0]) if turning else {}

@@ -9,7 +9,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
-from abacus.ledger.store.history import original_of, purses_of, with_cursor_moved
+from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import HOLD_COLUMNS, read_hold
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account, AccountId
@@ -74,7 +74,7 @@ async def _books(connection: Connection, new: Sequence[Movement], accounts: dict
             found = await original_of(connection, touched[id_], each)
             if found is not None:
                 originals[each.reverses] = found
-    return Books(await purses_of(connection, touched), await _holds(connection, new), originals)
+    return Books(await with_lots(connection, touched), await _holds(connection, new), originals)
 
 
 async def _holds(connection: Connection, new: Sequence[Movement]) -> dict[UUID, Hold]:

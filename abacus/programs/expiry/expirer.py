@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
-from abacus.ledger.store.history import purses_of
+from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.platform.metrics import EXPIRED, EXPIRED_POINTS
 from abacus.platform.postgres import Connection, Pool, passing_failures
@@ -70,7 +70,7 @@ class Expirer:
             return None
         locked = await lock_accounts(connection, envelope.accounts)
         earlier = await claimed(connection, (claim_of(envelope, id_) for id_ in envelope.accounts))
-        accounts = await purses_of(connection, locked.accounts)
+        accounts = await with_lots(connection, locked.accounts)
         now = self._clock.now()
         lapsed = lapse_all(accounts.values(), earlier, envelope, now)
         await write(

@@ -21,7 +21,7 @@ from abacus.engage.notify.decide.news import (
     fields_of,
 )
 from abacus.engage.notify.decide.notice import Notice, heard
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind as LedgerKind
@@ -90,7 +90,7 @@ def test_what_the_relay_publishes_is_heard() -> None:
 
 def test_what_the_expirer_posts_is_heard() -> None:
     account = Account("bob", "GRP", "SG", 60, 0, 60, date(2026, 5, 31), 2, b"")
-    lapsed = lapse(Purse(account), MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
+    lapsed = lapse(AccountWithLots(account), MonthEnd("expiry:2026-05", date(2026, 5, 31), AT - timedelta(days=30)), AT)
     assert lapsed is not None
     news = Expired(program="GRP", country="SG", points=60, count=1, balance=0)
     assert heard(encode_event(lapsed.transfer)) == Notice("bob", "bob:GRP:3", AT, 3, news)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.decide.transfer import apply
@@ -78,9 +78,9 @@ def history(awards: list[Award]) -> tuple[Account, list[Transfer]]:
     for number, award in enumerate(awards):
         account, transfer = apply(account, award._replace(key=f"import:old{number}:bob:GRP"), NOW)
         transfers.append(transfer)
-    lapsed = lapse(Purse(account), END, END.lapsed_at)
+    lapsed = lapse(AccountWithLots(account), END, END.lapsed_at)
     if lapsed is not None:
-        account = lapsed.purse.account
+        account = lapsed.after.account
         transfers.append(lapsed.transfer)
     return account, transfers
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.ids import expiry_claim, fingerprint
-from abacus.ledger.decide.account_with_lots import Purse
+from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lapsing import lapse
 from abacus.ledger.decide.lots import Draw
@@ -33,7 +33,9 @@ def claim_of(envelope: Envelope, id_: AccountId) -> str:
     return expiry_claim(str(envelope.month), *id_)
 
 
-def lapse_all(accounts: Iterable[Purse], claimed: Mapping[str, Claim], envelope: Envelope, now: datetime) -> Lapsed:
+def lapse_all(
+    accounts: Iterable[AccountWithLots], claimed: Mapping[str, Claim], envelope: Envelope, now: datetime
+) -> Lapsed:
     """Decide an envelope. `accounts` are those of it that exist, locked, and `claimed` its keys that are taken."""
     lapsed = Lapsed({}, [], [], [])
     gate = Gate(claimed)
@@ -44,7 +46,7 @@ def lapse_all(accounts: Iterable[Purse], claimed: Mapping[str, Claim], envelope:
         change = None if gate.earlier(key, facts) else lapse(account, envelope.end, now)
         if change is None:
             continue
-        lapsed.accounts[id_] = change.purse.account
+        lapsed.accounts[id_] = change.after.account
         lapsed.claims.append(Claim(key, *id_, change.transfer.seq, facts))
         lapsed.transfers.append(change.transfer)
         lapsed.draws.extend(change.draws)
