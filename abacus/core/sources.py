@@ -45,3 +45,13 @@ def source_sql(table: str) -> str:
     when 'api' then '{_PARTNER}' || split_part({table}.key, ':', 2)
     {" ".join(f"when '{prefix}' then 'person:' || {table}.actor" for prefix in _BY_HAND)}
     {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
+
+
+def is_partner_sql(table: str) -> str:
+    """SQL for whether a row of `transfer` is a partner's."""
+    return f"starts_with({source_sql(table)}, '{_PARTNER}')"
+
+
+def partner_sql(table: str) -> str:
+    """SQL for the partner of a row of `transfer`; null where it is nobody's."""
+    return f"case when {is_partner_sql(table)} then substr({source_sql(table)}, {len(_PARTNER) + 1}) end"

@@ -37,6 +37,7 @@ class PointEventData(BaseModel):
     country: str
     occurred_at: datetime
     expires_on: date | None
+    source: str | None  # where the points came from: stream, partner:acme, person:ann, import, clock
     explanation: Document
 
 
@@ -85,6 +86,7 @@ def encode_event(transfer: Transfer) -> bytes:
                 "country": transfer.country,
                 "occurred_at": transfer.occurred_at,
                 "expires_on": transfer.expires_on,
+                "source": transfer.known_source,
                 "explanation": orjson.Fragment(transfer.explanation),
             },
         }

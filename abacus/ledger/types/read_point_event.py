@@ -5,7 +5,7 @@ All of an event is checked here but its explanation, which is most of the event:
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import AwareDatetime, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -40,6 +40,7 @@ class PointData(TypedDict):
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
     occurred_at: _Time
     expires_on: _Day | None
+    source: NotRequired[str | None]  # events that were published before transfers had a source lack it
 
 
 class ReadEvent(TypedDict):

@@ -11,8 +11,8 @@ from typing import Any, Final
 import asyncpg
 
 from abacus.core.errors import Reason, Refused
-from abacus.core.ids import PARTNERS
 from abacus.core.points import MAX_POINTS, Rounding
+from abacus.core.sources import is_partner_sql
 from abacus.oversight.backtest.decide.difference import GRANTED, Backtest, Replayed
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
@@ -35,7 +35,7 @@ def _statement(card: RateCard) -> Statement:
         from transfer t
         cross join lateral {FACTS}
         where t.kind = 'earn' and t.occurred_at >= :since and t.occurred_at < :until
-            and case when starts_with(:scope, 'partner:') then starts_with(t.key, '{PARTNERS}')
+            and case when starts_with(:scope, 'partner:') then {is_partner_sql("t")}
                 else t.country = :scope end
             and coalesce(split_part(e.card, '@', 1) = :scope, true)
     ), priced as (

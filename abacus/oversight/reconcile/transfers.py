@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from abacus.core.ids import PARTNERS
+from abacus.core.sources import STREAM, is_partner_sql, source_sql
 from abacus.ledger.types.award import Kind
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, AskGroup, Finding, Origin, Posted, What
 from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, verdict_of_ask
@@ -15,8 +15,8 @@ from abacus.platform.sql import Statement, columns, row_of
 from abacus.proof.examine import CLAIMED_AS
 
 _WINDOW: Final = "t.posted_at >= :start and t.posted_at < :end"
-_OF_MESSAGES: Final = "(t.key like 'txn:%' or t.key like 'event:%' or t.key like 'refund:%')"
-_OF_PARTNERS: Final = f"(t.kind = '{Kind.EARN}' and t.key like '{PARTNERS}%')"
+_OF_MESSAGES: Final = f"({source_sql('t')} = '{STREAM}')"
+_OF_PARTNERS: Final = f"(t.kind = '{Kind.EARN}' and {is_partner_sql('t')})"
 
 _ORIGINS: Final = f"""
 select t.kind, t.key, t.member_id, t.program, t.seq, t.points,

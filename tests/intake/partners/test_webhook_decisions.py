@@ -11,6 +11,7 @@ import pytest
 
 from abacus.core.errors import Unreadable
 from abacus.core.ids import award_id
+from abacus.core.sources import source_of_key
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
@@ -47,7 +48,7 @@ def transfer(key: str = "api:acme:w:1") -> Transfer:
         explanation=b'{"granted_by":"acme","points":100}',
         reverses=None,
         actor=None,
-        source="partner:acme",
+        source=source_of_key(key),
         format=CURRENT,
         hash=b"",
     )

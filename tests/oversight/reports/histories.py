@@ -48,7 +48,9 @@ class Move:
         return orjson.dumps(said)
 
     def key(self, number: str) -> str:
-        return f"api:{self.partner}:{number}" if self.partner and self.kind != "spend" else f"txn:test:{number}"
+        if self.partner is None:
+            return f"txn:test:{number}"
+        return f"capture:{number}" if self.kind == "spend" else f"api:{self.partner}:{number}"
 
 
 @dataclass(frozen=True)

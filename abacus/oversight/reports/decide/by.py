@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeVar
 
-from abacus.core.ids import PARTNERS
+from abacus.core.sources import partner_sql
 from abacus.pricing.explanation.sql import factor, text
 
 
@@ -18,12 +18,13 @@ class By(StrEnum):
 
 NOT_NAMED: Final = "-"  # where a transfer names none
 
-# Of a transfer `t` of an account `a`. A capture's key is the hold's, so a spend says itself whose it is.
+# Of a transfer `t` of an account `a`. A capture has its hold's key; one that was written without a source says in its
+# explanation whose it is.
 SQL: Final[Mapping[By, str]] = {
     By.COUNTRY: "a.country",
     By.TIER: f"case t.kind when 'earn' then coalesce({factor('tier')}, '{NOT_NAMED}') else '{NOT_NAMED}' end",
-    By.PARTNER: f"coalesce(case t.kind when 'spend' then {text('spent_by')} end,"
-    f" case when starts_with(t.key, '{PARTNERS}') then split_part(t.key, ':', 2) else '{NOT_NAMED}' end)",
+    By.PARTNER: f"coalesce({partner_sql('t')},"
+    f" case when t.source is null and starts_with(t.key, 'capture:') then {text('spent_by')} end, '{NOT_NAMED}')",
 }
 
 

@@ -44,7 +44,7 @@ class _Asked(NamedTuple):
 def posted(event: bytes) -> Message | None:
     """What the partner is told of a point event; nothing for an event that is no partner's. Raises `Unreadable`."""
     read = _READ(event)
-    asked = None if read is None else _asked(read["data"]["key"])
+    asked = None if read is None else _asked(read["data"]["key"], read["data"].get("source"))
     if read is None or asked is None:
         return None
     data, at = read["data"], read["time"]
@@ -85,8 +85,8 @@ def message_id(partner_id: str, type_: MessageType, key: str) -> str:
     return f"msg_{fingerprint((partner_id, type_, key))}"
 
 
-def _asked(key: str) -> _Asked | None:
-    partner_id = partner_of(source_of_key(key))
+def _asked(key: str, source: str | None = None) -> _Asked | None:
+    partner_id = partner_of(source or source_of_key(key))
     if partner_id is None or not is_partner_id(partner_id):
         return None
     return _Asked(partner_id, key, key.removeprefix(partner_key(partner_id, "")))
