@@ -19,6 +19,7 @@ from benchmarks import (
     expiry,
     footprint,
     growth,
+    hot_accounts,
     importing,
     notify,
     pipeline,
@@ -38,6 +39,7 @@ from benchmarks.report import Figure, judged_anywhere, machine, markdown
 PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
+    "hot": lambda directory, _: uvloop.run(hot_accounts.measure(directory)),
     "footprint": lambda directory, _: uvloop.run(footprint.measure(directory)),
     "singly": lambda _, chosen: uvloop.run(singly.measure(chosen.accounts)),
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
