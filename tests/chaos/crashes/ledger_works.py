@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from abacus.core.errors import Reason
 from abacus.core.ids import partner_key
+from abacus.core.sources import partner_source
 from abacus.intake.earning.decide.calculate import reversal_of
 from abacus.intake.earning.decide.transaction import Refunded, read_transaction
 from abacus.ledger.store.read import LedgerReader
@@ -95,6 +96,7 @@ class PartnersAwards(Work):
                 self.lane.book,
                 paid(self.mark, who, number),
                 key=partner_key(self._partner, str(number)),
+                source=partner_source(self._partner),
                 activity=False,
             )
             for number, who in enumerate(("ann", "bob"))
