@@ -30,6 +30,13 @@ _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing 
 REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason("abacus.intake.awarding.isolate_failures", "isolate_failures", "isolate_failures(*", _REFUSED),
+    _Reason(
+        "abacus.ledger.store.rows",
+        "in_a_transaction",
+        "asyncio.sleep*",
+        "only when another batch claims the same key or opens the same account at that moment; nothing is in hand",
+    ),
+    _Reason("abacus.ledger.store.rows", "_append", "*stamped*", "only when a batch waited past a later transaction id"),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
