@@ -159,10 +159,9 @@ def column(values: Iterable[object]) -> str:
     return joined
 
 
-def array(parameter: int | str, type_: str) -> str:
-    """SQL for the array in a parameter, numbered or named (`abacus.platform.sql`), that was made by `column`."""
-    written = f"${parameter}" if isinstance(parameter, int) else f":{parameter}"
-    return f"string_to_array({written}::text, e'\\x1f', '')::{type_}[]"
+def array(name: str, type_: str) -> str:
+    """SQL for the array in a named parameter (`abacus.platform.sql`) that was made by `column`."""
+    return f"string_to_array(:{name}::text, e'\\x1f', '')::{type_}[]"
 
 
 def is_passing(error: asyncpg.PostgresError) -> bool:

@@ -13,6 +13,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.settings import Settings
+from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.pricing.decide.book import CardBook
@@ -27,16 +28,16 @@ _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members
 _STALLED_S: Final = 60.0
 
 # What was posted since the demo began and nobody was told of, messages that wait, and notices that no message has yet.
-_UNTOLD: Final = """
-select (select count(*) from transfer t where t.posted_at >= $1 and t.points <> 0 and not exists (
+_UNTOLD: Final = Statement("""
+select (select count(*) from transfer t where t.posted_at >= :since and t.points <> 0 and not exists (
             select from notice n where n.member_id = t.member_id
             and n.event_id = t.member_id || ':' || t.program || ':' || t.seq))
-    + (select count(*) from tier_change c where c.changed_at >= $1 and not exists (
+    + (select count(*) from tier_change c where c.changed_at >= :since and not exists (
             select from notice n where n.member_id = c.member_id
-            and n.event_id = c.member_id || ':' || c.program || ':tier:' || c.n))
+            and n.event_id = c.member_id || ':' || c.program || ':' || 'tier' || ':' || c.n))
     + (select count(*) from notice where told_at is null)
     + (select count(*) from notification where sent_at is null and parked_at is null)
-"""
+""")
 
 
 async def until_eve_has_risen(pool: Pool) -> None:
@@ -66,7 +67,7 @@ async def end_the_month(complete: Settings, pool: Pool) -> None:
 async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
     async def nothing_is_left() -> bool:
         async with passing_failures():
-            return not await pool.fetchval(_UNTOLD, since)
+            return not await pool.fetchval(*_UNTOLD(since=since))
 
     await _until(nothing_is_left, "the notifier")
 

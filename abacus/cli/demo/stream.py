@@ -28,10 +28,13 @@ from abacus.platform.metrics import (
 )
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.settings import Settings
+from abacus.platform.sql import Statement
 
 _CHUNK: Final = 500
 _AHEAD: Final = 4000  # messages the producer may be ahead: a burst larger than any the embedded queue keeps fast
 _STALLED_S: Final = 120.0
+
+_POSTED: Final = Statement("select key, posted_at from transfer where posted_at >= :since")
 
 
 class Counts:
@@ -148,5 +151,7 @@ async def _latencies_ms(pool: Pool, produced_at: dict[str, datetime]) -> list[fl
     """From produced to posted, of what was posted in this run."""
     first = min(produced_at.values())
     async with passing_failures():
-        rows = await pool.fetch("select key, posted_at from transfer where posted_at >= $1", first)
-    return sorted((row[1] - produced_at[row[0]]).total_seconds() * 1000 for row in rows if row[0] in produced_at)
+        rows = await pool.fetch(*_POSTED(since=first))
+    return sorted(
+        (posted_at - produced_at[key]).total_seconds() * 1000 for key, posted_at in rows if key in produced_at
+    )

@@ -37,10 +37,11 @@ coalesce(
 _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
 
 _THEN: Final = Statement(f"""
-select u.program, u.country, t.balance_after,
+select u.program, u.country, t.balance_after as balance,
     (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
-        where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq and h.kind in {_HOLDING_KINDS}),
-    {_TIER_THEN}, t.expires_on
+        where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq
+            and h.kind in {_HOLDING_KINDS}) as held,
+    {_TIER_THEN} as tier, t.expires_on
 from account u
 cross join lateral (
     select * from transfer t where t.member_id = u.member_id and t.program = u.program and t.posted_at <= :moment
@@ -95,7 +96,8 @@ class MemberReader:
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[Then]:
         """As the transfers posted until then left it. An account that had none is not there. Raises `Unavailable`."""
         async with passing_failures():
-            return [Then(*row) for row in await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))]
+            rows = await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))
+        return [row_of(Then, row) for row in rows]
 
     async def _read(self, together: Sequence[Waiting[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}

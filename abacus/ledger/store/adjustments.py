@@ -1,6 +1,6 @@
-"""Adjustments that need a second person: asked for, looked at by somebody else, then posted or rejected.
+"""Adjustments that need a second person: one person requests it, another approves or rejects it.
 
-A small one is posted at once. The two never mix: what is pending has not touched the account.
+A small adjustment is posted at once. A pending adjustment has not touched the account.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
-import asyncpg
-
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.core.ids import award_id
@@ -18,10 +16,11 @@ from abacus.core.sources import partner_source, person_source
 from abacus.ledger.types.movement import Adjustment, Moved, Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
 
 
 class Step(StrEnum):
-    """How far an adjustment has come. What is approved is being posted, or was cut off while it was."""
+    """How far an adjustment has come. An approved one is being posted, or its posting was cut off."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -53,18 +52,40 @@ class Requested(NamedTuple):
     @property
     def movement(self) -> Adjustment:
         return Adjustment(
-            self.key,
-            self.member_id,
-            self.program,
-            self.country,
-            self.fingerprint,
-            self.points,
-            self.reason,
-            self.actor,
-            partner_source(self.asked_by) if self.asked_by is not None else person_source(self.actor),
-            self.decided_by,
-            self.expires_on,
-            self.lifetime,
+            key=self.key,
+            member_id=self.member_id,
+            program=self.program,
+            country=self.country,
+            fingerprint=self.fingerprint,
+            points=self.points,
+            reason=self.reason,
+            actor=self.actor,
+            source=partner_source(self.asked_by) if self.asked_by is not None else person_source(self.actor),
+            approved_by=self.decided_by,
+            expires_on=self.expires_on,
+            lifetime=self.lifetime,
+        )
+
+    @classmethod
+    def of(cls, adjustment: Adjustment, asked_by: str | None, now: datetime) -> "Requested":
+        return cls(
+            member_id=adjustment.member_id,
+            adjustment_id=award_id(adjustment.key),
+            key=adjustment.key,
+            program=adjustment.program,
+            country=adjustment.country,
+            points=adjustment.points,
+            expires_on=adjustment.expires_on,
+            lifetime=adjustment.lifetime,
+            reason=adjustment.reason,
+            actor=adjustment.actor,
+            asked_by=asked_by,
+            fingerprint=adjustment.fingerprint,
+            status=Step.PENDING,
+            asked_at=now,
+            decided_by=None,
+            decided_at=None,
+            note=None,
         )
 
 
@@ -83,8 +104,30 @@ class Mover(Protocol):
     async def __call__(self, movement: Movement, /) -> Moved: ...
 
 
-_COLUMNS: Final = ", ".join(Requested._fields)
 _MOST: Final = 1000
+
+_KEEP: Final = Statement(f"""
+insert into adjustment ({columns(Requested)}) values ({parameters(Requested)}) on conflict do nothing
+""")
+
+_FIND: Final = Statement(f"select {columns(Requested)} from adjustment where adjustment_id = :adjustment_id")
+
+_ALL: Final = Statement(f"""
+select {columns(Requested)} from adjustment
+where (:status::text is null or status = :status) and (cardinality(:countries::text[]) = 0 or country = any(:countries))
+order by asked_at desc limit {_MOST}
+""")
+
+_DECIDE: Final = Statement(f"""
+update adjustment set status = :step, decided_by = :by, decided_at = :now, note = :note
+where member_id = :member_id and adjustment_id = :adjustment_id
+    and (status = 'pending' or status = 'approved' and :step = 'approved' and decided_by = :by)
+returning {columns(Requested)}
+""")
+
+_CLOSE: Final = Statement("""
+update adjustment set status = :step, note = :note where member_id = :member_id and adjustment_id = :adjustment_id
+""")
 
 
 class Adjustments:
@@ -96,109 +139,67 @@ class Adjustments:
         self._clock = clock
         self._limit = limit
 
-    async def ask(self, asked: Adjustment, asked_by: str | None) -> Moved | Requested:
+    async def ask(self, adjustment: Adjustment, asked_by: str | None) -> Moved | Requested:
         """Post it, or where it is large keep it until a second person agrees. The same key gives the same again."""
-        if abs(asked.points) <= self._limit:
-            return await self._move(asked)
-        id_ = award_id(asked.key)
+        if abs(adjustment.points) <= self._limit:
+            return await self._move(adjustment)
+        request = Requested.of(adjustment, asked_by, self._clock.now())
         async with passing_failures():
-            await self._pool.execute(
-                "insert into adjustment (member_id, adjustment_id, key, program, country, points, expires_on, lifetime,"
-                " reason, actor, asked_by, fingerprint, status, asked_at)"
-                " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'pending', $13) on conflict do nothing",
-                asked.member_id,
-                id_,
-                asked.key,
-                asked.program,
-                asked.country,
-                asked.points,
-                asked.expires_on,
-                asked.lifetime,
-                asked.reason,
-                asked.actor,
-                asked_by,
-                asked.fingerprint,
-                self._clock.now(),
-            )
-        found = await self.find(id_)
-        if found is None or found.fingerprint != asked.fingerprint:
+            await self._pool.execute(*_KEEP(**request._asdict()))
+        kept = await self.find(request.adjustment_id)
+        if kept is None or kept.fingerprint != adjustment.fingerprint:
             raise CannotDecide("idempotency-key-reused", "the key was used for another adjustment")
-        return found
+        return kept
 
     async def find(self, adjustment_id: UUID) -> Requested | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                f"select {_COLUMNS} from adjustment where adjustment_id = $1", adjustment_id
-            )
-        return _requested(row) if row else None
+            row = await self._pool.fetchrow(*_FIND(adjustment_id=adjustment_id))
+        return Requested(*row) if row else None
 
     async def all(self, status: Step | None = None, countries: Sequence[str] = ()) -> list[Requested]:
         """The newest first, a thousand at most; in these countries, or in all."""
         async with passing_failures():
-            rows = await self._pool.fetch(
-                f"select {_COLUMNS} from adjustment where ($1::text is null or status = $1)"
-                f" and (cardinality($2::text[]) = 0 or country = any($2)) order by asked_at desc limit {_MOST}",
-                status,
-                list(countries),
-            )
-        return [_requested(row) for row in rows]
+            rows = await self._pool.fetch(*_ALL(status=status, countries=list(countries)))
+        return [Requested(*row) for row in rows]
 
     async def approve(self, adjustment_id: UUID, by: str) -> tuple[Requested, Moved]:
         """Raises `CannotDecide`; and `Declined` or `SetAside` when the account cannot take it: then it is rejected."""
-        asked = await self._decide(adjustment_id, Step.APPROVED, by, None)
-        moved = await self._move(asked.movement)
+        approved = await self._decide(adjustment_id, Step.APPROVED, by, None)
+        moved = await self._move(approved.movement)
         if moved.status is Status.REFUSED and moved.fault is not None:
-            await self._close(asked, Step.REJECTED, moved.fault.detail)
+            await self._close(approved, Step.REJECTED, moved.fault.detail)
             raise moved.fault
         if moved.status is Status.CONFLICT:  # while it was pending, the key was used for something else
-            fault = CannotDecide("idempotency-key-reused", f"{asked.key} was posted for something else meanwhile")
-            await self._close(asked, Step.REJECTED, fault.detail)
+            fault = CannotDecide("idempotency-key-reused", f"{approved.key} was posted for something else meanwhile")
+            await self._close(approved, Step.REJECTED, fault.detail)
             raise fault
-        await self._close(asked, Step.POSTED, asked.note)
-        return asked._replace(status=Step.POSTED), moved
+        await self._close(approved, Step.POSTED, approved.note)
+        return approved._replace(status=Step.POSTED), moved
 
     async def reject(self, adjustment_id: UUID, by: str, why: str) -> Requested:
-        """Raises `CannotDecide`. Who asked may take it back."""
+        """Raises `CannotDecide`. The person who requested it may withdraw it."""
         return await self._decide(adjustment_id, Step.REJECTED, by, why)
 
     async def _decide(self, adjustment_id: UUID, step: Step, by: str, note: str | None) -> Requested:
-        """One of two who decide at once wins. What one person approved and did not get posted may be approved again."""
-        found = await self.find(adjustment_id)
-        if found is None:
+        """One of two who decide at once wins. A person whose approval did not get posted may approve again."""
+        request = await self.find(adjustment_id)
+        if request is None:
             raise CannotDecide("not-found", "there is no such adjustment")
-        if step is Step.APPROVED and _same_person(found.actor, by):
-            raise CannotDecide("second-person-needed", f"{found.actor} asked for it; somebody else has to approve it")
+        if step is Step.APPROVED and _same_person(request.actor, by):
+            raise CannotDecide("second-person-needed", f"{request.actor} asked for it; somebody else has to approve it")
+        values = {"member_id": request.member_id, "adjustment_id": adjustment_id, "step": step, "by": by, "note": note}
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                "update adjustment set status = $3, decided_by = $4, decided_at = $5, note = $6"
-                " where member_id = $1 and adjustment_id = $2 and (status = 'pending'"
-                f" or status = 'approved' and $3 = 'approved' and decided_by = $4) returning {_COLUMNS}",
-                found.member_id,
-                adjustment_id,
-                step,
-                by,
-                self._clock.now(),
-                note,
-            )
+            row = await self._pool.fetchrow(*_DECIDE(**values, now=self._clock.now()))
         if row is None:
-            now = await self.find(adjustment_id) or found
+            now = await self.find(adjustment_id) or request
             raise CannotDecide("adjustment-decided", f"it is {now.status}, by {now.decided_by}")
-        return _requested(row)
+        return Requested(*row)
 
-    async def _close(self, asked: Requested, step: Step, note: str | None) -> None:
+    async def _close(self, request: Requested, step: Step, note: str | None) -> None:
+        values = {"member_id": request.member_id, "adjustment_id": request.adjustment_id, "step": step, "note": note}
         async with passing_failures():
-            await self._pool.execute(
-                "update adjustment set status = $3, note = $4 where member_id = $1 and adjustment_id = $2",
-                asked.member_id,
-                asked.adjustment_id,
-                step,
-                note,
-            )
+            await self._pool.execute(*_CLOSE(**values))
 
 
 def _same_person(one: str, other: str) -> bool:
     return one.strip().casefold() == other.strip().casefold()
-
-
-def _requested(row: asyncpg.Record) -> Requested:
-    return Requested(*row)

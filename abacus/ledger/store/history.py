@@ -11,81 +11,87 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number, text
 
-_TRANSFER: Final = ", ".join(f"t.{name}" for name in Transfer._fields)
 _PAGE: Final = 500
 
 # The lots after each account's cursor, so many of each.
-_LOTS: Final = """
-select u.place, t.seq, t.key, t.points, coalesce(d.points, 0)::bigint, t.occurred_at, t.expires_on
-from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as u (member_id, program, closed, place)
+_LOTS: Final = Statement(f"""
+select place, {columns(Lot)}
+from unnest(:members::text[], :programs::text[], :closed::bigint[])
+    with ordinality as u (member_id, program, closed, place)
 cross join lateral (
     select seq, key, points, occurred_at, expires_on from transfer t
     where t.member_id = u.member_id and t.program = u.program and t.seq > u.closed and t.points > 0
-    order by t.seq limit $4
+    order by t.seq limit :most
 ) t
-left join lateral (
-    select sum(d.points) as points from draw d
+cross join lateral (
+    select coalesce(sum(d.points), 0)::bigint as drawn from draw d
     where d.member_id = u.member_id and d.program = u.program and d.lot_seq = t.seq
-) d on true
-order by u.place, t.seq
-"""
+) d
+order by place, seq
+""")
 
-_ORIGINAL: Final = f"""
-select {_TRANSFER}, coalesce((
+_ORIGINAL: Final = Statement(f"""
+select {columns(Transfer, "t")}, coalesce((
     select sum(d.points) from draw d where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
-), 0)::bigint
+), 0)::bigint as drawn
 from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
-where c.key = $1 and c.member_id = $2 and c.program = $3
-"""
+where c.key = :key and c.member_id = :member_id and c.program = :program
+""")
 
-_EARLIER: Final = f"""
-select {_TRANSFER} from transfer t where t.member_id = $1 and t.program = $2 and t.reverses = $3 order by t.seq
-"""
+_EARLIER: Final = Statement(f"""
+select {columns(Transfer)} from transfer
+where member_id = :member_id and program = :program and reverses = :key
+order by seq
+""")
 
-_LAPSED_BY_NAME: Final = """
+_LAPSED_BY_NAME: Final = Statement("""
 select coalesce(sum(d.points), 0)::bigint from draw d
 join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq = d.seq and t.kind = 'expire'
-where d.member_id = $1 and d.program = $2 and d.lot_seq = $3
-"""
+where d.member_id = :member_id and d.program = :program and d.lot_seq = :lot_seq
+""")
 
 # Each lapse took so many points, beginning so many after its cursor; the lot stands so many points after that cursor.
 # What the two have in common lapsed.
-_LAPSED_OF_LOT: Final = f"""
-select coalesce(sum(greatest(0, least(at.lot + $4, at.drawn + at.taken) - greatest(at.lot, at.drawn))), 0)::bigint
+_LAPSED_OF_LOT: Final = Statement(f"""
+select coalesce(sum(
+    greatest(0, least(at.lot + :capacity, at.drawn + at.taken) - greatest(at.lot, at.drawn))
+), 0)::bigint
 from (
     select -l.points as taken, coalesce({number("lots_drawn", "l")}, 0) as drawn, (
         select coalesce(sum(t.points), 0) from transfer t
-        where t.member_id = l.member_id and t.program = l.program and t.points > 0 and t.seq < $3
+        where t.member_id = l.member_id and t.program = l.program and t.points > 0 and t.seq < :lot_seq
             and t.seq > coalesce({number("lots_closed", "l")}, 0)
     ) - (
         select coalesce(sum(d.points), 0) from draw d
-        where d.member_id = l.member_id and d.program = l.program and d.lot_seq < $3
+        where d.member_id = l.member_id and d.program = l.program and d.lot_seq < :lot_seq
             and d.lot_seq > coalesce({number("lots_closed", "l")}, 0)
     ) as lot
     from transfer l
-    where l.member_id = $1 and l.program = $2 and l.seq > $3 and l.kind = 'expire'
-        and {text("lots", "l")} is null and coalesce({number("lots_closed", "l")}, 0) < $3
+    where l.member_id = :member_id and l.program = :program and l.seq > :lot_seq and l.kind = 'expire'
+        and {text("lots", "l")} is null and coalesce({number("lots_closed", "l")}, 0) < :lot_seq
 ) as at
-"""
+""")
 
 
 async def lots_after(
     connection: Connection, accounts: Sequence[Account], limit: int | None = None
 ) -> dict[AccountId, list[Lot]]:
     """The lots after each account's cursor, in order."""
-    found: dict[AccountId, list[Lot]] = {account.id: [] for account in accounts}
+    lots: dict[AccountId, list[Lot]] = {account.id: [] for account in accounts}
     rows = await connection.fetch(
-        _LOTS,
-        [account.member_id for account in accounts],
-        [account.program for account in accounts],
-        [account.lots_closed for account in accounts],
-        limit,
+        *_LOTS(
+            members=[account.member_id for account in accounts],
+            programs=[account.program for account in accounts],
+            closed=[account.lots_closed for account in accounts],
+            most=limit,
+        )
     )
     for place, *lot in rows:
-        found[accounts[place - 1].id].append(Lot(*lot))
-    return found
+        lots[accounts[place - 1].id].append(Lot(*lot))
+    return lots
 
 
 async def with_lots(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, AccountWithLots]:
@@ -122,16 +128,17 @@ async def with_cursor_moved(connection: Connection, account: Account) -> Account
     return account
 
 
-async def original_of(connection: Connection, account: Account, asked: Reversal) -> Original | None:
-    """What is to be taken back; the account's cursor is moved."""
-    row = await connection.fetchrow(_ORIGINAL, asked.reverses, *account.id)
+async def original_of(connection: Connection, account: Account, reversal: Reversal) -> Original | None:
+    """The transfer that the reversal takes back. The cursor of the account has been moved before."""
+    which = {"key": reversal.reverses, "member_id": account.member_id, "program": account.program}
+    row = await connection.fetchrow(*_ORIGINAL(**which))
     if row is None:
         return None
-    transfer, drawn = Transfer(*row[:-1]), row[-1]
-    reversals = [Transfer(*each) for each in await connection.fetch(_EARLIER, *account.id, asked.reverses)]
+    transfer = row_of(Transfer, row)
+    reversals = [Transfer(*each) for each in await connection.fetch(*_EARLIER(**which))]
     if transfer.points <= 0:
         return Original(transfer, reversals=reversals)
-    lot = Lot(transfer.seq, transfer.key, transfer.points, drawn, transfer.occurred_at, transfer.expires_on)
+    lot = Lot(transfer.seq, transfer.key, transfer.points, row["drawn"], transfer.occurred_at, transfer.expires_on)
     left = await _left(connection, account, lot)
     lapsed = await _lapsed(connection, account, lot) if transfer.seq < account.lapsed_seq else 0
     return Original(transfer, left, lapsed, reversals)
@@ -146,5 +153,6 @@ async def _left(connection: Connection, account: Account, lot: Lot) -> int:
 
 
 async def _lapsed(connection: Connection, account: Account, lot: Lot) -> int:
-    by_name = await connection.fetchval(_LAPSED_BY_NAME, *account.id, lot.seq)
-    return int(by_name) + int(await connection.fetchval(_LAPSED_OF_LOT, *account.id, lot.seq, lot.capacity))
+    which = {"member_id": account.member_id, "program": account.program, "lot_seq": lot.seq}
+    by_name = await connection.fetchval(*_LAPSED_BY_NAME(**which))
+    return int(by_name) + int(await connection.fetchval(*_LAPSED_OF_LOT(**which, capacity=lot.capacity)))

@@ -1,4 +1,4 @@
-"""Holds: finding them, and letting go of those whose time is over."""
+"""Holds: reading them, and releasing those whose time is over."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,12 +15,19 @@ from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Agent, Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 
-HOLD_COLUMNS: Final = ", ".join(Hold._fields)
 _CLOCK: Final = Agent(CLOCK, CLOCK)
 _MOST: Final = 200
 _LOOK_EVERY_S: Final = 1.0
 
+_HOLD: Final = Statement(f"select {columns(Hold)} from hold where member_id = :member_id and hold_id = :hold_id")
+_OPEN: Final = Statement(
+    f"select {columns(Hold)} from hold where member_id = :member_id and status = 'open' order by until, hold_id"
+)
+_OVERDUE: Final = Statement(
+    f"select {columns(Hold)} from hold where status = 'open' and until <= :now order by until limit {_MOST}"
+)
 
 log = structlog.get_logger(__name__)
 
@@ -33,22 +40,17 @@ class HoldReader:
 
     async def hold(self, member_id: str, hold_id: UUID) -> Hold | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                f"select {HOLD_COLUMNS} from hold where member_id = $1 and hold_id = $2", member_id, hold_id
-            )
+            row = await self._pool.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id))
         return read_hold(row) if row else None
 
     async def open_holds(self, member_id: str) -> Sequence[Hold]:
         async with passing_failures():
-            rows = await self._pool.fetch(
-                f"select {HOLD_COLUMNS} from hold where member_id = $1 and status = 'open' order by until, hold_id",
-                member_id,
-            )
+            rows = await self._pool.fetch(*_OPEN(member_id=member_id))
         return [read_hold(row) for row in rows]
 
 
 class HoldKeeper:
-    """Lets go of holds whose time is over. Several may do so at once: each hold is released once."""
+    """Releases holds whose time is over. Several keepers may run at once: each hold is released once."""
 
     def __init__(self, pool: Pool, moves: MovesPort, clock: Clock) -> None:
         self._pool = pool
@@ -66,12 +68,9 @@ class HoldKeeper:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def release_overdue(self) -> int:
-        """Release some of them, and say how many these were. Raises `Unavailable`."""
+        """Release some of the overdue holds; returns how many. Raises `Unavailable`."""
         async with passing_failures():
-            rows = await self._pool.fetch(
-                f"select {HOLD_COLUMNS} from hold where status = 'open' and until <= $1 order by until limit {_MOST}",
-                self._clock.now(),
-            )
+            rows = await self._pool.fetch(*_OVERDUE(now=self._clock.now()))
         releases = [release_of(read_hold(row), _CLOCK, Because.EXPIRED) for row in rows]
         moved = await self._moves.move(releases) if releases else []
         return sum(each.status is Status.POSTED for each in moved)

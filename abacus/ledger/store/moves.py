@@ -10,21 +10,24 @@ from abacus.core.clock import Clock
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
-from abacus.ledger.store.holds import HOLD_COLUMNS, read_hold
+from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.posting import Unpostable
 from abacus.platform.metrics import MOVEMENTS
 from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
+from abacus.platform.sql import Statement, columns, parameters
 
-_HOLDS: Final = f"select {HOLD_COLUMNS} from hold where member_id = any($1::text[]) and hold_id = any($2::uuid[])"
+_HOLDS: Final = Statement(
+    f"select {columns(Hold)} from hold where member_id = any(:members::text[]) and hold_id = any(:ids::uuid[])"
+)
 
 # Whoever changes a hold has its account's lock.
-_KEEP_HOLD: Final = f"""
-insert into hold ({HOLD_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+_KEEP_HOLD: Final = Statement(f"""
+insert into hold ({columns(Hold)}) values ({parameters(Hold)})
 on conflict (member_id, hold_id) do update set status = excluded.status, settled_seq = excluded.settled_seq
-"""
+""")
 
 
 class PostgresMoves:
@@ -35,18 +38,18 @@ class PostgresMoves:
         self._clock = clock
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
-        found: dict[int, Moved] = {}
+        fates: dict[int, Moved] = {}
         for places in rounds(movements):
             together = [movements[place] for place in places]
             try:
                 moves = await in_a_transaction(self._pool, partial(self._move, movements=together))
             except REFUSED_VALUES as error:
                 raise Unpostable(" ".join(str(error).split())) from error
-            found.update(zip(places, moves.outcomes, strict=True))
-        fates = Counter((type(each.movement).__name__.lower(), each.status) for each in found.values())
-        for (kind, status), count in fates.items():
+            fates.update(zip(places, moves.outcomes, strict=True))
+        counts = Counter((type(each.movement).__name__.lower(), each.status) for each in fates.values())
+        for (kind, status), count in counts.items():
             MOVEMENTS.labels(kind, status).inc(count)
-        return [found[place] for place in range(len(movements))]
+        return [fates[place] for place in range(len(movements))]
 
     async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
         locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
@@ -57,7 +60,7 @@ class PostgresMoves:
             connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
         )
         if decided.holds:
-            await connection.executemany(_KEEP_HOLD, decided.holds)
+            await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         return decided
 
 
@@ -71,9 +74,9 @@ async def _books(connection: Connection, new: Sequence[Movement], accounts: dict
         if isinstance(each, Reversal):
             id_ = account_of(each)
             touched[id_] = await with_cursor_moved(connection, touched[id_])
-            found = await original_of(connection, touched[id_], each)
-            if found is not None:
-                originals[each.reverses] = found
+            original = await original_of(connection, touched[id_], each)
+            if original is not None:
+                originals[each.reverses] = original
     return Books(await with_lots(connection, touched), await _holds(connection, new), originals)
 
 
@@ -81,5 +84,7 @@ async def _holds(connection: Connection, new: Sequence[Movement]) -> dict[UUID, 
     settled = [each for each in new if isinstance(each, Capture | Release)]
     if not settled:
         return {}
-    rows = await connection.fetch(_HOLDS, [each.member_id for each in settled], [each.hold_id for each in settled])
+    rows = await connection.fetch(
+        *_HOLDS(members=[each.member_id for each in settled], ids=[each.hold_id for each in settled])
+    )
     return {row["hold_id"]: read_hold(row) for row in rows}

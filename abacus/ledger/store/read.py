@@ -8,43 +8,29 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 
-ACCOUNT_COLUMNS: Final = ", ".join(Account._fields)
-TRANSFER_COLUMNS: Final = ", ".join(Transfer._fields)
-
+ACCOUNT_COLUMNS: Final = columns(Account)
+TRANSFER_COLUMNS: Final = columns(Transfer)
 
 # The newest transfers of each of a member's accounts below a position: an index scan an account.
-_HISTORY: Final = f"""
-select {", ".join(f"t.{name}" for name in Transfer._fields)}
-from unnest($2::text[], $3::bigint[]) as u (program, below)
+_HISTORY: Final = Statement(f"""
+select {columns(Transfer, "t")}
+from unnest(:programs::text[], :belows::bigint[]) as u (program, below)
 cross join lateral (
-    select * from transfer t where t.member_id = $1 and t.program = u.program and t.seq < u.below
-    order by t.seq desc limit $4
+    select * from transfer t where t.member_id = :member_id and t.program = u.program and t.seq < u.below
+    order by t.seq desc limit :most
 ) t
 order by t.posted_at desc, t.program, t.seq desc
-limit $4
-"""
+limit :most
+""")
 
-
-# What remains of each lot: of the points that its account's lots hold up to it, those gone oldest first are gone. The
-# days of an account that does not go by lots are one day.
-_LOTS: Final = """
-select program, seq, key, kind, points, remaining, occurred_at, expires_on from (
-    select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at,
-        case when a.lifetime then t.expires_on else a.expires_on end as expires_on,
-        least(t.points - d.drawn, (sum(t.points - d.drawn) over (order by t.seq)) - a.lots_drawn)::bigint as remaining
-    from account a
-    join transfer t on t.member_id = a.member_id and t.program = a.program and t.seq > a.lots_closed and t.points > 0
-    cross join lateral (
-        select coalesce(sum(d.points), 0) as drawn from draw d
-        where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
-    ) d
-    where a.member_id = $1 and a.program = $2
-) lots
-where remaining > 0 and seq > $3
-order by seq
-limit $4
-"""
+_ACCOUNTS: Final = Statement(f"select {columns(Account)} from account where member_id = :member_id order by program")
+_CLAIM: Final = Statement(f"select {columns(Claim)} from claim where key = :key")
+_CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
+_TRANSFER: Final = Statement(
+    f"select {columns(Transfer)} from transfer where member_id = :member_id and program = :program and seq = :seq"
+)
 
 
 class Remaining(NamedTuple):
@@ -60,6 +46,27 @@ class Remaining(NamedTuple):
     expires_on: date | None
 
 
+# What remains of each lot: of the points that its account's lots hold up to it, those gone oldest first are gone. The
+# days of an account that does not go by lots are one day.
+_LOTS: Final = Statement(f"""
+select {columns(Remaining)} from (
+    select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at,
+        case when a.lifetime then t.expires_on else a.expires_on end as expires_on,
+        least(t.points - d.drawn, (sum(t.points - d.drawn) over (order by t.seq)) - a.lots_drawn)::bigint as remaining
+    from account a
+    join transfer t on t.member_id = a.member_id and t.program = a.program and t.seq > a.lots_closed and t.points > 0
+    cross join lateral (
+        select coalesce(sum(d.points), 0) as drawn from draw d
+        where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
+    ) d
+    where a.member_id = :member_id and a.program = :program
+) lots
+where remaining > 0 and seq > :after
+order by seq
+limit :most
+""")
+
+
 class LedgerReader:
     """Questions about what is posted. Every method raises `Unavailable` while the database is away."""
 
@@ -68,23 +75,17 @@ class LedgerReader:
 
     async def accounts(self, member_id: str) -> Sequence[Account]:
         async with passing_failures():
-            rows = await self._pool.fetch(
-                f"select {ACCOUNT_COLUMNS} from account where member_id = $1 order by program", member_id
-            )
+            rows = await self._pool.fetch(*_ACCOUNTS(member_id=member_id))
         return [Account(*row) for row in rows]
 
     async def claim(self, key: str) -> Claim | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                "select key, member_id, program, seq, fingerprint from claim where key = $1", key
-            )
+            row = await self._pool.fetchrow(*_CLAIM(key=key))
         return Claim(*row) if row else None
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
         async with passing_failures():
-            rows = await self._pool.fetch(
-                "select key, member_id, program, seq, fingerprint from claim where key = any($1::text[])", list(keys)
-            )
+            rows = await self._pool.fetch(*_CLAIMS(keys=list(keys)))
         return {row["key"]: Claim(*row) for row in rows}
 
     async def transfer(self, claim: Claim) -> Transfer | None:
@@ -92,22 +93,19 @@ class LedgerReader:
 
     async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(
-                f"select {TRANSFER_COLUMNS} from transfer where member_id = $1 and program = $2 and seq = $3",
-                member_id,
-                program,
-                seq,
-            )
+            row = await self._pool.fetchrow(*_TRANSFER(member_id=member_id, program=program, seq=seq))
         return Transfer(*row) if row else None
 
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
         """The newest transfers first, of each program those with a `seq` below the one given for it."""
         async with passing_failures():
-            rows = await self._pool.fetch(_HISTORY, member_id, list(below), list(below.values()), limit)
+            rows = await self._pool.fetch(
+                *_HISTORY(member_id=member_id, programs=list(below), belows=list(below.values()), most=limit)
+            )
         return [Transfer(*row) for row in rows]
 
     async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
         """What remains of the member's lots, the oldest first, of those with a `seq` beyond that."""
         async with passing_failures():
-            rows = await self._pool.fetch(_LOTS, member_id, program, after, limit)
+            rows = await self._pool.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
         return [Remaining(*row) for row in rows]

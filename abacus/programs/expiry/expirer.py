@@ -53,7 +53,9 @@ class Expirer:
         """Raises `Unavailable`, and `SetAside` for an envelope of a run that is not on record."""
         lapsed = await in_a_transaction(self._pool, lambda connection: self._post(connection, envelope))
         async with passing_failures():
-            await self._pool.execute(FINISH, envelope.country, str(envelope.month), self._clock.now())
+            await self._pool.execute(
+                *FINISH(country=envelope.country, month=str(envelope.month), now=self._clock.now())
+            )
         if lapsed is not None:
             EXPIRED.labels("expired").inc(len(lapsed.transfers))
             EXPIRED.labels("skipped").inc(len(envelope.accounts) - len(lapsed.transfers))

@@ -4,16 +4,9 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.lapsing import lapsing_points
-
-_PREVIEW: Final = f"""
-select country, program, count(distinct member_id)::bigint as members, sum({lapsing_points("$3")})::bigint as points
-from account
-where country = $1 and expires_on >= $2 and expires_on <= $3 and balance > held
-group by country, program
-order by country, program
-"""
 
 
 class Expected(NamedTuple):
@@ -25,11 +18,23 @@ class Expected(NamedTuple):
     points: int
 
 
+_PREVIEW: Final = Statement(f"""
+select {columns(Expected)} from (
+    select country, program, count(distinct member_id)::bigint as members,
+        sum({lapsing_points(":last_day")})::bigint as points
+    from account
+    where country = :country and expires_on >= :first_day and expires_on <= :last_day and balance > held
+    group by country, program
+) expected
+order by country, program
+""")
+
+
 async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool) -> list[Expected]:
     """`with_earlier` counts also what lapsed before and is still there, which goes with this month's end. Raises
     `Unavailable`.
     """
     first = date.min if with_earlier else month.first_day
     async with passing_failures():
-        rows = await pool.fetch(_PREVIEW, country, first, month.last_day)
+        rows = await pool.fetch(*_PREVIEW(country=country, first_day=first, last_day=month.last_day))
     return [Expected(*row) for row in rows]

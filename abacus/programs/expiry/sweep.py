@@ -1,7 +1,7 @@
 """The month-end job: find the members whose points lapse, and put them on the expiry queue.
 
-Envelopes are entered before they are sent, and marked after: killed anywhere and run again, every account that was
-found is sent, and none is found twice. An envelope that is sent twice is expired once.
+Envelopes are entered before they are sent, and marked after: a job that is killed anywhere and run again sends every
+account, and enters none twice. An envelope that is sent twice is expired once.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,8 @@ from abacus.platform.sqs.port import CALL_ITEMS, Queue
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.envelope import MAX_ACCOUNTS, Envelope, parted
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.runs import ExpiryRuns, Run, Sweeping, sweeping
+from abacus.programs.expiry.runs import ExpiryRuns, Run
+from abacus.programs.expiry.sweeping import Sweeping, sweeping
 
 STALLED_AFTER: Final = timedelta(hours=1)
 _PAGE: Final = MAX_ACCOUNTS * CALL_ITEMS
@@ -42,11 +43,11 @@ def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[s
             return [(country, book.in_force(country, now).card.zone)]
         except SetAside as fault:
             raise Refused(f"--country: {fault.detail}") from None
-    found: list[tuple[str, tzinfo]] = []
+    zones: list[tuple[str, tzinfo]] = []
     for each in book.countries():
         with suppress(SetAside):  # its first card is still to come
-            found.append((each, book.in_force(each, now).card.zone))
-    return found
+            zones.append((each, book.in_force(each, now).card.zone))
+    return zones
 
 
 def of_month(book: CardBook, month: Month | None, country: str | None, now: datetime) -> list[Task]:
@@ -109,14 +110,14 @@ class MonthEndJob:
 
     async def _sweep(self, sweep: Sweeping, task: Task, progress: AccountsQueued) -> None:
         lapsed_at = task.month.over_at(task.zone)
-        number = await sweep.batches()
-        while found := await sweep.find(_PAGE):
-            parts = list(parted(account for _, account in found))
+        number = await sweep.last_number()
+        while lapsing := await sweep.find(_PAGE):
+            parts = list(parted(each.account for each in lapsing))
             envelopes = [
                 Envelope(task.country, task.month, place, lapsed_at, part)
                 for place, part in enumerate(parts, start=number + 1)
             ]
-            await sweep.enter(envelopes, found[-1])
+            await sweep.enter(envelopes, lapsing[-1])
             await self._send(sweep, progress, after=number)
             number += len(parts)
 

@@ -5,10 +5,11 @@ is posted is what was checked, whatever becomes of the file meanwhile.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from abacus.ledger.decide.opening import Opening, Origin
 from abacus.platform.postgres import Connection, passing_failures
+from abacus.platform.sql import Statement, columns, row_of
 from abacus.programs.opening.decide.batch import Staged
 
 _TIMEOUT_S: Final = 3600.0  # of sorting all of it
@@ -20,19 +21,28 @@ create temporary table opening_line (
 """
 _SORT: Final = "create index on opening_line (member_id, program, line)"
 
-_PAGE: Final = """
-select line, member_id, program, country, points, expires_on from opening_line
-where (member_id, program, line) > ($1, $2, $3)
-order by member_id, program, line limit $4
-"""
+_PAGE: Final = Statement(f"""
+select line, {columns(Opening)} from opening_line
+where (member_id, program, line) > (:member_id, :program, :line)
+order by member_id, program, line limit :most
+""")
 
-_REST: Final = """
-select line, member_id, program, country, points, expires_on from opening_line
-where member_id = $1 and program = $2 and line > $3
+_REST: Final = Statement(f"""
+select line, {columns(Opening)} from opening_line
+where member_id = :member_id and program = :program and line > :line
 order by line
-"""
+""")
 
-_START: Final = ("", "", 0)
+
+class _Place(NamedTuple):
+    """Where a line stands in the order of members and programs."""
+
+    member_id: str
+    program: str
+    line: int
+
+
+_START: Final = _Place("", "", 0)
 
 
 class Stage:
@@ -55,19 +65,19 @@ class Stage:
             )
 
     async def sort(self) -> None:
-        """Once everything is added."""
+        """Call it once every line is added."""
         async with passing_failures():
             await self._connection.execute(_SORT, timeout=_TIMEOUT_S)
             await self._connection.execute("analyze pg_temp.opening_line", timeout=_TIMEOUT_S)
 
     async def pages(self, size: int) -> AsyncIterator[list[Staged]]:
-        """All lines in the order of members and programs. Those about one account are never apart."""
-        after: tuple[str, str, int] = _START
-        while rows := await self._fetch(_PAGE, *after, size):
-            last, *account = rows[-1][:3]
+        """All lines in the order of members and programs. Lines about one account are never apart."""
+        last = _START
+        while rows := await self._fetch(*_PAGE(**last._asdict(), most=size)):
+            last = row_of(_Place, rows[-1])
             if len(rows) == size:
-                rows += await self._fetch(_REST, *account, last)
-            after = (*account, rows[-1][0])
+                rows += await self._fetch(*_REST(**last._asdict()))
+                last = row_of(_Place, rows[-1])
             yield [self._staged(line, Opening(*facts)) for line, *facts in rows]
 
     async def _fetch(self, query: str, *values: object) -> list[Any]:

@@ -26,6 +26,8 @@ from abacus.programs.tiers.decide.policy import LONG_AGO, ONE_DAY, period_of
 _BATCH: Final = 1000
 _LEASE: Final = "abacus tiers roll "
 
+_SET: Final = Statement("select set_config(:name, :setting, false)")
+
 _UNFINISHED: Final = Statement("""
 select through from tier_roll where country = :country and finished_at is null order by through limit 1
 """)
@@ -122,8 +124,8 @@ class Roll:
     @asynccontextmanager
     async def _alone(self, country: str) -> AsyncIterator[Connection]:
         async with self._pool.acquire() as connection:
-            for setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
-                await connection.execute("select set_config($1, $2, false)", *setting)
+            for name, setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
+                await connection.execute(*_SET(name=name, setting=setting))
             async with lease(connection, _LEASE + country) as is_ours:
                 if not is_ours:
                     raise Refused(f"the tiers of {country} are being rolled already; let that run end")

@@ -25,8 +25,9 @@ from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.expirer import Expirer
 from abacus.programs.expiry.preview import Expected, preview
-from abacus.programs.expiry.runs import FIND, FIND_PLANS, ExpiryRuns, Run
+from abacus.programs.expiry.runs import ExpiryRuns, Run
 from abacus.programs.expiry.sweep import MonthEndJob, Task, of_all_due, of_month
+from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
 from tests.support.awards import award
@@ -333,9 +334,11 @@ async def test_finding_uses_the_index(pool: Pool) -> None:
         "insert into account (member_id, program, country, balance, expires_on)"
         " select 'm' || n, 'GRP', 'SG', 10, date '2026-01-31' + (n % 300) from generate_series(1, 20000) n"
     )
+    after = Lapsing(date(2026, 1, 31), "m1", "GRP")
+    query, *values = FIND(country="SG", **after._asdict(), last_day=date(2026, 2, 28), most=5000)
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(FIND_PLANS)
-        plan = await connection.fetch(f"explain {FIND}", "SG", date(2026, 1, 31), "m1", "GRP", date(2026, 2, 28), 5000)
+        plan = await connection.fetch(f"explain {query}", *values)
     text = "\n".join(row[0] for row in plan)
     assert "account_country_expires_on_member_id_program_idx" in text
     assert "Sort" not in text
