@@ -108,7 +108,7 @@ async def verify(
             progress(findings.report.transfers, expected)
         if not findings.keys_match:
             await _find_odd_keys(connection, findings.report, span)
-        findings.report.found(*follow_seals(sealed))
+        findings.report.note(*follow_seals(sealed))
     findings.report.faults.sort(key=_by_account)
     return findings.report
 
@@ -119,7 +119,7 @@ async def verify_accounts(connection: Connection, recompute: Recompute, member_i
     findings = await examine(connection, Members(span), recompute, seed=0)
     without_claim = Statement(_WITHOUT_CLAIM % span.where("t"))
     for row in await connection.fetch(*without_claim(**span.parameters)):
-        findings.report.found(_OddKey(*row).fault(_NOT_CLAIMED))
+        findings.report.note(_OddKey(*row).fault(_NOT_CLAIMED))
     return findings.report
 
 
@@ -176,4 +176,4 @@ async def _find_odd_keys(connection: Connection, report: Report, span: Span) -> 
     ):
         odd = Statement(text % span.where(table))
         for row in await connection.fetch(*odd(**span.parameters), timeout=_A_DAY_S):
-            report.found(_OddKey(*row).fault(detail))
+            report.note(_OddKey(*row).fault(detail))

@@ -10,11 +10,15 @@ from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Adjusted
 
 
-def adjust(before: AccountWithLots, asked: Adjustment, now: datetime) -> Change:
+def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Change:
     """Raises `Declined` when it would take more than is available."""
-    explanation = Adjusted(points=asked.points, reason=asked.reason, by=asked.actor, approved_by=asked.approved_by)
-    entry = Entry(Kind.ADJUST, asked.key, text_of(explanation), now, now, asked.source, actor=asked.actor)
-    if asked.points >= 0:
-        return put(before, asked.points, asked.expires_on, entry, lifetime=asked.lifetime)
-    check_available(before.account, -asked.points)
-    return take(before, -asked.points, entry)
+    explanation = Adjusted(
+        points=adjustment.points, reason=adjustment.reason, by=adjustment.actor, approved_by=adjustment.approved_by
+    )
+    entry = Entry(
+        Kind.ADJUST, adjustment.key, text_of(explanation), now, now, adjustment.source, actor=adjustment.actor
+    )
+    if adjustment.points >= 0:
+        return put(before, adjustment.points, adjustment.expires_on, entry, lifetime=adjustment.lifetime)
+    check_available(before.account, -adjustment.points)
+    return take(before, -adjustment.points, entry)

@@ -116,9 +116,9 @@ class Spending:
 
 def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:
     """The awards that partners asked for, by partner, in the order in which their allowances are locked."""
-    asked: dict[str, list[Award]] = {}
+    by_partner: dict[str, list[Award]] = {}
     for award in awards:
         partner_id = partner_of(award.source)
         if partner_id is not None:
-            asked.setdefault(partner_id, []).append(award)
-    return dict(sorted(asked.items()))
+            by_partner.setdefault(partner_id, []).append(award)
+    return dict(sorted(by_partner.items()))

@@ -60,13 +60,13 @@ def with_used_closed(account: Account, following: Iterable[Lot]) -> Account:
 def open_lots(account: Account, following: Sequence[Lot]) -> list[OpenLot]:
     """What remains of each lot, the oldest first; `following` are all lots after the account's cursor."""
     drawn = account.lots_drawn
-    found: list[OpenLot] = []
+    remaining: list[OpenLot] = []
     for lot in following:
         left = lot.capacity - drawn
         if left > 0:
-            found.append(OpenLot(lot, left))
+            remaining.append(OpenLot(lot, left))
         drawn = max(0, -left)
-    return found
+    return remaining
 
 
 def first_day(lots: Iterable[OpenLot]) -> date | None:

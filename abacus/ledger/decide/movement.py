@@ -119,5 +119,5 @@ def _change(books: Books, before: AccountWithLots, movement: Movement, now: date
 
 
 def _hold(books: Books, movement: Capture | Release) -> Hold | None:
-    found = books.holds.get(movement.hold_id)
-    return found if found is not None and (found.member_id, found.program) == account_of(movement) else None
+    hold = books.holds.get(movement.hold_id)
+    return hold if hold is not None and (hold.member_id, hold.program) == account_of(movement) else None

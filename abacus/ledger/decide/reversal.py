@@ -61,45 +61,45 @@ class Original(NamedTuple):
         return sum(each.due for each in self.earlier)
 
 
-def reverse(before: AccountWithLots, original: Original | None, asked: Reversal, now: datetime) -> Change:
+def reverse(before: AccountWithLots, original: Original | None, reversal: Reversal, now: datetime) -> Change:
     """Raises `Declined` for what cannot be taken back, and `SetAside` for a refund that contradicts its transaction."""
     if original is None:
-        raise Declined(Decline.NOT_REVERSIBLE, f"no transfer of this account has the key {asked.reverses}")
+        raise Declined(Decline.NOT_REVERSIBLE, f"no transfer of this account has the key {reversal.reverses}")
     transfer = original.transfer
     if transfer.kind in _GAVE and transfer.points >= 0:
-        return _take_back(before, original, asked, now)
+        return _take_back(before, original, reversal, now)
     if transfer.kind in {Kind.SPEND, Kind.ADJUST}:
-        return _give_back(before, original, asked, now)
+        return _give_back(before, original, reversal, now)
     raise Declined(Decline.NOT_REVERSIBLE, f"a transfer of kind {transfer.kind} cannot be taken back")
 
 
-def _take_back(before: AccountWithLots, original: Original, asked: Reversal, now: datetime) -> Change:
+def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:
     account = before.account
-    due = _due(original, asked)
-    may_take = due if asked.on_shortfall is OnShortfall.NEGATIVE else max(0, account.available)
+    due = _due(original, reversal)
+    may_take = due if reversal.on_shortfall is OnShortfall.NEGATIVE else max(0, account.available)
     own = min(due, original.left, may_take)
     expired = min(due - min(due, original.left), original.lapsed - sum(each.expired for each in original.earlier))
     others = min(due - own - expired, may_take - own)
     explanation = replace(
-        _explained(original, asked, -(own + others), due),
+        _explained(original, reversal, -(own + others), due),
         own_lot=own,
         expired=expired,
-        on_shortfall=asked.on_shortfall,
+        on_shortfall=reversal.on_shortfall,
         clipped=due - expired - own - others,
     )
     by_name = {original.transfer.seq: own} if own else {}
-    return take(before, own + others, _entry(asked, explanation, now), by_name=by_name)
+    return take(before, own + others, _entry(reversal, explanation, now), by_name=by_name)
 
 
-def _give_back(before: AccountWithLots, original: Original, asked: Reversal, now: datetime) -> Change:
-    due = _due(original, asked)
-    entry = _entry(asked, _explained(original, asked, due, due), now)
-    return put(before, due, asked.expires_on, entry, lifetime=asked.lifetime)
+def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:
+    due = _due(original, reversal)
+    entry = _entry(reversal, _explained(original, reversal, due, due), now)
+    return put(before, due, reversal.expires_on, entry, lifetime=reversal.lifetime)
 
 
-def _due(original: Original, asked: Reversal) -> int:
+def _due(original: Original, reversal: Reversal) -> int:
     points, before = abs(original.transfer.points), original.due_before
-    match asked.part:
+    match reversal.part:
         case Refund() as refund:
             return max(0, _share(original, refund) - before)
         case None:
@@ -133,35 +133,35 @@ def _calculated(transfer: Transfer) -> Calculated:
     return explanation
 
 
-def _explained(original: Original, asked: Reversal, points: int, due: int) -> Reversed:
+def _explained(original: Original, reversal: Reversal, points: int, due: int) -> Reversed:
     """What is the same whether points are taken or given back."""
-    transfer, refund = original.transfer, asked.part if isinstance(asked.part, Refund) else None
+    transfer, refund = original.transfer, reversal.part if isinstance(reversal.part, Refund) else None
     return Reversed(
         points=points,
         of=transfer.key,
         of_kind=transfer.kind,
         earned=transfer.points,
         occurred_at=transfer.occurred_at,
-        card=asked.card,
+        card=reversal.card,
         due=due,
         amount=plain(refund.amount) if refund else None,
         currency=refund.currency if refund else None,
         of_amount=_calculated(transfer).amount if refund else None,
-        reason=asked.reason,
+        reason=reversal.reason,
         own_lot=0,
         expired=0,
         clipped=0,
     )
 
 
-def _entry(asked: Reversal, explanation: Reversed, now: datetime) -> Entry:
+def _entry(reversal: Reversal, explanation: Reversed, now: datetime) -> Entry:
     return Entry(
         Kind.REVERSE,
-        asked.key,
+        reversal.key,
         text_of(explanation),
-        asked.occurred_at,
+        reversal.occurred_at,
         now,
-        asked.source,
-        reverses=asked.reverses,
-        actor=asked.actor,
+        reversal.source,
+        reverses=reversal.reverses,
+        actor=reversal.actor,
     )

@@ -22,80 +22,80 @@ from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
 
 
-def spend(before: AccountWithLots, asked: Spend, now: datetime) -> Change:
+def spend(before: AccountWithLots, movement: Spend, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
-    check_available(before.account, asked.points)
+    check_available(before.account, movement.points)
     explanation = Spent(
-        points=-asked.points,
-        reason=asked.reason,
-        spent_by=asked.actor,
-        available=before.account.available - asked.points,
+        points=-movement.points,
+        reason=movement.reason,
+        spent_by=movement.actor,
+        available=before.account.available - movement.points,
     )
-    return take(before, asked.points, _entry(Kind.SPEND, asked, explanation, now))
+    return take(before, movement.points, _entry(Kind.SPEND, movement, explanation, now))
 
 
-def reserve(before: AccountWithLots, asked: Reserve, now: datetime) -> Change:
+def reserve(before: AccountWithLots, movement: Reserve, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
     account = before.account
-    check_available(account, asked.points)
+    check_available(account, movement.points)
     explanation = Held(
         points=0,
-        hold=str(asked.hold_id),
-        held=asked.points,
-        until=asked.until,
-        reason=asked.reason,
-        held_by=asked.actor,
-        available=account.available - asked.points,
+        hold=str(movement.hold_id),
+        held=movement.points,
+        until=movement.until,
+        reason=movement.reason,
+        held_by=movement.actor,
+        available=account.available - movement.points,
     )
-    change = leave(before, _entry(Kind.HOLD, asked, explanation, now, held=asked.points))
+    change = leave(before, _entry(Kind.HOLD, movement, explanation, now, held=movement.points))
     placed = Hold(
-        asked.member_id,
-        asked.hold_id,
-        asked.program,
+        movement.member_id,
+        movement.hold_id,
+        movement.program,
         account.country,
-        asked.points,
-        asked.until,
+        movement.points,
+        movement.until,
         HoldStatus.OPEN,
-        asked.actor,
+        movement.actor,
         change.transfer.seq,
         None,
     )
     return change._replace(hold=placed)
 
 
-def capture(before: AccountWithLots, held: Hold | None, asked: Capture, now: datetime) -> Change:
+def capture(before: AccountWithLots, known: Hold | None, movement: Capture, now: datetime) -> Change:
     """Raises `Declined` for a hold that is not open, or too small. The points are there: they were held."""
-    found = _open(held)
-    if found.until <= now:
-        raise Declined(Decline.HOLD_NOT_OPEN, f"the hold was good until {found.until.isoformat()}")
-    points = found.points if asked.points is None else asked.points
-    if points > found.points:
-        raise Declined(Decline.HOLD_TOO_SMALL, f"{points} points; {found.points} are held")
+    hold = _open(known)
+    if hold.until <= now:
+        raise Declined(Decline.HOLD_NOT_OPEN, f"the hold was good until {hold.until.isoformat()}")
+    points = hold.points if movement.points is None else movement.points
+    if points > hold.points:
+        raise Declined(Decline.HOLD_TOO_SMALL, f"{points} points; {hold.points} are held")
     explanation = Captured(
         points=-points,
-        hold=str(found.hold_id),
-        held=-found.points,
-        spent_by=asked.actor,
-        available=before.account.available + found.points - points,
+        hold=str(hold.hold_id),
+        held=-hold.points,
+        spent_by=movement.actor,
+        available=before.account.available + hold.points - points,
     )
-    change = take(before, points, _entry(Kind.SPEND, asked, explanation, now, held=-found.points))
-    return change._replace(hold=found._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
+    change = take(before, points, _entry(Kind.SPEND, movement, explanation, now, held=-hold.points))
+    return change._replace(hold=hold._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
 
 
-def release(before: AccountWithLots, held: Hold | None, asked: Release, now: datetime) -> Change:
+def release(before: AccountWithLots, known: Hold | None, movement: Release, now: datetime) -> Change:
     """Raises `Declined` for a hold that is not open, or not over yet when it is to expire."""
-    found = _open(held)
-    if asked.because is Because.EXPIRED and found.until > now:
-        raise Declined(Decline.HOLD_NOT_OPEN, f"the hold is good until {found.until.isoformat()}")
+    hold = _open(known)
+    if movement.because is Because.EXPIRED and hold.until > now:
+        raise Declined(Decline.HOLD_NOT_OPEN, f"the hold is good until {hold.until.isoformat()}")
     explanation = Released(
         points=0,
-        hold=str(found.hold_id),
-        held=-found.points,
-        because=asked.because,
-        available=before.account.available + found.points,
+        hold=str(hold.hold_id),
+        held=-hold.points,
+        because=movement.because,
+        available=before.account.available + hold.points,
     )
-    change = leave(before, _entry(Kind.RELEASE, asked, explanation, now, held=-found.points))
-    return change._replace(hold=found._replace(status=HoldStatus(asked.because), settled_seq=change.transfer.seq))
+    change = leave(before, _entry(Kind.RELEASE, movement, explanation, now, held=-hold.points))
+    return change._replace(hold=hold._replace(status=HoldStatus(movement.because), settled_seq=change.transfer.seq))
 
 
 def release_of(held: Hold, agent: Agent, because: Because) -> Release:
@@ -123,10 +123,10 @@ def _open(held: Hold | None) -> Hold:
 
 def _entry(
     kind: Kind,
-    asked: Spend | Reserve | Capture | Release,
+    movement: Spend | Reserve | Capture | Release,
     explanation: Explanation,
     now: datetime,
     *,
     held: int = 0,
 ) -> Entry:
-    return Entry(kind, asked.key, text_of(explanation), now, now, asked.source, held=held, actor=asked.actor)
+    return Entry(kind, movement.key, text_of(explanation), now, now, movement.source, held=held, actor=movement.actor)

@@ -112,20 +112,20 @@ class Import:
         return sort_out(page, taken, self._origin)
 
     async def _write(self, page: Page, connection: Connection) -> Sorted:
-        found = await self._look(page, connection)
-        locked = await lock_accounts(connection, sorted(staged.account for staged, _ in found.new))
-        openings = open_all(found.new, locked.accounts, self._origin, self._clock.now())
+        lines = await self._look(page, connection)
+        locked = await lock_accounts(connection, sorted(staged.account for staged, _ in lines.new))
+        openings = open_all(lines.new, locked.accounts, self._origin, self._clock.now())
         await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
-        lines = {fault.line for fault in openings.faults}
-        posted = [each for each in found.new if each[0].line not in lines] if lines else found.new
-        return Sorted(posted, found.already, found.faults + openings.faults)
+        refused = {fault.line for fault in openings.faults}
+        posted = [each for each in lines.new if each[0].line not in refused] if refused else lines.new
+        return Sorted(posted, lines.already, lines.faults + openings.faults)
 
-    def _count(self, tally: Tally, found: Sorted) -> None:
-        tally.new += len(found.new)
-        tally.points += sum(staged.opening.points for staged, _ in found.new)
-        tally.already += found.already
-        tally.bad += len(found.faults)
-        for fault in found.faults:
-            if fault.line not in self._told:  # what is found when posting was mostly found when checking
+    def _count(self, tally: Tally, lines: Sorted) -> None:
+        tally.new += len(lines.new)
+        tally.points += sum(staged.opening.points for staged, _ in lines.new)
+        tally.already += lines.already
+        tally.bad += len(lines.faults)
+        for fault in lines.faults:
+            if fault.line not in self._told:  # checking has told most of the faults that posting meets
                 self._told.add(fault.line)
                 self._tell(fault)

@@ -132,13 +132,13 @@ class Follower:
         expected = _expected_draws(explanation)
         if transfer.kind == Kind.EXPIRE:
             self._lapsed_seq = transfer.seq
-        found = {
+        drawn = {
             each.lot_key if transfer.kind == Kind.REVERSE else each.lot_seq: each.points
             for each in self._drawn
             if each.seq == transfer.seq
         }
-        if found != expected:
-            yield f"its draws from lots are {found}, it explains {expected}"
+        if drawn != expected:
+            yield f"its draws from lots are {drawn}, it explains {expected}"
 
     def _follow_lot(self, transfer: Transfer) -> None:
         account = self._account

@@ -43,7 +43,7 @@ class Report:
     def clean(self) -> bool:
         return not self.faults
 
-    def found(self, *faults: Fault | SealFault) -> None:
+    def note(self, *faults: Fault | SealFault) -> None:
         room = max(0, MOST_FAULTS - len(self.faults))
         self.faults += faults[:room]
         self.more_faults += len(faults[room:])
@@ -52,8 +52,8 @@ class Report:
         self.accounts += part.accounts
         self.transfers += part.transfers
         self.seals += part.seals
-        self.found(*part.faults)
+        self.note(*part.faults)
         self.more_faults += part.more_faults
 
     def faults_of(self, account: tuple[str, str], seq: int, whats: Iterable[str]) -> None:
-        self.found(*(Fault(*account, seq, what) for what in whats))
+        self.note(*(Fault(*account, seq, what) for what in whats))
