@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where an edge gets the present from."""
+    """Tells an edge the present time."""
 
     def now(self) -> datetime:
         """The present, with an offset."""

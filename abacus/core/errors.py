@@ -1,4 +1,4 @@
-"""Errors by consequence: what the one who catches it has to do.
+"""Errors by consequence: each class says how to handle it.
 
 `Unavailable` means try again later, `SetAside` put this one item into the quarantine and go on, `Unreadable` count and
 log this one event and go on, `Refused` tell the caller no, `LineStopped` stop this worker and let a person look.
@@ -51,11 +51,11 @@ class SetAside(AbacusError):
 
 
 class Unreadable(AbacusError):
-    """An event does not say what a follower of its topic has to know: it is passed over, for its topic keeps it."""
+    """An event lacks a field that a follower of its topic needs: it is passed over, and its topic keeps it."""
 
 
 class Refused(AbacusError):
-    """The caller asked for something that cannot be done; the message says what and how to mend it."""
+    """The caller's request cannot be done; the message says why and how to mend it."""
 
 
 class LineStopped(AbacusError):

@@ -1,4 +1,4 @@
-"""Idempotency keys: what makes an award the same award, however often it is delivered."""
+"""Idempotency keys: an award keeps its key however often it is delivered."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from uuid import UUID
 
 _NAMESPACE: Final = UUID("6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11").bytes
 
-# What ids may look like wherever they come in. A source and a type hold no colon, because the key joins them with one;
+# The pattern of ids wherever they come in. A source and a type hold no colon, because the key joins them with one;
 # control characters and the two non-characters are refused because SQS and Postgres refuse them.
 NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
@@ -21,7 +21,7 @@ def _printable(length: int) -> str:
 ID_PATTERN: Final = _printable(128)
 PROGRAM_PATTERN: Final = r"^[A-Z][A-Z0-9_]{0,15}$"
 KEY_PATTERN: Final = _printable(400)
-IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # what a header carries without doubt
+IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # characters that every header carries
 
 
 def transaction_key(source: str, transaction_id: str) -> str:
@@ -44,7 +44,7 @@ def partner_key(partner_id: str, idempotency_key: str) -> str:
 
 
 def expiry_key(month: str) -> str:
-    """Of an expiry, within the account."""
+    """The key of an expiry, within the account."""
     return f"expiry:{month}"
 
 
@@ -54,7 +54,7 @@ def expiry_claim(month: str, member_id: str, program: str) -> str:
 
 
 def opening_key(source: str, member_id: str, program: str) -> str:
-    """Of the balance that a member brought from another system."""
+    """The key of a balance that a member brought from another system."""
     return f"import:{source}:{member_id}:{program}"
 
 

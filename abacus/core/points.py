@@ -37,7 +37,7 @@ ROUND: Final[Mapping[Rounding, Callable[[Decimal], int]]] = {
 
 
 def money(text: str) -> Money:
-    """The amount that a text of plain digits says; reading the message has checked that it is one."""
+    """The amount in a text of plain digits; the reader of the message has checked the text."""
     return Money(Decimal(text))
 
 

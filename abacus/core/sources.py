@@ -1,4 +1,4 @@
-"""Where points come from: what every award, movement and transfer says of its origin."""
+"""Sources: the origin that every award, movement and transfer carries."""
 
 from typing import Final
 
@@ -6,11 +6,11 @@ STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# What a source may look like. A campaign and a person follow a partner's pattern.
+# The pattern of a source. A campaign and a person follow a partner's pattern.
 SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person):[^\x00-\x1f\x7f]{1,128})$"
 
 _PARTNER: Final = "partner:"
-_BY_HAND: Final = ("adjust", "ops")  # how keys begin that the command line makes
+_BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
 _BY_PREFIX: Final = {"txn": STREAM, "event": STREAM, "refund": STREAM, "import": IMPORT, "expiry": CLOCK}
 
 
@@ -23,13 +23,13 @@ def person_source(name: str) -> str:
 
 
 def partner_of(source: str | None) -> str | None:
-    """The partner whose points these are, or nobody."""
+    """The partner that gave the points; None where none did."""
     return source.removeprefix(_PARTNER) if source is not None and source.startswith(_PARTNER) else None
 
 
 def source_of_key(key: str, actor: str | None = None) -> str | None:
-    """The source that a key implies; None where it implies none. Awards and transfers written before they carried a
-    source are read by this, and by `source_sql`, and by nothing else.
+    """The source that a key implies; None where it implies none. Only this and `source_sql` read awards and
+    transfers that were written without a source.
     """
     prefix, _, rest = key.partition(":")
     if prefix == "api":

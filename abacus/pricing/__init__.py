@@ -1,1 +1,1 @@
-"""Rate cards: what a point is worth, where, since when."""
+"""Rate cards: the worth of a point in a place, since a time."""

@@ -1,1 +1,1 @@
-"""What a program of points keeps beside the ledger: tiers, expiry, opening balances."""
+"""Programs of points, beside the ledger: tiers, expiry, opening balances."""

@@ -1,4 +1,4 @@
-"""Keeping what old seals hold of a member whose name is about to go, so that their roots can be computed for ever."""
+"""Keeping the leaves that old seals have of a member whose name is about to go, so that their roots stay computable."""
 
 from typing import Final, NamedTuple
 
@@ -10,7 +10,7 @@ _TIMEOUT_S: Final = 3600.0  # it counts the accounts before the member's once fo
 
 
 class ErasedLeaf(NamedTuple):
-    """A row of `sealed_leaf`: what a seal holds of an account that bears another name now."""
+    """A row of `sealed_leaf`: the leaf that a seal has of an account that bears another name now."""
 
     member_id: str
     program: str
@@ -64,7 +64,7 @@ _KEEP: Final = Statement(f"insert into sealed_leaf ({columns(ErasedLeaf)}) value
 
 
 async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) -> int:
-    """How many leaves were kept, under the name that the member gets. In the transaction that changes the name."""
+    """Keep the member's leaves under the new name; returns how many. In the transaction that changes the name."""
     kept: dict[int, list[int]] = {}
     for number, position in await connection.fetch(*_POSITIONS()):
         kept.setdefault(number, []).append(position)
@@ -78,7 +78,7 @@ async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) ->
 
 
 def place_among(kept: list[int], before: int) -> int:
-    """The place of a leaf that follows so many others, beside those at the places that are kept, in order."""
+    """The place of a leaf that follows so many others, where the kept leaves have these places, in order."""
     place = before
     for each in kept:
         if each > place:

@@ -2,8 +2,8 @@
 
 Members are examined by following each account along the primary key, a page at a time. Keys are examined by sums: each
 transfer adds a number that depends on its key and its place, each claim subtracts it, and over all parts nothing may be
-left. The numbers are hashes under a seed that is drawn for each run, so nobody can arrange for what cancels out. That
-reads `claim` once from end to end, where looking up each key would jump about in the largest index that there is.
+left. The numbers are hashes under a seed that is drawn for each run, so nobody can arrange for faults that cancel out.
+Summing reads `claim` once from end to end; looking up each key would jump about in the largest index that there is.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -38,7 +38,7 @@ _PLANS: Final[Mapping[str, str]] = {
 
 
 async def use_examining_plans(connection: Connection) -> None:
-    """For the rest of the transaction."""
+    """Plan for reading in key order, for the rest of the transaction."""
     await connection.execute("; ".join(f"set local {name} = {value}" for name, value in _PLANS.items()))
 
 
@@ -54,7 +54,7 @@ async def examine(connection: Connection, part: Part, recompute: Recompute, seed
 
 
 def _number(key: str, table: str, seed: int) -> str:
-    """SQL for the number of a key at its place. A colon keeps apart what holds none: program and `seq`."""
+    """SQL for the number of a key at its place. A colon separates program and `seq`, which hold none."""
     place = f"{table}.seq || ':' || {table}.program || ':' || {table}.member_id"
     return f"hashtextextended({place} || e'\\n' || {key}, {seed})"
 
@@ -107,7 +107,7 @@ class _Accounts:
         self._rows = Pager(Account, connection, *query(**span.parameters))
 
     async def up_to(self, id_: AccountId | None, report: Report) -> Account | None:
-        """The account, if it is there. Those before it have no transfers: they must be empty."""
+        """The account, if it is there. Accounts before it have no transfers: they must be empty."""
         while (account := await self._rows.peek()) is not None and (id_ is None or account.id <= id_):
             await self._rows.take()
             report.accounts += 1
@@ -133,7 +133,7 @@ class _Draw(NamedTuple):
 
 
 class _Draws:
-    """What was taken of lots by name, in order, beside the transfers that took it."""
+    """The draws from lots, in order, beside the transfers that made them."""
 
     def __init__(self, connection: Connection, span: Span) -> None:
         query = Statement(f"""
@@ -144,7 +144,7 @@ class _Draws:
         self._rows = Pager(_Draw, connection, *query(**span.parameters))
 
     async def of(self, id_: AccountId | None, report: Report) -> list[Drawn]:
-        """Those of the account. Before it there are none: they would be of accounts without transfers."""
+        """The draws of the account. There are none before it: they would belong to accounts without transfers."""
         drawn: list[Drawn] = []
         while (draw := await self._rows.peek()) is not None and (id_ is None or draw.account_id <= id_):
             await self._rows.take()

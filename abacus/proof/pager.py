@@ -17,14 +17,14 @@ class Pager(Generic[Row]):
         self._page: list[Row] = []  # the next one last
 
     async def peek(self) -> Row | None:
-        """The next row, which stays the next one; nothing after the last."""
+        """The next row, which stays the next one; None after the last."""
         if not self._page:
             page = await anext(self._pages, None)  # never a tuple: as its default, one ends in an error of Python's
             self._page = [self._make(row) for row in reversed(page or [])]
         return self._page[-1] if self._page else None
 
     async def take(self) -> Row | None:
-        """The next row; nothing after the last."""
+        """The next row; None after the last."""
         row = await self.peek()
         if row is not None:
             self._page.pop()

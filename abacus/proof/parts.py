@@ -14,7 +14,7 @@ class Span(NamedTuple):
     last: str | None = None  # nobody is the last
 
     def where(self, table: str) -> str:
-        """The condition for a statement, whose parameters are `parameters` then."""
+        """SQL for a condition on the members; `parameters` has its values."""
         return f"{table}.member_id >= :first" + ("" if self.last is None else f" and {table}.member_id <= :last")
 
     @property
@@ -32,7 +32,7 @@ class Members(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """What these members have claimed, as far as it lies in these pages of the register."""
+    """The claims of these members that lie in these pages of the register."""
 
     span: Span
     first_page: int
@@ -50,7 +50,7 @@ Part: TypeAlias = Members | Keys | Root
 
 @dataclass(slots=True)
 class Findings:
-    """Of a part. `keys` and `numbers` are those of transfers less those of claims."""
+    """The findings in a part. `keys` and `numbers` are counts and sums over transfers, less those over claims."""
 
     report: Report = field(default_factory=Report)
     keys: int = 0

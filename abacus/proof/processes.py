@@ -1,4 +1,4 @@
-"""Processes that examine the ledger together, one for each core, all in the snapshot of the one who asks them."""
+"""Processes that examine the ledger together, one for each core, all in the snapshot of the one that started them."""
 
 import asyncio
 import gc
@@ -24,7 +24,7 @@ _AHEAD: Final = 2  # parts for each process: one in hand, one to go on with
 
 
 class Helpers:
-    """Open while they are needed. What `recompute` is given as has to bear being sent to another process."""
+    """Opened for as long as they are needed. `recompute` has to be picklable: it is sent to the processes."""
 
     def __init__(self, database_url: str, processes: int) -> None:
         self._url = database_url
@@ -69,15 +69,15 @@ class Helpers:
 
 
 class _Down(tuple[str, str]):
-    """What `Unavailable` says, in a form that can be sent."""
+    """The message of an `Unavailable`, in a form that can be sent."""
 
     __slots__ = ()
 
 
 def _begin() -> None:
-    """Ctrl-C ends a process without a word, and so does the end of the one that it helps."""
+    """A process ends silently on Ctrl-C, and when the process that it helps has ended."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.disable()  # rows make no cycles; what else does is collected after each part
+    gc.disable()  # rows make no cycles; other objects are collected after each part
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()

@@ -20,8 +20,8 @@ _LAST: Final = Statement(f"select {columns(Seal)} from seal order by number desc
 _ONE: Final = Statement(f"select {columns(Seal)} from seal where number = :number")
 _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({parameters(Seal)})")
 
-# A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees what is stamped before the oldest
-# transaction that is still open, and nothing else: all writers of that have ended.
+# A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees transfers stamped before the oldest
+# transaction that is still open, and no others: all their writers have ended.
 _SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
 
 _LEASE: Final = "abacus ledger seal"
@@ -50,7 +50,7 @@ class Seals:
             last = await _read(connection, _LAST())
             if last is not None and self._clock.now() - last.sealed_at < if_older_than:
                 return Made(last, is_new=False)
-            # Nothing is written before the end: the relay waits for whoever has begun to write.
+            # Nothing is written before the end: the relay waits for every transaction that has begun to write.
             async with connection.transaction(isolation="repeatable_read"):
                 sealed_at = self._clock.now()
                 snapshot = await connection.fetchval(_SNAPSHOT)
@@ -64,7 +64,7 @@ class Seals:
             return await all_seals(connection)
 
     async def prove(self, account: AccountId, number: int | None = None, *, progress: LeavesAdded = quietly) -> Proof:
-        """What the account was at this seal, or at the last one. Raises `Refused` when that cannot be proven."""
+        """The account at this seal, or at the last one, proven. Raises `Refused` when it cannot be proven."""
         async with (
             passing_failures(),
             self._pool.acquire() as connection,

@@ -1,7 +1,7 @@
 """The tree of a seal, grown from the transfers that its snapshot saw. Making, verifying and proving all go through it.
 
-An account's head then is its last transfer that the snapshot saw. That is found from the account's end, so the cost is
-that of the accounts, and of what was posted since. Leaves pass by in order and none is kept.
+An account's head then is its last transfer that the snapshot saw. It is looked up from the account's end, so the cost
+is that of the accounts, and of the transfers posted since. Leaves pass by in order and none is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +35,14 @@ where not exists (
 order by a.member_id, a.program
 """)
 
-# Of accounts that bear another name now: docs/adr/0017.
+# The kept leaves of accounts that bear another name now: docs/adr/0017.
 _ERASED: Final = Statement(f"""
 select {columns(ErasedLeaf)} from sealed_leaf where seal_number = :number order by position
 """)
 
 
 class Grown(NamedTuple):
-    """What the seal holds; and, if an account was watched and is in it, its head and where it stands."""
+    """The seal's content; and, if an account was watched and is in it, its head and place."""
 
     sealed: Sealed
     head: Head | None
@@ -55,7 +55,7 @@ LeavesAdded = Callable[[int], None]
 
 
 def quietly(_: int) -> None:
-    """Nobody asks how far it is."""
+    """Shows no progress."""
 
 
 async def grow(

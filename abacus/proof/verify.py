@@ -21,7 +21,7 @@ _TRANSFERS_A_PART: Final = 100_000
 _MOST_PARTS: Final = 4096
 _PAGES_A_PART: Final = 32_768
 _PAGES_SAMPLED: Final = 1000
-_A_DAY_S: Final = 86_400  # a search for odd keys has nobody waiting for it but the one who verifies
+_A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for odd keys
 
 
 class _Sizes(NamedTuple):
@@ -40,7 +40,7 @@ select (select greatest(reltuples, 0)::bigint from pg_class where oid = 'transfe
 
 
 class _OddKey(NamedTuple):
-    """A key with the place of its transfer, one of which has not the other."""
+    """A transfer without its claim, or a claim without its transfer."""
 
     member_id: str
     program: str
@@ -66,15 +66,15 @@ where %s and t.key is null
 limit {MOST_FAULTS}
 """
 
-# How many transfers are verified, and about how many there are; 0 when nobody knows.
+# How many transfers are verified, and about how many there are; 0 when that is not known.
 TransfersChecked = Callable[[int, int], None]
 
 
 class Helping(Protocol):
-    """Others who examine."""
+    """Processes that examine parts."""
 
     def examine(self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int) -> AsyncIterator[Findings]:
-        """What they find in each part, as it is done. Raises `Unavailable`."""
+        """The findings in each part, as it is done. Raises `Unavailable`."""
         ...
 
 
@@ -124,7 +124,7 @@ async def verify_accounts(connection: Connection, recompute: Recompute, member_i
 
 
 def _by_account(fault: Fault | SealFault) -> tuple[str, ...]:
-    """Seals last: what a row says tells more. Those of an account stay as they were found."""
+    """Seals last, because a fault of a row tells more. Faults of one account keep their order."""
     return ("seal",) if isinstance(fault, SealFault) else ("account", fault.member_id, fault.program)
 
 
@@ -136,7 +136,7 @@ async def _examine_here(
 
 
 async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
-    """About how many transfers there are, and the parts: those that take the longest first."""
+    """About how many transfers there are, and the parts, the longest first."""
     sizes = _Sizes(*await connection.fetchrow(*_SIZES()))
     parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
     parts += [
@@ -147,7 +147,7 @@ async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> t
     first = span.first
     for cut in await _cuts(connection, span, shares, sizes.account_pages):
         parts.append(Members(Span(first, cut)))
-        first = cut + "\x01"  # what comes next, as no text holds a NUL
+        first = cut + "\x01"  # the next text in order, because no text holds a NUL
     parts.append(Members(Span(first, span.last)))
     return sizes.transfers if span == EVERYBODY else 0, parts
 
@@ -167,7 +167,7 @@ async def _cuts(connection: Connection, span: Span, shares: int, account_pages: 
 
 
 async def _find_odd_keys(connection: Connection, report: Report, span: Span) -> None:
-    """The keys do not match the transfers: find which. This needs memory and time, which a sound ledger never does."""
+    """Find the keys that do not match the transfers. This takes memory and time; a sound ledger never needs it."""
     for setting in ("enable_sort", "enable_hashjoin", "enable_mergejoin"):
         await connection.execute(f"set local {setting} = on")
     for text, table, detail in (

@@ -1,1 +1,1 @@
-"""How accounts change. Pure: what is read and what is written is the business of `ledger/store`."""
+"""How accounts change. Pure: `ledger/store` reads and writes."""

@@ -1,4 +1,4 @@
-"""Points put into an account and taken out of it, lot by lot. Pure; every movement but an award is made of these."""
+"""Points put into an account and taken out of it, lot by lot. Pure; all movements are made of these functions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -13,14 +13,14 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class AccountWithLots(NamedTuple):
-    """An account and, where it goes by lots, what remains of each, the oldest first."""
+    """An account and, if it lapses by lots, its open lots, the oldest first."""
 
     account: Account
     lots: tuple[OpenLot, ...] = ()
 
 
 class Change(NamedTuple):
-    """What a movement comes to: the account after it, the transfer, and what else is to be written."""
+    """The effect of a movement: the account after it, and the rows to write."""
 
     after: AccountWithLots
     transfer: Transfer
@@ -29,7 +29,7 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What is written of a movement besides its points."""
+    """The fields of a movement's transfer besides its points."""
 
     kind: Kind
     key: str
@@ -46,8 +46,8 @@ _NONE: Final[Mapping[int, int]] = {}
 
 
 def take(before: AccountWithLots, points: int, entry: Entry, *, by_name: Mapping[int, int] = _NONE) -> Change:
-    """Take points out: those named of lots by their `seq`, the rest from the oldest. Whether they are there is the
-    caller's business; what is not there becomes a debt.
+    """Take points out: from lots by name (their `seq`), the rest from the oldest. The caller checks that the account
+    has them; points that it does not have become a debt.
     """
     account, lots = before
     unnamed = [each._replace(left=each.left - by_name.get(each.lot.seq, 0)) for each in lots]
@@ -62,7 +62,7 @@ def take(before: AccountWithLots, points: int, entry: Entry, *, by_name: Mapping
 
 
 def put(before: AccountWithLots, points: int, good_until: date | None, entry: Entry, *, lifetime: bool) -> Change:
-    """Put points in, as a lot of their own. As a gift does, they leave the expiry of other points alone; without
+    """Put points in, as a lot of their own. Like a gift, they leave the expiry of other points alone; without
     `good_until` they set none. An empty account lapses by lots from now on if `lifetime` says so.
     """
     account, lots = before

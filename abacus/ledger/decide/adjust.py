@@ -11,7 +11,7 @@ from abacus.pricing.explanation.types import Adjusted
 
 
 def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Change:
-    """Raises `Declined` when it would take more than is available."""
+    """Raises `Declined` when the adjustment takes more points than are available."""
     explanation = Adjusted(
         points=adjustment.points, reason=adjustment.reason, by=adjustment.actor, approved_by=adjustment.approved_by
     )

@@ -1,4 +1,4 @@
-"""What a partner may award, and what it has awarded: the limits that hold where awards are posted. Pure."""
+"""A partner's limits, and the points that it has awarded: checked where awards are posted. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
@@ -20,7 +20,7 @@ class OverLimit(AbacusError):
 
 
 class Allowance(NamedTuple):
-    """A partner's limits, and what it has awarded: in all, and on the last day on which it did."""
+    """A partner's limits, and the points that it has awarded: in all, and on the last day that had an award."""
 
     limits: Limits
     used: int
@@ -28,16 +28,19 @@ class Allowance(NamedTuple):
     used_that_day: int
 
     def on(self, day: date) -> "Allowance":
-        """As it stands on that day; a clock that lags behind another's does not bring a day back."""
+        """The allowance on that day; a clock that lags behind another's does not bring a day back."""
         return self if day <= self.day else self._replace(day=day, used_that_day=0)
 
     def after(self, points: int, member_used: int) -> "Allowance":
-        """With an award more, for a member who got `member_used` from this partner today. Raises `OverLimit`."""
+        """The allowance after one more award, to a member who got `member_used` from this partner today.
+
+        Raises `OverLimit`.
+        """
         self.check(points, member_used)
         return self._replace(used=self.used + points, used_that_day=self.used_that_day + points)
 
     def check(self, points: int, member_used: int) -> None:
-        """Whether there may be an award more. Raises `OverLimit`."""
+        """Raises `OverLimit` where one more award is too much."""
         limits = self.limits
         if limits.per_award is not None and points > limits.per_award:
             raise OverLimit(RejectionReason.AWARD_CAP, f"{points} points; one award may carry {limits.per_award}")
@@ -60,9 +63,9 @@ class Allowance(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What is known, under lock, of the partners whose awards are in a batch."""
+    """The limits and their use, under lock, of the partners whose awards are in a batch."""
 
-    allowances: Mapping[str, Allowance]  # by partner; one that is not here has no limits
+    allowances: Mapping[str, Allowance]  # by partner; a partner that is missing has no limits
     member_days: Mapping[MemberDay, int]
     rejections: Mapping[str, Rejection]  # by key
 
@@ -78,11 +81,11 @@ class Spending:
         self._now = now
         self._allowances = {partner_id: each.on(today) for partner_id, each in standing.allowances.items()}
         self._member_days = standing.member_days
-        self.allowances: dict[str, Allowance] = {}  # those that changed
+        self.allowances: dict[str, Allowance] = {}  # the changed ones
         self.member_days: dict[MemberDay, int] = {}
 
     def check(self, partner_id: str, award: Award) -> Rejection | None:
-        """Whether the award meets a limit. `spend` follows when the ledger takes it."""
+        """The rejection of an award that meets a limit. `spend` follows when the ledger takes the award."""
         allowance = self._allowances.get(partner_id)
         if allowance is None:
             return None
@@ -115,7 +118,7 @@ class Spending:
 
 
 def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:
-    """The awards that partners asked for, by partner, in the order in which their allowances are locked."""
+    """The awards of partners, by partner, in the order in which their allowances are locked."""
     by_partner: dict[str, list[Award]] = {}
     for award in awards:
         partner_id = partner_of(award.source)

@@ -1,6 +1,6 @@
-"""What posting a batch comes to: which awards are new, which were posted before, which contradict what was posted.
+"""Posting a batch: which awards are new, which are duplicates, which contradict an earlier posting.
 
-Pure: given the claims and accounts as they are now, it says what to write. `LedgerPort` is what a ledger promises.
+Pure: from the claims and accounts as they are now to the rows to write. `LedgerPort` has a ledger's promises.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class Plan(NamedTuple):
-    """What to write for a batch, the claims in order of their keys, and what to tell about it."""
+    """The rows to write for a batch, the claims in order of their keys, and the outcomes to tell."""
 
     outcomes: list[Outcome]
     transfers: list[Transfer]
@@ -46,8 +46,8 @@ def plan(
     posted_at: datetime,
     standing: Standing = NOBODY,
 ) -> Plan:
-    """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` what is known of
-    the partners in it.
+    """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` the limits of the
+    partners in the batch.
     """
     spending = Spending(standing, posted_at)
     any_partners = bool(standing.allowances or standing.rejections)

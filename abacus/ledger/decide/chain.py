@@ -1,6 +1,6 @@
 """The hash of a transfer, over the hash before it and its other fields: change one, and all after it differ. Pure.
 
-Each row names the format that it was hashed by, so a field can be added without touching what is stored: give the new
+Each row names the format that it was hashed by, so a field can be added without touching stored rows: give the new
 field a format, and the next transfer of every account is hashed by that one.
 """
 
@@ -16,15 +16,15 @@ from abacus.ledger.types.transfer import TransferBody
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
-CURRENT: Final = 2  # what new transfers are hashed by
+CURRENT: Final = 2  # the format of new transfers
 
 
 class UnknownFormat(Exception):
-    """The row was hashed in a way that this version does not know."""
+    """The row has a format that this version does not know."""
 
 
 def chain(previous: bytes, body: TransferBody) -> bytes:
-    """The hash of a transfer, by the format that it names. Raises `UnknownFormat`."""
+    """The hash of a transfer, by its own format. Raises `UnknownFormat`."""
     text_of = FORMATS.get(body[-1])
     if text_of is None:
         raise UnknownFormat(f"format {body[-1]}; this version knows {', '.join(map(str, FORMATS))}")
@@ -32,7 +32,7 @@ def chain(previous: bytes, body: TransferBody) -> bytes:
 
 
 def _first(body: TransferBody) -> bytes:
-    """As rows were hashed that have no source."""
+    """The format of rows without a source."""
     (
         member_id,
         program,

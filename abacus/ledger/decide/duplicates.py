@@ -11,7 +11,7 @@ from abacus.ledger.types.posting import Status
 
 
 class Keyed(Protocol):
-    """Whatever a key was first used for, with the fingerprint of its facts."""
+    """The first use of a key: a posting or a rejection, with the fingerprint of its facts."""
 
     @property
     def fingerprint(self) -> str: ...
@@ -21,7 +21,7 @@ First = TypeVar("First", bound=Keyed)
 
 
 class Earlier(NamedTuple, Generic[First]):
-    """What a key was first used for, and whether for the same facts."""
+    """The first use of a key, and whether its facts are the same."""
 
     first: First
     same_facts: bool
@@ -39,7 +39,7 @@ class Gate(Generic[First]):
         self.entered: dict[str, First] = {}
 
     def earlier(self, key: str, fingerprint: str) -> Earlier[First] | None:
-        """What the key was first used for; None where it is new."""
+        """The first use of the key; None where the key is new."""
         first = self._before.get(key) or self.entered.get(key)
         return None if first is None else Earlier(first, first.fingerprint == fingerprint)
 

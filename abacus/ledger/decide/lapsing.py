@@ -1,4 +1,4 @@
-"""What lapses with the end of a month. Pure."""
+"""Lapsing: the points that an account loses with the end of a month. Pure."""
 
 from datetime import date, datetime
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from abacus.pricing.explanation.types import Lapsed, LapsedByLots, LapsedWhole
 
 
 class MonthEnd(NamedTuple):
-    """The end of a month in a country: what was good until a day of that month, or of one before it, has lapsed."""
+    """The end of a month in a country: points that were good until a day of that month, or of an earlier one, lapse."""
 
     key: str  # under which an account can lapse once
     last_day: date
@@ -19,10 +19,10 @@ class MonthEnd(NamedTuple):
 
 
 def lapse(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change | None:
-    """What becomes of the account; nothing where nothing lapses, because the member was active again or has nothing to
-    lose.
+    """The account after the month's end; None where no points lapse, because the member was active again or has none
+    to lose.
 
-    What is held stays, and its date with it: it lapses with a later month's end if it is released.
+    Held points stay, and their date with them: released, they lapse with a later month's end.
     """
     account = before.account
     day = account.expires_on

@@ -2,8 +2,8 @@
 
 A lot is a transfer that added points. Points leave the oldest lot first, and nothing is written down for that: the
 account keeps up to where its lots are used up (`lots_closed`) and how many points are gone from those after it
-(`lots_drawn`). What leaves a lot by name instead, because its award is taken back or its own day has come, is a `Draw`.
-So an award costs nothing more for being a lot. docs/adr/0016 has the argument.
+(`lots_drawn`). Points that leave a lot by name instead, because its award is taken back or its own day has come, are a
+`Draw`. So an award costs nothing more for being a lot. docs/adr/0016 has the argument.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,19 +36,19 @@ class Lot(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """What goes, or went, oldest first."""
+        """The points of the lot that leave, or left, in the order of lots: all but those drawn by name."""
         return self.points - self.drawn
 
 
 class OpenLot(NamedTuple):
-    """A lot and what remains of it."""
+    """A lot and the points that remain of it."""
 
     lot: Lot
     left: int
 
 
 def with_used_closed(account: Account, following: Iterable[Lot]) -> Account:
-    """The same account, its cursor moved over the lots that are used up; `following` are those after it, in order."""
+    """The same account, its cursor moved over used up lots; `following` are the lots after the cursor, in order."""
     closed, drawn = account.lots_closed, account.lots_drawn
     for lot in following:
         if lot.capacity > drawn:
@@ -58,7 +58,7 @@ def with_used_closed(account: Account, following: Iterable[Lot]) -> Account:
 
 
 def open_lots(account: Account, following: Sequence[Lot]) -> list[OpenLot]:
-    """What remains of each lot, the oldest first; `following` are all lots after the account's cursor."""
+    """The lots of which points remain, the oldest first; `following` are all lots after the account's cursor."""
     drawn = account.lots_drawn
     remaining: list[OpenLot] = []
     for lot in following:
@@ -70,12 +70,12 @@ def open_lots(account: Account, following: Sequence[Lot]) -> list[OpenLot]:
 
 
 def first_day(lots: Iterable[OpenLot]) -> date | None:
-    """The first day after which one of them lapses."""
+    """The first day after which one of these lots lapses."""
     return min((each.lot.expires_on for each in lots if each.lot.expires_on is not None), default=None)
 
 
 def after_oldest(lots: Sequence[OpenLot], points: int) -> list[OpenLot]:
-    """What remains of them when so many points leave, the oldest first."""
+    """The lots that remain when so many points leave, the oldest first."""
     left: list[OpenLot] = []
     for each in lots:
         taken = min(points, each.left)

@@ -1,4 +1,4 @@
-"""What moving points comes to: which movements are new, and what each does to its account. Pure."""
+"""Moving points: which movements are new, and how each changes its account. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class Books(NamedTuple):
-    """What is known, under lock, of what a round of movements touches."""
+    """The accounts, holds and originals, under lock, that a round of movements touches."""
 
     accounts: dict[AccountId, AccountWithLots]
     holds: dict[UUID, Hold]
@@ -38,7 +38,7 @@ class Books(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """What to write for a round, the claims in order of their keys, and what to tell about it."""
+    """The rows to write for a round, the claims in order of their keys, and the outcomes to tell."""
 
     outcomes: list[Moved]
     transfers: list[Transfer]
@@ -53,8 +53,8 @@ def account_of(movement: Movement) -> AccountId:
 
 
 def rounds(movements: Sequence[Movement]) -> Iterator[list[int]]:
-    """The places of the movements that can be decided together. What is taken back of an account has to be looked up
-    as it then stands, so each has a round of its own there.
+    """The places of the movements that can be decided together. A reversal looks its original up in
+    the account as the one before left it, so each reversal of an account has a round of its own.
     """
     together: list[int] = []
     apart: list[list[int]] = []

@@ -17,7 +17,7 @@ REASON: Final = "opening balance"
 
 
 class Opening(NamedTuple):
-    """What a member had elsewhere. `expires_on` is the last day on which the points are good; no points need none."""
+    """A member's balance elsewhere. `expires_on` is the last day on which the points are good; no points need none."""
 
     member_id: str
     program: str
@@ -42,9 +42,9 @@ def facts_of(opening: Opening) -> str:
 
 
 def open_with(account: Account, opening: Opening, origin: Origin, now: datetime) -> tuple[Account, Transfer]:
-    """The account with what its member brought, and the transfer that brought it.
+    """The account with the balance that its member brought, and the transfer that brought it.
 
-    As a gift does, it sets the expiry date only where there is none. Raises `SetAside` where no account can hold more.
+    Like a gift, it sets the expiry date only where there is none. Raises `SetAside` where no account can hold more.
     """
     if account.balance + opening.points > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{opening.points} points would take the balance past {MAX_BALANCE}")

@@ -1,7 +1,7 @@
-"""What is taken back of a transfer: its share, and what becomes of points that are not there any more. Pure.
+"""Reversals: the share of a transfer to take back, and how to take points that are not there any more. Pure.
 
-All refunds of a transaction together take back exactly what it earned: each takes the share that is due of everything
-refunded so far, rounded down, less what those before it took; the one that completes the amount takes the rest.
+All refunds of a transaction together take back exactly the points that it earned: each takes the share that is due of
+the whole amount refunded so far, rounded down, less the points of the refunds before it; the last takes the rest.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Earlier(NamedTuple):
 
     @classmethod
     def of(cls, transfer: Transfer) -> "Earlier":
-        """Raises `SetAside` for a transfer that does not explain what it took back."""
+        """Raises `SetAside` for a transfer whose explanation is not a reversal's."""
         explanation = read(transfer.explanation)
         if not isinstance(explanation, Reversed):
             raise SetAside(Reason.INVALID, f"{transfer.key} does not explain what it took back")
@@ -42,8 +42,8 @@ class Earlier(NamedTuple):
 
 
 class Original(NamedTuple):
-    """The transfer to be taken back, with what is known of it under the lock of its account: how many points are left
-    in its own lot, and how many of them lapsed.
+    """The transfer to be taken back, and, read under the lock of its account, how many points are left in its own lot
+    and how many of them lapsed.
     """
 
     transfer: Transfer
@@ -53,7 +53,7 @@ class Original(NamedTuple):
 
     @property
     def earlier(self) -> list[Earlier]:
-        """What was taken back before. Raises `SetAside` for a reversal that cannot be read."""
+        """The reversals before this one. Raises `SetAside` for one that cannot be read."""
         return [Earlier.of(each) for each in self.reversals]
 
     @property
@@ -62,7 +62,7 @@ class Original(NamedTuple):
 
 
 def reverse(before: AccountWithLots, original: Original | None, reversal: Reversal, now: datetime) -> Change:
-    """Raises `Declined` for what cannot be taken back, and `SetAside` for a refund that contradicts its transaction."""
+    """Raises `Declined` for a transfer that cannot be taken back, `SetAside` for a refund that contradicts it."""
     if original is None:
         raise Declined(Decline.NOT_REVERSIBLE, f"no transfer of this account has the key {reversal.reverses}")
     transfer = original.transfer
@@ -113,7 +113,7 @@ def _due(original: Original, reversal: Reversal) -> int:
 
 
 def _share(original: Original, refund: Refund) -> int:
-    """The points due of everything refunded so far."""
+    """The points due for the whole amount refunded so far."""
     explanation = _calculated(original.transfer)
     if refund.currency != explanation.currency:
         raise SetAside(
@@ -134,7 +134,7 @@ def _calculated(transfer: Transfer) -> Calculated:
 
 
 def _explained(original: Original, reversal: Reversal, points: int, due: int) -> Reversed:
-    """What is the same whether points are taken or given back."""
+    """The explanation's fields that are the same whether points are taken or given back."""
     transfer, refund = original.transfer, reversal.part if isinstance(reversal.part, Refund) else None
     return Reversed(
         points=points,

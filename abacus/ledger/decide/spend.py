@@ -99,7 +99,7 @@ def release(before: AccountWithLots, known: Hold | None, movement: Release, now:
 
 
 def release_of(held: Hold, agent: Agent, because: Because) -> Release:
-    """One key, whatever the cause: a hold is let go once."""
+    """The key is the same whatever the cause: a hold is released once."""
     facts = fingerprint(("release", str(held.hold_id), because))
     key = f"release:{held.hold_id}"
     return Release(key, held.member_id, held.program, held.country, facts, *agent, held.hold_id, because)

@@ -80,8 +80,8 @@ def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple
 
 
 def day_with_lot(account: Account, points: int, good_until: date | None) -> date | None:
-    """The account's day once a lot is added to one that goes by lots: the first day of those that hold something. What
-    a debt takes at once holds nothing.
+    """The account's day once a lot is added to an account that lapses by lots: the first day of its lots that hold
+    points. A lot that a debt takes at once holds none.
     """
     days = [account.expires_on] if account.balance > 0 else []
     if points > 0 and account.balance + points > 0:
@@ -106,7 +106,7 @@ def moved(
     reverses: str | None = None,
     actor: str | None = None,
 ) -> tuple[Account, Transfer]:
-    """The account after any change, and the transfer. `held` is added to what is held; `good_until` is the lot's own
+    """The account after any change, and the transfer. `held` is added to the held points; `good_until` is the lot's own
     day where it differs from the account's.
 
     Raises `SetAside` for a balance that cannot be held.

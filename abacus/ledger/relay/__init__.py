@@ -1,1 +1,1 @@
-"""The relay: what is posted is published on the points stream, read out of the ledger itself."""
+"""The relay: it reads transfers out of the ledger itself and publishes them on the points stream."""

@@ -34,7 +34,7 @@ def cursor_of(topic: str) -> Cursor[Position]:
 
 
 class RelayCursor:
-    """Where the relay stands, for the operator. Every method raises `Unavailable` while the database is away."""
+    """The relay's position, for the operator. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, topic: str, clock: Clock) -> None:
         self._pool = pool
@@ -52,7 +52,7 @@ class RelayCursor:
             return await TRANSFERS.waiting(connection, position)
 
     async def rewind(self, posted_from: datetime | None) -> Position:
-        """Publish again everything posted from that time on, or everything there is.
+        """Publish again the transfers posted from that time on, or all.
 
         Raises `Refused` when nothing was posted since.
         """

@@ -31,7 +31,7 @@ class Transfers:
         self._clock = clock
 
     async def next(self, connection: Connection) -> Batch[Moved] | None:
-        # As of one moment: an erasure moves the cursor and renames what lies behind it.
+        # As of one moment: an erasure moves the cursor and renames the transfers behind it.
         async with connection.transaction(isolation="repeatable_read"):
             position = await self._cursor.position(connection, self._clock.now())
             stretch = await TRANSFERS.next(connection, position)
@@ -49,6 +49,6 @@ def message_of(transfer: Transfer) -> Message:
 
 
 def transfer_relay(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:
-    """Publishes for one topic. Of several relays one works, the others stand by."""
+    """Publishes transfers on one topic. Of several relays one works, the others stand by."""
     publishing = Publishing(Transfers(topic, clock), publisher, topic, clock, Meter(PUBLISHED, RELAY_BEHIND))
     return publishing.led(pool, f"abacus relay {topic}", health, idle_s=_IDLE_S)

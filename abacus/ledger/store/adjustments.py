@@ -99,7 +99,7 @@ class CannotDecide(AbacusError):
 
 
 class Mover(Protocol):
-    """What posts one movement."""
+    """Posts one movement."""
 
     async def __call__(self, movement: Movement, /) -> Moved: ...
 

@@ -1,4 +1,4 @@
-"""What has to be looked up in an account's transfers, under its lock, before its points can be moved."""
+"""Looking up an account's lots and original transfers, under its lock, before its points are moved."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -54,7 +54,7 @@ where d.member_id = :member_id and d.program = :program and d.lot_seq = :lot_seq
 """)
 
 # Each lapse took so many points, beginning so many after its cursor; the lot stands so many points after that cursor.
-# What the two have in common lapsed.
+# The points that the two have in common lapsed.
 _LAPSED_OF_LOT: Final = Statement(f"""
 select coalesce(sum(
     greatest(0, least(at.lot + :capacity, at.drawn + at.taken) - greatest(at.lot, at.drawn))
@@ -95,7 +95,7 @@ async def lots_after(
 
 
 async def with_lots(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, AccountWithLots]:
-    """Locked accounts with their lots, where they go by them."""
+    """Locked accounts, with the open lots of those that lapse by lots."""
     by_lots = [account for account in accounts.values() if account.lifetime]
     lots = await lots_after(connection, by_lots) if by_lots else {}
     return {
@@ -106,7 +106,7 @@ async def with_lots(connection: Connection, accounts: Mapping[AccountId, Account
 async def with_modes_changed(
     connection: Connection, accounts: dict[AccountId, Account], awards: Sequence[Award]
 ) -> None:
-    """Put into `accounts` those whose way of lapsing these awards change."""
+    """Put the accounts whose way of lapsing these awards change into `accounts`, changed."""
     modes = changed_modes(awards, accounts)
     turning = [accounts[id_] for id_, lifetime in modes.items() if lifetime]
     lots = await lots_after(connection, [each for each in turning if each.balance > 0]) if turning else {}

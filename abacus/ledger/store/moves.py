@@ -23,7 +23,7 @@ _HOLDS: Final = Statement(
     f"select {columns(Hold)} from hold where member_id = any(:members::text[]) and hold_id = any(:ids::uuid[])"
 )
 
-# Whoever changes a hold has its account's lock.
+# A hold is changed only under its account's lock.
 _KEEP_HOLD: Final = Statement(f"""
 insert into hold ({columns(Hold)}) values ({parameters(Hold)})
 on conflict (member_id, hold_id) do update set status = excluded.status, settled_seq = excluded.settled_seq

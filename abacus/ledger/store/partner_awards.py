@@ -1,4 +1,4 @@
-"""The rows of `partner_award`: awards that partners asked for, by the id that the partner knows."""
+"""The rows of `partner_award`: awards requested by partners, by the id that the partner knows."""
 
 from datetime import date, datetime
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from abacus.platform.sql import columns, unnested
 
 class PartnerAward(NamedTuple):
     """One row. `queued_at` is there once the queue has the award; until `taken_until` a process is sending it. The
-    points of a `provisional` one are computed anew before they are posted.
+    points of a `provisional` award are computed anew before they are posted.
     """
 
     award_id: UUID

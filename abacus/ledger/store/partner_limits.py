@@ -53,7 +53,7 @@ class _MemberDayRow(NamedTuple):
         return MemberDay(self.member_id, self.partner_id, self.day)
 
 
-# Whoever holds a partner's row has its member days and rejections to itself.
+# The lock on a partner's row covers its member days and rejections.
 _LOCK: Final = Statement(f"""
 select {columns(AllowanceRow)} from allowance where partner_id = any(:partners::text[]) order by partner_id for update
 """)

@@ -29,7 +29,7 @@ class PostgresLedger:
 
     async def _post(self, connection: Connection, awards: Sequence[Award]) -> list[Outcome]:
         partners = partners_of(awards)
-        # Under their lock, before any other look: what another batch claimed in the meantime must not be rejected.
+        # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
         standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         earlier = await claimed(connection, {award.key for award in awards})
         touched = accounts_touched(awards, earlier)

@@ -34,7 +34,7 @@ _TRANSFER: Final = Statement(
 
 
 class Remaining(NamedTuple):
-    """What remains of a transfer that added points."""
+    """A lot, and the points that remain of it."""
 
     program: str
     seq: int
@@ -46,8 +46,8 @@ class Remaining(NamedTuple):
     expires_on: date | None
 
 
-# What remains of each lot: of the points that its account's lots hold up to it, those gone oldest first are gone. The
-# days of an account that does not go by lots are one day.
+# The points that remain of each lot: `lots_drawn` points are gone from the account's lots, from the oldest first. The
+# lots of an account that does not lapse by lots all have the account's day.
 _LOTS: Final = Statement(f"""
 select {columns(Remaining)} from (
     select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at,
@@ -68,7 +68,7 @@ limit :most
 
 
 class LedgerReader:
-    """Questions about what is posted. Every method raises `Unavailable` while the database is away."""
+    """Reads accounts, claims and transfers. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -97,7 +97,7 @@ class LedgerReader:
         return Transfer(*row) if row else None
 
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
-        """The newest transfers first, of each program those with a `seq` below the one given for it."""
+        """The newest transfers first; of each program, transfers with a `seq` below the one given for it."""
         async with passing_failures():
             rows = await self._pool.fetch(
                 *_HISTORY(member_id=member_id, programs=list(below), belows=list(below.values()), most=limit)
@@ -105,7 +105,7 @@ class LedgerReader:
         return [Transfer(*row) for row in rows]
 
     async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
-        """What remains of the member's lots, the oldest first, of those with a `seq` beyond that."""
+        """The member's open lots with a `seq` beyond `after`, the oldest first."""
         async with passing_failures():
             rows = await self._pool.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
         return [Remaining(*row) for row in rows]

@@ -1,6 +1,6 @@
 """The statements that every change of the ledger is made of: accounts locked, keys claimed, rows written.
 
-Whoever posts takes its locks in one order, so two of them cannot wait for each other: the allowances of partners, then
+Every writer takes its locks in one order, so two writers cannot wait for each other: the allowances of partners, then
 accounts that exist, then keys, then accounts to be opened, each sorted. Accounts come before keys because a claim holds
 the `seq` of its transfer and is never updated: the number has to be known when the key is claimed. A batch whose key or
 new account was written by another since it looked starts again and reads the other's row.
@@ -63,7 +63,7 @@ from unnest({_BY_AWARDS}
 where a.ctid = u.row
 """)
 
-# As above, with what awards leave as it is.
+# As above, with the columns that awards leave as they are.
 _UPDATE_WHOLE: Final = Statement(f"""{_SET},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
     lifetime = u.lifetime
@@ -148,13 +148,13 @@ async def write(
     whole: bool = False,
 ) -> None:
     """Write accounts as they are after these transfers, under these keys, both sorted. An account that has no row yet
-    is opened. `whole` writes also what awards leave as it is: held points, and the lots.
+    is opened. `whole` writes also the columns that awards leave as they are: held points, and the lots.
     """
     if not transfers:
         return
     await _claim(connection, claims)
     # Opening comes before updating: a batch that opens an account which another has only locked is told so at once and
-    # starts again; it would wait for one that is being updated, and may hold a row that the updater wants to open.
+    # starts again; it would wait for an account being updated, and may hold a row that the updater wants to open.
     await _open(connection, [account for id_, account in accounts.items() if id_ not in locked.rows])
     known = [(locked.rows[id_], account) for id_, account in accounts.items() if id_ in locked.rows]
     await _update(connection, known, whole=whole)

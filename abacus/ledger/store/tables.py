@@ -92,12 +92,12 @@ TRANSFER: Final = Table(
     Column("actor", Text),
     Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
     Column("hash", LargeBinary, nullable=False),
-    # What the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source.
+    # The fields that the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source.
     Column("format", SmallInteger, nullable=False, server_default="1"),
     Column("source", Text),
     Index(None, "xid"),  # the relay reads in commit order
-    Index(None, "posted_at", postgresql_using="brin"),  # finding where to rewind the relay to
-    # What was taken back of a transfer before.
+    Index(None, "posted_at", postgresql_using="brin"),  # the relay is rewound to a time
+    # The earlier reversals of a transfer.
     Index(None, "member_id", "program", "reverses", postgresql_where=text("reverses is not null")),
 )
 
@@ -126,7 +126,7 @@ HOLD: Final = Table(
     Column("held_by", Text, nullable=False),
     Column("placed_seq", BigInteger, nullable=False),
     Column("settled_seq", BigInteger),
-    Index(None, "until", postgresql_where=text("status = 'open'")),  # those that are over
+    Index(None, "until", postgresql_where=text("status = 'open'")),  # overdue holds
 )
 
 # Points that a person wants added or taken. `approved_by` is null until a second person agrees, where one has to.
@@ -151,10 +151,10 @@ ADJUSTMENT: Final = Table(
     Column("decided_at", DateTime(timezone=True)),
     Column("note", Text),
     Index(None, "asked_at", postgresql_where=text("status = 'pending'")),
-    Index(None, "adjustment_id"),  # who decides on it knows its id alone
+    Index(None, "adjustment_id"),  # an approver knows the id alone
 )
 
-# What each partner may award and has awarded. One row a partner, locked by each batch that holds an award of it.
+# Each partner's limits, and the points that it has awarded. Each batch with an award of the partner locks its row.
 ALLOWANCE: Final = Table(
     "allowance",
     METADATA,
@@ -190,10 +190,10 @@ REJECTION: Final = Table(
     Column("detail", Text, nullable=False),
     Column("rejected_at", DateTime(timezone=True), nullable=False),
     Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
-    Index(None, "xid"),  # those who are told of rejections read them in commit order
+    Index(None, "xid"),  # webhooks read rejections in commit order
 )
 
-# Awards that partners asked for, by the id that the partner knows. `queued_at` is null until the queue has taken it.
+# Awards requested by partners, by the id that the partner knows. `queued_at` is null until the queue has taken it.
 PARTNER_AWARD: Final = Table(
     "partner_award",
     METADATA,
@@ -239,14 +239,14 @@ SEAL: Final = Table(
     Column("snapshot", Text, nullable=False),
     Column("previous", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
-    # What its leaves and its own hash cover (`proof/decide/seal.py`).
+    # The fields that its leaves and its own hash cover (`proof/decide/seal.py`).
     Column("format", SmallInteger, nullable=False, server_default="1"),
     Column("published_at", DateTime(timezone=True)),
     Index(None, "published_at", postgresql_where=text("published_at is null")),
 )
 
-# What stands in the tree of an old seal for an account that bears another name now (docs/adr/0017): its leaf then, and
-# its place among the leaves. The account itself, under the name that it has now, is left out of that tree.
+# The leaf of an old seal's tree for an account that bears another name now (docs/adr/0017), and its place among the
+# leaves. The account itself, under the name that it has now, is left out of that tree.
 SEALED_LEAF: Final = Table(
     "sealed_leaf",
     METADATA,

@@ -1,1 +1,1 @@
-"""What the ledger speaks of: awards, movements, accounts, transfers, events. Pure values, no decisions."""
+"""The ledger's words: awards, movements, accounts, transfers, events. Pure values, no decisions."""

@@ -1,4 +1,4 @@
-"""An account: what a member holds in one program."""
+"""An account: the points of a member in one program."""
 
 from datetime import date
 from typing import Final, NamedTuple, TypeAlias
@@ -15,7 +15,7 @@ AccountId: TypeAlias = tuple[str, str]
 
 
 class Account(NamedTuple):
-    """What an account holds after its last transfer.
+    """The state of an account after its last transfer.
 
     The last four say how far its lots are used up, and how they lapse (`abacus.ledger.decide.lots`).
     """
@@ -31,7 +31,7 @@ class Account(NamedTuple):
     head_hash: bytes
     lots_closed: int = 0  # every lot up to this `seq` is used up
     lots_drawn: int = 0  # points taken, oldest first, from the lots after it; more than they hold is a debt
-    lapsed_seq: int = 0  # the last transfer that took what had lapsed
+    lapsed_seq: int = 0  # the last transfer that took lapsed points
     lifetime: bool = False  # each lot lapses after its own day, and `expires_on` is the first of these
 
     @classmethod
@@ -44,5 +44,5 @@ class Account(NamedTuple):
 
     @property
     def available(self) -> int:
-        """What can be spent: not what is held."""
+        """The points that can be spent: the held ones cannot."""
         return self.balance - self.held

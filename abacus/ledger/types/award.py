@@ -1,4 +1,4 @@
-"""An award: what the queue carries and the ledger posts. Pure: the value, its JSON, and its checks."""
+"""An award: points for a member, on their way to the ledger. Pure."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What a transfer does to an account."""
+    """The kind of change that a transfer makes."""
 
     EARN = "earn"
     EXPIRE = "expire"

@@ -78,9 +78,7 @@ def encode_award(award: Award) -> bytes:
 
 
 class Opened(NamedTuple):
-    """An envelope's awards, apart from them the JSON of its reversals, and those that are bad: a bad one never hides
-    its neighbours.
-    """
+    """An envelope's awards, the JSON of its reversals, and its bad items: a bad one never hides its neighbours."""
 
     awards: list[Award]
     reversals: list[bytes]
@@ -127,7 +125,7 @@ def _items(body: bytes | str) -> list[Any]:
 def _award(message: AwardMessage) -> Award:
     try:
         explanation = orjson.dumps(message["explanation"])
-        if b"null" in explanation:  # which orjson also writes for what is no number: that must not be kept
+        if b"null" in explanation:  # orjson also writes null for NaN and infinity: that must not be kept
             json.dumps(message["explanation"], allow_nan=False)
     except (ValueError, orjson.JSONEncodeError) as error:
         raise SetAside(Reason.INVALID, f"explanation: {error}") from error

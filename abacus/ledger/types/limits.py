@@ -23,7 +23,7 @@ class Limits(NamedTuple):
 
 
 class MemberDay(NamedTuple):
-    """What a member can get from one partner on one day."""
+    """A member, a partner and a day: the points given there count against the limit of a day."""
 
     member_id: str
     partner_id: str

@@ -1,6 +1,6 @@
 """Movements: every change of an account but an award. Spend, hold, capture, release, adjust, take back. Pure values.
 
-Each carries its actor, who answers for it, and its source, the way by which it came (`abacus.core.sources`).
+Each carries the actor that answers for it and its source, the way by which it came (`abacus.core.sources`).
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Declined(AbacusError):
 
 
 class Agent(NamedTuple):
-    """Who answers for a movement, and the way by which it came."""
+    """The actor and the source of a movement."""
 
     actor: str
     source: str
@@ -96,7 +96,7 @@ class Because(StrEnum):
 
 
 class Release(NamedTuple):
-    """A hold that comes to nothing."""
+    """A hold is let go: its points are free again."""
 
     key: str
     member_id: str
@@ -199,13 +199,12 @@ class Moved(NamedTuple):
 
 
 class MovesPort(Protocol):
-    """What a ledger promises to those who move points."""
+    """A ledger's promises to callers who move points."""
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
-        """Do what is new and can be done, and say for each, in order, what became of it; one that is refused holds up
-        no other.
+        """Post the new movements that can be posted, and return the fate of each, in order; a refused one holds up no
+        other.
 
-        Raises `Unavailable` when it is not known what became of them: asked again under the same keys, nothing is
-        done twice.
+        Raises `Unavailable` when the fates are not known: repeated under the same keys, no movement is posted twice.
         """
         ...

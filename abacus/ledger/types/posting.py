@@ -1,4 +1,4 @@
-"""Posting as its callers see it: the claim of a key, the fate of an award, and what a ledger promises."""
+"""Posting as its callers see it: the claim of a key, the fate of an award, and a ledger's promises."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -11,7 +11,7 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class Claim(NamedTuple):
-    """A key that is taken, by whom, and for which facts."""
+    """A key that is taken, the account and transfer that took it, and the fingerprint of its facts."""
 
     key: str
     member_id: str
@@ -21,7 +21,7 @@ class Claim(NamedTuple):
 
 
 class Status(StrEnum):
-    """What became of an award."""
+    """The fate of an award or a movement."""
 
     POSTED = "posted"
     DUPLICATE = "duplicate"  # the same key for the same facts: the first posting stands
@@ -44,14 +44,14 @@ class Outcome(NamedTuple):
 
 
 class Unpostable(AbacusError):
-    """The store refused a value of one of the awards; it does not say of which."""
+    """The store refused a value of one of the awards; it does not say which award."""
 
 
 class LedgerPort(Protocol):
-    """What a ledger promises to those who post."""
+    """A ledger's promises to callers who post."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        """Post what is new, all or nothing, and say for each award, in order, what became of it.
+        """Post the new awards, all or nothing, and return the fate of each, in order.
 
         Raises `Unavailable` when the ledger cannot be reached and `Unpostable` when it refuses a value; nothing of
         the batch is posted then.

@@ -18,7 +18,7 @@ from abacus.pricing.decide.card import OnShortfall
 
 
 class ReversalMessage(TypedDict):
-    """What a refund takes back: the share of `amount` in what `reverses` earned, known when it is posted."""
+    """The reversal of a refund: the share of `amount` in the points that `reverses` earned, known when it is posted."""
 
     key: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]

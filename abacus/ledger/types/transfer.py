@@ -48,7 +48,7 @@ class Transfer(NamedTuple):
     reverses: str | None
     actor: str | None
     source: str | None  # where the points came from; rows of format 1 were written without it
-    format: int  # what the hash covers
+    format: int  # which fields the hash covers
     hash: bytes
 
     @property

@@ -1,1 +1,1 @@
-"""Rate cards, which one is in force, and what a transaction is worth under it. Pure."""
+"""Rate cards, the card in force, and the points of a transaction under it. Pure."""

@@ -11,8 +11,8 @@ from abacus.pricing.decide.card import PublishedCard
 class CardBook:
     """A set of published cards, arranged once, because every transaction looks its card up.
 
-    Each look-up gives the very object that the book was built from: callers may remember by identity what they have
-    worked out for a card.
+    Each look-up gives the very object that the book was built from: callers may keep values worked out for a card by
+    its identity.
     """
 
     __slots__ = ("_by_name", "_by_scope")
@@ -68,7 +68,7 @@ class CardBook:
         return sorted(self._by_scope)
 
     def countries(self) -> list[str]:
-        """The scopes that are not a partner's."""
+        """The scopes of countries, without those of partners."""
         return [scope for scope in self.scopes() if not scope.startswith("partner:")]
 
     def versions(self, scope: str) -> list[PublishedCard]:

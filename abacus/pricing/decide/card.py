@@ -1,4 +1,4 @@
-"""A rate card: what a point is worth in one place, and since when. Pure: the value and its documents."""
+"""A rate card: the worth of a point in one place, since a time. Pure: the value and its documents."""
 
 import json
 import re
@@ -36,7 +36,7 @@ __all__ = [
 
 V = TypeVar("V")
 
-BASE_TIER: Final = "member"  # whoever has no other tier
+BASE_TIER: Final = "member"  # the tier of a member who has no other
 TRANSACTION_TYPES: Final = ("transaction.completed", "transaction.refunded")  # earn by amount, so never a fixed award
 
 _SCOPE: Final = re.compile(r"[A-Z]{2}|partner:[a-z0-9-]+")
@@ -58,7 +58,7 @@ class Expiry(StrEnum):
 
 
 class OnShortfall(StrEnum):
-    """What taking back does about points that are not there any more: the balance becomes negative, or it ends at 0."""
+    """The rule for taking back points that are not there any more: the balance becomes negative, or it ends at 0."""
 
     NEGATIVE = "negative"
     CLIP = "clip"
@@ -70,7 +70,7 @@ _on_shortfall = fields.one_of(OnShortfall, "a policy")
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """How many points, earned within a period, make which tier."""
+    """The points, earned within a period, that make each tier."""
 
     period_months: int
     thresholds: Mapping[str, Points]
@@ -227,7 +227,7 @@ def to_document(card: RateCard) -> dict[str, object]:
 
 
 def _chosen(card: RateCard) -> dict[str, object]:
-    """What need not be written, where it is not what goes without saying."""
+    """The optional fields, where they differ from their defaults."""
     chosen: dict[str, object] = {}
     if card.expiry is not Expiry.ACTIVITY:
         chosen["expiry"] = card.expiry.value

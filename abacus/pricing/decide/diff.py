@@ -1,4 +1,4 @@
-"""What a new rate card changes, in words for the people who have to approve it. Pure."""
+"""The changes that a new rate card makes, in words for the people who have to approve it. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, time

@@ -19,7 +19,7 @@ from abacus.core.points import MAX_POINTS, Multiplier, Points, Rounding, plain
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
-MAX_DIGITS: Final = 12  # before the point and after it: what keeps any product within `core.points.EXACT`
+MAX_DIGITS: Final = 12  # before the point and after it: so any product stays within `core.points.EXACT`
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(3000, 1, 1, tzinfo=UTC)
 _NAME: Final = re.compile(NAME_PATTERN)
@@ -47,7 +47,7 @@ class CardFaults(Refused):
 
 
 class Bad(Exception):
-    """What is wrong with one value; the table that holds the value knows its path."""
+    """The fault of one value; the table that holds the value knows its path."""
 
 
 class Fields:
@@ -59,7 +59,7 @@ class Fields:
 
     def __init__(self, values: Mapping[str, object] | None, path: str, faults: list[Fault]) -> None:
         self.values = values or {}
-        self._absent = values is None  # noted once already: what it would hold is not missed as well
+        self._absent = values is None  # noted once already: its contents are not missed as well
         self._path = path
         self._faults = faults
         self._known: list[str] = []
@@ -105,7 +105,7 @@ class Fields:
         return self.read(name, reader, stand_in)
 
     def refuse_unknown(self) -> None:
-        """Whatever nobody has read is a fault: most likely a slip of the pen."""
+        """A field that no caller has read is a fault: most likely a slip of the pen."""
         for name in self.values:
             if name not in self._known:
                 near = difflib.get_close_matches(name, self._known, n=1)
@@ -215,7 +215,7 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _shown(value: object) -> str:
-    """A value of the wrong type and what it is: "1.5 is a float". Tables and arrays are too long to repeat."""
+    """A value of the wrong type, and its type: "1.5 is a float". Tables and arrays are too long to repeat."""
     match value:
         case bool():
             shown = f"{str(value).lower()} is a boolean"

@@ -1,4 +1,4 @@
-"""What a transaction is worth: points = amount x vertical x EPPF x cashless x tier, rounded once, at the end.
+"""The points of a transaction: points = amount x vertical x EPPF x cashless x tier, rounded once, at the end.
 
 Everything here is exact decimal arithmetic. The factors of one card, vertical, payment type and tier are multiplied
 and written down once (`Rate`) and then serve every transaction of that kind.
@@ -31,7 +31,7 @@ Worth: TypeAlias = tuple[int, bytes]
 
 
 def factors_of(card: RateCard, vertical: str, payment_type: str, tier: str) -> tuple[Factor, ...]:
-    """The four factors as the explanation lists them. Raises `SetAside` for what the card does not price."""
+    """The four factors as the explanation lists them. Raises `SetAside` for a kind that the card does not price."""
     if vertical not in card.verticals:
         raise SetAside(Reason.UNKNOWN_VERTICAL, f"vertical {vertical!r} is not on the card of {card.scope}")
     if payment_type not in card.payment_types:

@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
 
 
 def _closed(form: dict[str, Any]) -> dict[str, Any]:
-    """A kind as it is written: it says its version, and leaves out what it has no value for."""
+    """A kind as it is written: with its version, and without fields that have no value."""
     properties = {name: _without_null(value) for name, value in form["properties"].items()}
     return {
         **form,

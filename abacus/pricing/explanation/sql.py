@@ -12,7 +12,7 @@ NumberField: TypeAlias = Literal["held", "lots_closed", "lots_drawn"]
 _USUAL_PLACES: Final = get_args(FactorName)
 _MOST_FACTORS: Final = 8
 
-# What a backtest needs of an award's explanation, as a record `e`. An array of other than texts raises.
+# The fields of an award's explanation that a backtest needs, as a record `e`. An array of other than texts raises.
 FACTS: Final = """json_to_record(t.explanation) as e (
             v int, amount numeric, currency text, card text, factors text[], fixed text, granted_by text
         )"""

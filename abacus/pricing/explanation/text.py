@@ -1,6 +1,6 @@
 """Explanations as they are stored: written once, as JSON text, and read by kind and version. Pure.
 
-The text is hashed as it is written (docs/adr/0004), so whoever carries an explanation carries the text untouched.
+The text is hashed as it is written (docs/adr/0004), so an explanation is always carried as that text.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class UnknownExplanation(SetAside):
 
 
 class UnreadableExplanation(SetAside):
-    """The explanation is not what its version and kind promise."""
+    """The explanation lacks a field of its version and kind, or has a wrong one."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(Reason.INVALID, detail)
@@ -95,7 +95,7 @@ def text_of(explanation: Explanation) -> bytes:
 
 
 def read(text: bytes) -> Explanation:
-    """The explanation that a text says, of any version that this one knows. Fields beside those of its kind are passed
+    """The explanation in a text, of any version that this one knows. Fields beside those of its kind are passed
     over. Raises `UnknownExplanation` and `UnreadableExplanation`.
     """
     try:

@@ -1,8 +1,8 @@
 """The kinds of explanations, one type for each. Pure values; `text` writes and reads them.
 
 The fields are the text's, in the text's order. A field with a default is left out of the text where it is `None`. The
-forms are those of version 1; version 0 has the same, but does not say its version. What an older form left out has its
-default here.
+forms are those of version 1; version 0 has the same, but does not say its version. A field that an older form left out
+has its default here.
 """
 
 from collections.abc import Mapping
@@ -94,7 +94,7 @@ class Reversed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LapsedWhole:
-    """All that was available lapsed together. `lots_closed` and `lots_drawn` say where the account's lots stood, from
+    """All available points lapsed together. `lots_closed` and `lots_drawn` say where the account's lots stood, from
     which it can be worked out later how much of one of them lapsed.
     """
 
@@ -119,7 +119,7 @@ class LapsedByLots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """The member paid with points. `available` is what is left to spend."""
+    """The member paid with points. `available` points are left to spend."""
 
     points: int
     reason: str

@@ -77,8 +77,8 @@ class CardStore:
 
 
 def _published(row: _Row) -> PublishedCard:
-    """A newer Abacus may have published what this one cannot read. Its work has to wait for the upgrade: going by the
-    version before would award by the wrong rates.
+    """A newer Abacus may have published a card that this one cannot read. Work under it has to wait for the upgrade:
+    the version before would award by the wrong rates.
     """
     try:
         return PublishedCard(parse_card(json.loads(row.document)), row.version)

@@ -1,4 +1,4 @@
-"""The expirer: accounts of the expiry queue lose what lapsed, unless they were active again."""
+"""The expirer: accounts of the expiry queue lose their lapsed points, unless they were active again."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ from abacus.programs.expiry.decide.batch import Lapsed, claim_of, lapse_all
 from abacus.programs.expiry.decide.envelope import Envelope, decode_envelope
 from abacus.programs.expiry.runs import FINISH
 
-# Whoever has this row expires the batch; a second delivery waits and then finds it done.
+# The delivery that locks this row expires the batch; a second one waits, and then sees that the batch is done.
 _TAKE: Final = Statement("""
 select done_at is not null as is_done from expiry_batch
 where country = :country and month = :month and number = :number for update
@@ -63,7 +63,7 @@ class Expirer:
                 EXPIRED_POINTS.labels(transfer.program).inc(-transfer.points)
 
     async def _post(self, connection: Connection, envelope: Envelope) -> Lapsed | None:
-        """Nothing when it is done already."""
+        """None when the batch is done already."""
         country, month, number = envelope.country, str(envelope.month), envelope.number
         is_done = await connection.fetchval(*_TAKE(country=country, month=month, number=number))
         if is_done is None:

@@ -2,8 +2,8 @@
 
 
 def lapsing_points(day: str) -> str:
-    """SQL for the points of a row of `account` that lapse with that day (SQL too), which is not before its own: all
-    that are available, or where it goes by lots those of the lots that are good until then.
+    """SQL for the points of a row of `account` that lapse with a day, not before its own `expires_on`: all available
+    points, or in an account that lapses by lots, those of the lots that are good until then. `day` is SQL, too.
     """
     return f"""
 case when lifetime then least(balance - held, (

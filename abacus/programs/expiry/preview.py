@@ -1,4 +1,4 @@
-"""What a month's end will take, by country and program, without changing anything."""
+"""The points that a month's end will take, by country and program. Changes nothing."""
 
 from datetime import date
 from typing import Final, NamedTuple
@@ -31,7 +31,7 @@ order by country, program
 
 
 async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool) -> list[Expected]:
-    """`with_earlier` counts also what lapsed before and is still there, which goes with this month's end. Raises
+    """`with_earlier` also counts points that lapsed before and are still there: they go with this month's end. Raises
     `Unavailable`.
     """
     first = date.min if with_earlier else month.first_day

@@ -9,7 +9,7 @@ from abacus.programs.expiry.decide.month import Month
 
 
 class Run(NamedTuple):
-    """How far a month's end has come in a country. The counts are members' accounts; `points` is what lapsed."""
+    """How far a month's end has come in a country. The counts are members' accounts; `points` have lapsed."""
 
     country: str
     month: str

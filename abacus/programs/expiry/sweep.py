@@ -34,9 +34,9 @@ class Task(NamedTuple):
 
 
 def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[str, tzinfo]]:
-    """The country, or every one that has a card in force, and by whose clock its months end.
+    """The country, or every country that has a card in force, with the zone by which its months end.
 
-    Raises `Refused` for a country that has none.
+    Raises `Refused` for a country without one.
     """
     if country is not None:
         try:
@@ -51,7 +51,7 @@ def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[s
 
 
 def of_month(book: CardBook, month: Month | None, country: str | None, now: datetime) -> list[Task]:
-    """The month's end in the country, or in every one where the month is over; without a month, the last that is.
+    """The month's end in the country, or in every country where the month is over; without a month, the last one over.
 
     Raises `Refused` when it is over in none of them.
     """
@@ -87,8 +87,8 @@ class MonthEndJob:
         self._clock = clock
 
     async def run(self, task: Task, progress: AccountsQueued, *, again: bool = False) -> Run:
-        """Until every account is on the queue. A run that was done is left as it is, one that was cut off goes on.
-        `again` also sends what was sent and is not done, as happens anyway when nothing has moved for an hour.
+        """Put every account on the queue. A run that is done is left as it is, one that was cut off goes on. `again`
+        also sends batches that were sent and are not done; so does a run in which nothing has moved for an hour.
 
         Raises `Refused` when the run is under way, and `Unavailable`.
         """

@@ -1,4 +1,4 @@
-"""The record of a month's end in a country: how far its accounts were found, enqueued and expired."""
+"""The record of a month's end in a country: how many accounts were entered, enqueued and expired."""
 
 from typing import Final
 
@@ -6,8 +6,8 @@ from sqlalchemy import BigInteger, Column, Date, DateTime, Integer, Table, Text
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
 
-# `swept_at` is null until every account was found, `finished_at` until every batch is done. The three columns of the
-# cursor name the last account that was found.
+# `swept_at` is null until every account is entered, `finished_at` until every batch is done. The three columns of the
+# cursor (`found_…`) name the last account that was entered.
 EXPIRY_RUN: Final = Table(
     "expiry_run",
     METADATA,

@@ -22,13 +22,13 @@ class Lines(Protocol):
     def done(self) -> int: ...
 
     def __iter__(self) -> Iterator[Line | Fault]:
-        """A line that makes no sense as such is a fault; the next one follows it."""
+        """A line that cannot be read is a fault; the next line follows it."""
         ...
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Lines]:
-    """Raises `Refused` when it cannot be read, or its columns are not those that are needed."""
+    """Raises `Refused` when the file cannot be read, or has other columns."""
     with ExitStack() as stack:
         try:
             file = stack.enter_context(path.open("rb"))
@@ -45,7 +45,7 @@ class _Csv:
         self.total = path.stat().st_size
         self._path = path
         self._file = file
-        # What is not UTF-8 becomes a fault of its line, and not the end of the reading.
+        # Bytes that are not UTF-8 become a fault of their line, and reading goes on.
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
         self._reader = csv.reader(text, strict=True)
         try:

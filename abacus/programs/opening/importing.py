@@ -28,7 +28,7 @@ Tell = Callable[[Fault], None]
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the lines. `new` and `points` are what is posted, or would be."""
+    """The fate of the lines. `new` counts the lines, and `points` the points, that are posted or would be."""
 
     lines: int = 0
     new: int = 0
@@ -51,7 +51,7 @@ class Import:
         self._told: set[int] = set()
 
     async def stage(self, lines: Iterable[Line | Fault], known: Known, progress: LinesDone) -> None:
-        """Read everything. Lines that make no sense are told of, and left out."""
+        """Read every line. Lines that make no sense are told and left out."""
         await self._stage.create()
         staged: list[tuple[int, Opening]] = []
         for line in lines:
@@ -77,11 +77,11 @@ class Import:
         return self._lines - self._unreadable
 
     async def check(self, progress: LinesDone) -> Tally:
-        """What posting would come to; nothing is written."""
+        """The tally that posting would have; nothing is written."""
         return await self._walk(self._look, progress)
 
     async def post(self, progress: LinesDone) -> Tally:
-        """Post what is new and contradicts nothing."""
+        """Post the new lines that contradict nothing."""
         return await self._walk(self._write, progress)
 
     async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: LinesDone) -> Tally:
@@ -97,7 +97,7 @@ class Import:
                 self._count(tally, await in_a_transaction(self._pool, partial(settle, page)))
                 progress(len(page))
 
-        # One decides while the database works for the other.
+        # One task decides while the database works for the other.
         hands = [asyncio.ensure_future(hand()) for _ in range(HANDS)]
         try:
             await asyncio.gather(*hands)

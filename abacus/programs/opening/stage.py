@@ -1,7 +1,7 @@
 """The lines of a file in a table of this session alone: sorted on disk, and gone with the session.
 
-So a file is read once and may be larger than memory, lines about the same member come to stand side by side, and what
-is posted is what was checked, whatever becomes of the file meanwhile.
+So a file is read once and may be larger than memory, lines about the same member stand side by side, and the lines
+that are posted are those that were checked, even if the file changes meanwhile.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -12,7 +12,7 @@ from abacus.platform.postgres import Connection, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.programs.opening.decide.batch import Staged
 
-_TIMEOUT_S: Final = 3600.0  # of sorting all of it
+_TIMEOUT_S: Final = 3600.0  # for sorting all lines
 
 _CREATE: Final = """
 create temporary table opening_line (

@@ -1,7 +1,7 @@
 """Accounts' tiers in Postgres: read under their locks, written back as they were decided.
 
-Whoever changes anything of an account (the keeper, the end of a period, an operator) holds its row in `account_tier`,
-and takes several in sorted order, so two cannot wait for each other. New rows come last, also sorted.
+Every writer (the keeper, the end of a period, an operator) holds the account's row in `account_tier`, and takes
+several rows in sorted order, so two writers cannot wait for each other. New rows come last, also sorted.
 """
 
 from collections.abc import Collection, Sequence
@@ -85,12 +85,12 @@ class Overtaken(Exception):
 
 
 async def lock(connection: Connection, ids: Collection[AccountId]) -> dict[AccountId, AccountTier]:
-    """Those of the accounts that have a row, now ours until the transaction ends."""
+    """Lock the accounts that have a row, until the transaction ends."""
     return await _rows(connection, _LOCK, ids)
 
 
 async def look(connection: Connection, ids: Collection[AccountId]) -> dict[AccountId, AccountTier]:
-    """The same, and nobody's: for showing."""
+    """The same without a lock, for showing."""
     return await _rows(connection, _LOOK, ids)
 
 
@@ -109,7 +109,7 @@ async def know(
     *,
     lasting_beyond: date = LONG_AGO,
 ) -> dict[AccountId, Known]:
-    """All that is to be known of the accounts whose rows these are, with the tallies that last beyond that day."""
+    """The accounts of these rows in full, with the tallies that last beyond that day."""
     ordered = sorted(ids)
     names = _names(ordered)
     tallies: dict[AccountId, dict[Period, Tally]] = {id_: {} for id_ in ordered}
@@ -127,7 +127,7 @@ async def write(
     changed: Sequence[tuple[Known, Known]],
     changes: Sequence[Change],
 ) -> None:
-    """What became of accounts, as pairs of before and after. Raises `Overtaken`."""
+    """Write accounts, given as pairs of before and after. Raises `Overtaken`."""
     accounts = [(after.account, after.account.id in locked) for before, after in changed if before != after]
     new = sorted(account for account, is_locked in accounts if not is_locked)
     old = sorted(account for account, is_locked in accounts if is_locked)

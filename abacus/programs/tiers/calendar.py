@@ -1,10 +1,9 @@
 """Through which day the tiers of each country have been rolled.
 
-Whoever counts points holds a share of the calendars of the countries concerned until it has written. Whoever ends a
-period holds the country's calendar alone while it moves it. So it waits for those who still count by the day before,
-and whoever comes after it counts by the new day: no tier that has ended is written behind the back of the run that ends
-them. The locks are advisory ones because these are taken in turn: a row that is always shared by someone could never be
-moved.
+A transaction that counts points holds a shared lock on the calendars of its countries until it has written. The end of
+a period locks the country's calendar alone while it moves the day. So it waits for transactions that still count by the
+day before, and later ones count by the new day: no tier that has ended is written after the run that ends tiers has
+looked. The locks are advisory because these are taken in turn: a row that is always shared could never be moved.
 """
 
 from collections.abc import Collection
@@ -34,7 +33,7 @@ _ALL_THROUGH: Final = Statement(
 
 
 async def hold_calendars(connection: Connection, countries: Collection[str]) -> dict[str, date]:
-    """Nobody moves them until the transaction ends. A country that was never rolled is not among them."""
+    """Share the calendars until the transaction ends, so that none moves. A country never rolled is not among them."""
     ordered = sorted(countries)
     await connection.execute(*_SHARE(countries=ordered))
     rows = await connection.fetch(*_ALL_THROUGH(countries=ordered))
@@ -42,7 +41,7 @@ async def hold_calendars(connection: Connection, countries: Collection[str]) -> 
 
 
 async def move_calendar(connection: Connection, country: str, through: date) -> None:
-    """Waits for those who count. The transaction should end soon, for others wait for it then."""
+    """Waits for transactions that count. This one should end soon, because others then wait for it."""
     await connection.execute(*_ALONE(country=country))
     await connection.execute(*_MOVE(country=country, through=through))
 

@@ -36,7 +36,7 @@ _START: Final = ChangeKey("", "", 0)
 
 
 def _next(batch: int) -> Statement:
-    # Whoever decides holds the account, so a change is never seen before the one that came before it.
+    # Deciding locks the account, so a change is never visible before an earlier one.
     return Statement(f"""
     select {columns(Change)} from tier_change
     where published_at is null and (member_id, program, n) > (:member_id, :program, :n)

@@ -1,8 +1,8 @@
-"""The end of a period: those whose tier lasted to it step down to what they earned since.
+"""The end of a period: accounts whose tier lasted to it step down to the tier earned since.
 
 A run belongs to a country and a day. Its record is there before its first change, and each batch moves the record and
-its accounts in one transaction, so a run that was killed goes on where it stopped. What has been rolled is not found
-again: doing it twice changes nothing.
+its accounts in one transaction, so a run that was killed goes on where it stopped. An account that has been rolled is
+not selected again: a second run changes nothing.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -71,8 +71,8 @@ def lapsed_next(batch: int) -> Statement:
 
 
 class Run(NamedTuple):
-    """The record of a run. `kept` counts those who have the same tier by what they earned since, at a lower threshold:
-    who earned it at the same one is not found, for that tier lasts longer.
+    """The record of a run. `kept` counts accounts that have the same tier by the points earned since, at a lower
+    threshold; an account that earned it at the same threshold is not selected, because that tier lasts longer.
     """
 
     country: str
@@ -108,7 +108,7 @@ class Roll:
         self._progress = progress
 
     async def due(self, country: str) -> list[Run]:
-        """Do what is due in the country: first a run that was broken off. Raises `Refused` when one is under way."""
+        """Do the runs due in the country, first one that was broken off. Raises `Refused` when one is under way."""
         runs: list[Run] = []
         async with passing_failures(), self._alone(country) as connection:
             while (through := await self._next(connection, country)) is not None:

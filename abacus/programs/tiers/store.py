@@ -15,8 +15,8 @@ from abacus.programs.tiers.decide.keeping import Change, Known, override
 from abacus.programs.tiers.decide.policy import Tally
 
 # The tier that counts for the account of a row called `u`: the override, else the tier by points, else the first tier.
-# Whoever shows a tier reads it by this. Subqueries, because each is a look-up by key whatever the sizes of the tables:
-# in place of a join with a batch the planner may scan a table.
+# Every statement that shows a tier uses this. Subqueries, because each is a look-up by key whatever the sizes of the
+# tables: in place of a join with a batch the planner may scan a table.
 TIER: Final = f"""
 coalesce(
     (select m.tier from membership m where m.member_id = u.member_id and m.program = u.program),
@@ -46,7 +46,7 @@ order by changed_at desc, program, n desc limit :limit
 
 
 class Membership(NamedTuple):
-    """The tier that an operator has set, who did and why."""
+    """The tier that an operator has set, with the operator and the reason."""
 
     member_id: str
     program: str
@@ -68,7 +68,7 @@ _MEMBERSHIPS: Final = Statement(f"select {columns(Membership)} from membership w
 
 
 class Shown(NamedTuple):
-    """All that there is to say of a member's tier in a program."""
+    """A member's tier in a program, in full."""
 
     known: Known
     membership: Membership | None
@@ -87,7 +87,7 @@ class MembershipStore:
         self._clock = clock
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """The tier of every account asked for, in one query."""
+        """The tiers of these accounts, in one query."""
         async with passing_failures():
             rows = await self._pool.fetch(
                 *TIERS_OF(
@@ -108,7 +108,7 @@ class MembershipStore:
         return membership
 
     async def clear(self, account: AccountId, *, reason: str, actor: str) -> str:
-        """Leave the tier to the points again; which one that is. Raises `Refused` when none was set."""
+        """Leave the tier to the points again; returns the tier that counts now. Raises `Refused` when none was set."""
         now, (member_id, program) = self._clock.now(), account
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             before = await _held(connection, account)
@@ -120,7 +120,7 @@ class MembershipStore:
         return after.tier
 
     async def show(self, member_id: str) -> Sequence[Shown]:
-        """The member's tier in each program in which there is anything to say, as of one moment."""
+        """The member's tier in each program that has one, as of one moment."""
         async with (
             passing_failures(),
             self._pool.acquire() as connection,
@@ -140,7 +140,7 @@ class MembershipStore:
 
 
 async def _held(connection: Connection, account: AccountId) -> Known:
-    """All that is known of the account, which is ours until the transaction ends; opened where it was not there."""
+    """The account in full, locked until the transaction ends; opened where it was not there."""
     member_id, program = account
     await connection.execute(*_OPEN(member_id=member_id, program=program, tier=BASE_TIER))
     known = await know(connection, [account], await lock(connection, [account]))

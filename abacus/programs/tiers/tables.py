@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, Column, Date, DateTime, Index, Table, Text, t
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
 
-# What an operator has set; it stands above the tier by points until it is cleared.
+# The tier that an operator has set; it stands above the tier by points until it is cleared.
 MEMBERSHIP: Final = Table(
     "membership",
     METADATA,
@@ -18,7 +18,7 @@ MEMBERSHIP: Final = Table(
     Column("set_at", DateTime(timezone=True), nullable=False),
 )
 
-# The tier by points, and how far the points stream is counted. Whoever changes anything of an account holds this row.
+# The tier by points, and how far the points stream is counted. Every change of an account's tier locks this row.
 ACCOUNT_TIER: Final = Table(
     "account_tier",
     METADATA,

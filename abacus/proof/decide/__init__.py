@@ -1,1 +1,1 @@
-"""What a sound ledger looks like, and what a seal and a proof hold. Pure."""
+"""The rules of a sound ledger, and the contents of seals and proofs. Pure."""

@@ -1,7 +1,7 @@
-"""Following one account from its first transfer to its last: what it must hold after each, and what is wrong. Pure.
+"""Following one account from its first transfer to its last: its state after each, and its faults. Pure.
 
-What posting keeps for an account, this works out a second time from nothing but the transfers. Whatever an account
-comes to hold more, it is followed here: a field of `Follower`, moved by `follow` and compared in `finish`.
+Each field that posting keeps of an account is worked out a second time here, from nothing but the transfers. A new
+field of an account needs a field of `Follower`, moved by `follow` and compared in `finish`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,14 +17,14 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Explanation, Held, LapsedByLots, Released, Reversed
 
-# Says what is wrong with a transfer's explanation, or nothing.
+# The fault of a transfer's explanation, or None.
 Recompute = Callable[[Transfer], str | None]
 
 _EARN: Final = str(Kind.EARN)
 
 
 class Drawn(NamedTuple):
-    """What the transfer `seq` took from a lot by name, with the key of that lot's transfer."""
+    """The points that the transfer `seq` took from a lot by name, with the key of that lot's transfer."""
 
     lot_seq: int
     seq: int
@@ -33,7 +33,7 @@ class Drawn(NamedTuple):
 
 
 class Follower:
-    """Begins before the first transfer. After a fault it goes on from what is recorded, so that one is told once."""
+    """Begins before the first transfer. After a fault it goes on from the recorded values: each is told once."""
 
     __slots__ = (
         "_account",
@@ -60,19 +60,19 @@ class Follower:
         self._recompute = recompute
         self._drawn = drawn
         self._seq = self._balance = self._held = self._earned = self._lapsed_seq = 0
-        self._closed = 0  # what the lots hold up to the account's cursor
-        self._taken = 0  # what left the account
-        self._lots: list[Lot] = []  # those after the cursor, where each lapses by itself
+        self._closed = 0  # the points of the lots up to the account's cursor
+        self._taken = 0  # the points that left the account
+        self._lots: list[Lot] = []  # the lots after the cursor, where each lapses by itself
         self._hash = NO_HASH
         self._expires_on: date | None = None
 
     @property
     def seq(self) -> int:
-        """Of the last transfer that was followed."""
+        """The `seq` of the last transfer that was followed."""
         return self._seq
 
     def follow(self, transfer: Transfer) -> list[str]:
-        """What is wrong with the next transfer."""
+        """The faults of the next transfer."""
         faults: list[str] = []
         points, balance = transfer.points, transfer.balance_after
         if self._account is None:
@@ -104,7 +104,7 @@ class Follower:
         return faults
 
     def finish(self) -> Iterator[str]:
-        """What is wrong with the account, after its last transfer."""
+        """The faults of the account's row, after its last transfer."""
         account = self._account
         if account is None:
             return
@@ -122,7 +122,7 @@ class Follower:
                 yield f"the account's {name} is {recorded}, its transfers come to {followed}"
 
     def _follow_movement(self, transfer: Transfer) -> Iterator[str]:
-        """A transfer that is no award. Recomputing it tells what is wrong with an explanation that says nothing."""
+        """A transfer that is no award. A fault of an unreadable explanation is told by recomputing it."""
         try:
             explanation = read(transfer.explanation)
         except SetAside:
@@ -152,14 +152,14 @@ class Follower:
             self._lots.append(Lot(transfer.seq, transfer.key, transfer.points, drawn, occurred_at, day))
 
     def _day(self) -> date | None:
-        """Of the account: of its last transfer, or the first of its lots'."""
+        """The account's expiry day: its last transfer's, or the first of its lots'."""
         account = self._account
         if account is None or not account.lifetime:
             return self._expires_on
         return first_day(open_lots(account, self._lots))
 
     def _drawn_oldest_first(self) -> int:
-        """What left the account, less what was taken by name, and less what the lots up to the cursor held."""
+        """The points that left the account, less those taken by name, and less those of the lots up to the cursor."""
         closed = self._account.lots_closed if self._account is not None else 0
         by_name = sum(each.points for each in self._drawn)
         by_name_of_closed = sum(each.points for each in self._drawn if each.lot_seq <= closed)
@@ -167,7 +167,7 @@ class Follower:
 
 
 def _expected_draws(explanation: Explanation) -> dict[object, int]:
-    """What it took by name: from the lot of a key, or from lots of these numbers."""
+    """The points that a transfer took by name: from the lot of a key, or from lots of these numbers."""
     match explanation:
         case Reversed(of=key, own_lot=points) if points:
             return {key: points}

@@ -17,7 +17,7 @@ def leaf_hash(leaf: bytes) -> bytes:
 
 
 class Tree:
-    """Takes the hashes of leaves. One leaf may be watched: then `path` proves it, once `root` has been asked for."""
+    """Takes the hashes of leaves. One leaf may be watched: then `path` proves it, after `root` was called."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -55,7 +55,7 @@ class Tree:
 
 
 def root_by_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """The root of a tree of `size` leaves that has this hash of a leaf at `index`; nothing if the path does not fit
+    """The root of a tree of `size` leaves that has this hash of a leaf at `index`; None if the path does not fit
     such a tree. After RFC 9162, 2.1.3.2.
     """
     if not 0 <= index < size:

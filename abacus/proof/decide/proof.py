@@ -1,4 +1,4 @@
-"""A proof: an account's head and the path from it to a seal's root. Whoever knows the root can check it alone. Pure."""
+"""A proof: an account's head and the path from it to a seal's root. With the root, anybody can check it alone. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -43,7 +43,7 @@ class Proof(BaseModel):
     path: Annotated[list[_Hash], Field(max_length=64)]
 
     def fault(self, root: str | None = None) -> str | None:
-        """Why it does not hold, or nothing. With the root from elsewhere it proves more than that it fits itself."""
+        """The proof's fault, or None. Only a root from elsewhere proves more than that the proof fits itself."""
         head = Head(self.member_id, self.program, self.seq, self.balance, bytes.fromhex(self.head_hash))
         path = [bytes.fromhex(each) for each in self.path]
         reached = root_by_path(head.leaf(self.v), self.index, self.seal.accounts, path)
@@ -71,7 +71,7 @@ def proof_of(seal: Seal, head: Head, index: int, path: Sequence[bytes]) -> Proof
 
 
 def read_proof(text: bytes) -> Proof:
-    """Raises `Refused` for what is no proof."""
+    """Raises `Refused` for a document that is no proof."""
     try:
         return Proof.model_validate_json(text)
     except ValidationError as error:

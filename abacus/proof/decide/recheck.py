@@ -1,6 +1,6 @@
-"""Recomputing millions of transfers: one that has to the letter the explanation that calculating it writes is right.
+"""Recomputing millions of transfers: an explanation equal, to the letter, to the one that calculating writes is right.
 
-Nearly all of them do, and writing an explanation again is a third of the work of reading it. Whatever differs in a
+Nearly all are, and writing an explanation again is a third of the work of reading it. An explanation that differs in a
 single character is recomputed in full, so this decides nothing by itself. Pure.
 """
 
@@ -27,10 +27,10 @@ class Recheck:
 
     def __init__(self, book: CardBook) -> None:
         self._book = book
-        self._rates: dict[str, Rate] = {}  # by what their explanations say between amount and product
+        self._rates: dict[str, Rate] = {}  # by the text of their explanations between amount and product
 
     def __call__(self, transfer: Transfer) -> str | None:
-        """What is wrong with the transfer's explanation, or nothing."""
+        """The fault of the transfer's explanation, or None."""
         return None if self._is_as_calculated(transfer) else recompute(transfer, self._book)
 
     def _is_as_calculated(self, transfer: Transfer) -> bool:
@@ -46,7 +46,7 @@ class Recheck:
             return False
 
     def _rate(self, named: str, text: str) -> Rate:
-        """The rate that an explanation names; kept when it is one that calculating would write."""
+        """The rate that an explanation names; kept if calculating would write the same."""
         explanation = read(text.encode())
         if not isinstance(explanation, Calculated):
             raise UnreadableExplanation("it is not calculated")
@@ -58,5 +58,5 @@ class Recheck:
 
 
 def _in_v1(text: str) -> str:
-    """Version 0 is the same, but does not say its version."""
+    """The text of version 0: the same, without its version."""
     return f"{_BEGINS}{text.removeprefix(_BEGINS_IN_V0)}" if text.startswith(_BEGINS_IN_V0) else text

@@ -33,7 +33,7 @@ from abacus.pricing.explanation.types import (
 
 _A_DAY: Final = timedelta(days=1)  # no country's day is further from UTC's
 
-# What may explain a transfer of each kind.
+# The explanations that a transfer of each kind may have.
 _EXPLAINS: Final[Mapping[Kind, tuple[type[Explanation], ...]]] = {
     Kind.EARN: get_args(Earned),
     Kind.EXPIRE: get_args(Lapsed),
@@ -46,7 +46,7 @@ _EXPLAINS: Final[Mapping[Kind, tuple[type[Explanation], ...]]] = {
 
 
 def recompute(transfer: Transfer, book: CardBook) -> str | None:
-    """What is wrong with the transfer's explanation, or nothing."""
+    """The fault of the transfer's explanation, or None."""
     try:
         explanation = read(transfer.explanation)
         faults = list(_faults(explanation, transfer, book))
@@ -81,10 +81,10 @@ def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
 
 
 def _lapsed(explanation: Lapsed, transfer: Transfer) -> Iterable[str]:
-    """What was available has to be gone, on a day after the last on which it was good."""
+    """All available points have to be gone, on a day after the last on which they were good."""
     balance, held = explanation.balance, explanation.held
     gone = balance - held
-    if isinstance(explanation, LapsedByLots):  # of an account that goes by lots, not all need lapse
+    if isinstance(explanation, LapsedByLots):  # an account that lapses by lots may keep some
         gone = sum(points for _, points in explanation.lots)
     if balance != transfer.balance_after - transfer.points or gone != -transfer.points or gone > balance - held:
         yield f"of {balance} points {held} are held, so {-transfer.points} may not lapse"
@@ -93,7 +93,7 @@ def _lapsed(explanation: Lapsed, transfer: Transfer) -> Iterable[str]:
 
 
 def _taken_back(explanation: Reversed, transfer: Transfer) -> Iterable[str]:
-    """What was due is gone now, lapsed before, or let go; and the refund's share is not more than was earned."""
+    """The points due are gone now, lapsed before, or let go; and a refund's share is no more than the points earned."""
     if explanation.of != transfer.reverses:
         yield f"explains the reversal of {explanation.of}, the transfer is one of {transfer.reverses}"
     due, earned = explanation.due, explanation.earned
@@ -107,7 +107,7 @@ def _taken_back(explanation: Reversed, transfer: Transfer) -> Iterable[str]:
 
 
 def _moved(explanation: Held | Released | Captured | Spent | Adjusted | Imported, transfer: Transfer) -> Iterable[str]:
-    """A hold holds, a release lets go, and neither moves points; what is spent is there."""
+    """A hold adds held points, a release frees them, and neither moves points; points that are spent are available."""
     held = explanation.held if isinstance(explanation, Held | Released | Captured) else 0
     if transfer.kind in {Kind.HOLD, Kind.RELEASE} and transfer.points:
         yield f"a {transfer.kind} moves no points, this one {transfer.points}"
@@ -122,7 +122,7 @@ def _moved(explanation: Held | Released | Captured | Spent | Adjusted | Imported
 
 
 def _adjusters(explanation: Adjusted | Imported) -> set[str]:
-    """Who may stand in the transfer of an adjustment that is explained so."""
+    """The actors that the transfer of an adjustment with this explanation may have."""
     if isinstance(explanation, Imported):
         return {explanation.by, f"import:{explanation.imported_from}"}
     return {explanation.by}

@@ -1,14 +1,14 @@
-"""What verifying found: each fault with the row that has it. Pure."""
+"""The result of verifying: each fault with the row that has it. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-MOST_FAULTS: Final = 1000  # that are named; the others are counted
+MOST_FAULTS: Final = 1000  # so many are named; the others are counted
 
 
 class Fault(NamedTuple):
-    """One row that is not what it must be."""
+    """One row with a fault."""
 
     member_id: str
     program: str
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
 
 
 class SealFault(NamedTuple):
-    """A seal that does not hold: the ledger, or the seal, is not what it was."""
+    """A seal that does not hold: the ledger or the seal was changed."""
 
     seal: int
     what: str
@@ -31,7 +31,7 @@ class SealFault(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """What was looked at and what was found, in a part of the ledger or in all of it."""
+    """The counts and faults of a part of the ledger, or of all of it."""
 
     accounts: int = 0
     transfers: int = 0

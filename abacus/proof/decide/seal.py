@@ -1,6 +1,6 @@
 """A seal: one hash over the heads of all accounts, as they stood in one snapshot. Seals are chained as transfers are.
 
-Who has kept a seal can tell years later whether the ledger still says what it said then: every transfer is in its
+A seal that was kept shows years later whether the ledger has been changed since: every transfer is in its
 account's chain, every chain's head in the seal's tree, every seal in the chain of seals. Pure.
 """
 
@@ -19,7 +19,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Head(NamedTuple):
-    """An account after its last transfer, as far as a seal holds it."""
+    """An account after its last transfer: the fields that a seal covers."""
 
     member_id: str
     program: str
@@ -36,14 +36,14 @@ def _first_leaf(head: Head) -> Sequence[Any]:
     return (head.member_id, head.program, head.seq, head.balance, head.head_hash.hex())
 
 
-# What a leaf covers, by format. A seal names its format, so a field can be added without touching older seals; a format
-# is never changed once seals have it.
+# The fields that a leaf covers, by format. A seal names its format, so a field can be added without touching older
+# seals; a format is never changed once seals have it.
 FORMATS: Final[dict[int, Callable[[Head], Sequence[Any]]]] = {1: _first_leaf}
-CURRENT: Final = 1  # what new seals are made in
+CURRENT: Final = 1  # the format of new seals
 
 
 class Sealed(NamedTuple):
-    """What a seal holds. `root` is over the heads in the order of member and program, by their bytes."""
+    """The content of a seal. `root` is over the heads in the order of member and program, by their bytes."""
 
     accounts: int
     transfers: int
@@ -51,8 +51,8 @@ class Sealed(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """The fields stand in the order of the table's columns. `snapshot` is Postgres' own word for what was visible;
-    `previous` is the hash of the seal before.
+    """The fields stand in the order of the table's columns. `snapshot` is Postgres' own text for the
+    visible transactions; `previous` is the hash of the seal before.
     """
 
     number: int
@@ -67,11 +67,11 @@ class Seal(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether this version can compute what the seal covers."""
+        """Whether this version can compute the seal's hashes."""
         return self.format in FORMATS
 
     def compared(self, now: Sealed) -> Iterator[SealFault]:
-        """What is wrong, given what the transfers that it saw come to now."""
+        """The seal's fault, or None, given the contents that its transfers have now."""
         for name, recorded, computed in (
             ("number of accounts", self.accounts, now.accounts),
             ("number of transfers", self.transfers, now.transfers),
@@ -88,7 +88,7 @@ def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datet
 
 
 def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
-    """What is wrong with the chain of all seals, which begins with number 1."""
+    """The faults in the chain of all seals, which begins with number 1."""
     number, previous = 0, b""
     for seal in seals:
         if seal.number != number + 1:
@@ -116,7 +116,7 @@ def _chained(previous: bytes, number: int, sealed_at: datetime, sealed: Sealed, 
 
 
 class _Made(NamedTuple):
-    """By which snapshot, and in which format."""
+    """The snapshot that a seal was made of, and its format."""
 
     snapshot: str
     format: int

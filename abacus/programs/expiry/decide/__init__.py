@@ -1,1 +1,1 @@
-"""Months, and until when points are good. Pure."""
+"""Months, and the last days on which points are good. Pure."""

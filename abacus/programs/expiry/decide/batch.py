@@ -1,4 +1,4 @@
-"""What an envelope of the expiry queue comes to: which accounts lapse, and what to write for them. Pure."""
+"""Deciding an envelope of the expiry queue: which accounts lapse, and the rows to write for them. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -36,7 +36,7 @@ def claim_of(envelope: Envelope, id_: AccountId) -> str:
 def lapse_all(
     accounts: Iterable[AccountWithLots], claimed: Mapping[str, Claim], envelope: Envelope, now: datetime
 ) -> Lapsed:
-    """Decide an envelope. `accounts` are those of it that exist, locked, and `claimed` its keys that are taken."""
+    """Decide an envelope. `accounts` are its accounts that exist, locked; `claimed` has its keys that are taken."""
     lapsed = Lapsed({}, [], [], [])
     gate = Gate(claimed)
     for account in accounts:

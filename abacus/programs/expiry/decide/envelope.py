@@ -1,4 +1,4 @@
-"""What the expiry queue carries: accounts of a country whose points lapse with a month's end. Pure."""
+"""The messages of the expiry queue: accounts of a country whose points lapse with a month's end. Pure."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -15,7 +15,7 @@ from abacus.platform.validation import Moment, unreadable
 from abacus.programs.expiry.decide.month import Month
 
 MAX_ACCOUNTS: Final = 500
-_MAX_BYTES: Final = 100 * 1024  # of the accounts' names: far from what a message may hold
+_MAX_BYTES: Final = 100 * 1024  # of the accounts' names: far below the limit of a message
 
 _Account = tuple[
     Annotated[str, StringConstraints(pattern=ID_PATTERN)], Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
@@ -37,7 +37,7 @@ ENVELOPE: Final[TypeAdapter[ExpiryMessage]] = TypeAdapter(ExpiryMessage)
 
 
 class Envelope(NamedTuple):
-    """Accounts of a country that were found to lapse with a month's end, the sorted `number`-th part of them."""
+    """Accounts of a country whose points lapse with a month's end: the `number`-th part of them, sorted."""
 
     country: str
     month: Month
@@ -51,7 +51,7 @@ class Envelope(NamedTuple):
 
 
 def parted(accounts: Iterable[AccountId]) -> Iterator[tuple[AccountId, ...]]:
-    """In order, as few parts as the limits of an envelope allow."""
+    """The accounts in order, in as few parts as the limits of an envelope allow."""
     part: list[AccountId] = []
     size = 0
     for account in accounts:

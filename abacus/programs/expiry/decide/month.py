@@ -31,7 +31,7 @@ class Month(NamedTuple):
 
     @classmethod
     def last_over(cls, now: datetime, zone: tzinfo) -> "Month":
-        """The month before the one that it is there now."""
+        """The month before the present one, by the zone's clock."""
         return cls.of(now.astimezone(zone).date()).before
 
     @property
@@ -51,7 +51,7 @@ class Month(NamedTuple):
         return Month(self.year + 1, 1) if self.number == _DECEMBER else Month(self.year, self.number + 1)
 
     def over_at(self, zone: tzinfo) -> datetime:
-        """The first moment of the month after it, there."""
+        """The first moment of the next month, by the zone's clock."""
         following = self.after
         return datetime(following.year, following.number, 1, tzinfo=zone).astimezone(UTC)
 

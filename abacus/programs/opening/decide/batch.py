@@ -1,4 +1,4 @@
-"""Which opening balances are new, which are there already, which contradict what is there; and what to write. Pure."""
+"""Which opening balances are new, posted already, or contradict the posted one; and the rows to write. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ from abacus.programs.opening.decide.line import Fault
 
 
 class Staged(NamedTuple):
-    """An opening balance, the line that says it, and the key under which it is posted."""
+    """An opening balance, its line, and the key under which it is posted."""
 
     line: int
     key: str
@@ -26,14 +26,14 @@ class Staged(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A key that is taken, for which facts, and by which line; without one, by an import before this one."""
+    """The facts that took a key, and their line; without a line, an earlier import took it."""
 
     fingerprint: str
     line: int | None
 
 
 class Sorted(NamedTuple):
-    """A page of lines: those that are new, with their fingerprints, how many are there already, and what is wrong."""
+    """A page of lines: the new ones with their fingerprints, how many are posted already, and the faults."""
 
     new: list[tuple[Staged, str]]
     already: int
@@ -41,7 +41,7 @@ class Sorted(NamedTuple):
 
 
 class Openings(NamedTuple):
-    """What to write for new lines, sorted, and which of them no account can take."""
+    """The rows to write for new lines, sorted, and a fault for each line that no account can take."""
 
     accounts: dict[AccountId, Account]
     claims: list[Claim]
@@ -50,7 +50,7 @@ class Openings(NamedTuple):
 
 
 def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin) -> Sorted:
-    """All lines about an account are on one page, and one that stands there twice is one."""
+    """All lines about an account are on one page; a repeated line counts once."""
     gate = Gate(taken)
     new: list[tuple[Staged, str]] = []
     already = 0
@@ -71,7 +71,7 @@ def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin)
 def open_all(
     new: Iterable[tuple[Staged, str]], accounts: Mapping[AccountId, Account], origin: Origin, now: datetime
 ) -> Openings:
-    """`accounts` holds those that exist, locked; the others are opened."""
+    """`accounts` holds the accounts that exist, locked; the others are opened."""
     after: dict[AccountId, Account] = {}
     claims: list[Claim] = []
     transfers: list[Transfer] = []

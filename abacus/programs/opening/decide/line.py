@@ -1,4 +1,4 @@
-"""A line of the file as it is read, and the opening balance that it says. Pure."""
+"""A line of the file, and the opening balance in it. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _is_balance = re.compile(r"[0-9]{1,16}").fullmatch
 
 
 class Line(NamedTuple):
-    """What a line holds, in the order of `COLUMNS`. Nothing that was left out is an empty text."""
+    """A line's values, in the order of `COLUMNS`. A value that was left out is an empty text."""
 
     number: int
     values: tuple[str, ...]
@@ -41,14 +41,14 @@ class Fault(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What the house issues points for, and which day it is in each of its countries."""
+    """The programs that have points, and the present day in each country."""
 
     programs: frozenset[str]
     today: Mapping[str, date]
 
 
 def order_of(header: Sequence[str]) -> tuple[int, ...]:
-    """Where each of `COLUMNS` stands. Raises `Refused` when one is missing, there twice, or not known."""
+    """The place of each of `COLUMNS`. Raises `Refused` when a column is missing, repeated, or not known."""
     names = [name.strip() for name in header]
     if "tier" in names:
         raise Refused(_TIERS)
@@ -63,7 +63,7 @@ def order_of(header: Sequence[str]) -> tuple[int, ...]:
 
 
 def read_line(line: Line, known: Known) -> Opening | list[Fault]:
-    """The opening balance, or all that is wrong with the line."""
+    """The opening balance, or all faults of the line."""
     member_id, program, country, balance, expires_on = line.values
     points = int(balance) if _is_balance(balance) else None
     day = _day(expires_on)

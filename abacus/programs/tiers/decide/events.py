@@ -22,8 +22,8 @@ class TierPeriod(BaseModel):
 
 
 class TierChangedData(BaseModel):
-    """Which tier became which, and why. `earned` are the points of `period`, after which the tier was decided; an
-    operator's word needs none. The tier lasts through `until`; without a date it lasts until further notice.
+    """The tiers before and after, and the reason. The points `earned` in `period` decided the tier; an operator's word
+    needs none. The tier lasts through `until`; without a date it lasts until further notice.
     """
 
     model_config = ConfigDict(title="TierChangedData", populate_by_name=True)

@@ -1,4 +1,4 @@
-"""What the keeper hears from the points stream: points earned, and points reversed. Pure."""
+"""The keeper's reading of the points stream: points earned, and points reversed. Pure."""
 
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, re
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import Reversed
 
-# Whatever else happens to points does not change what was earned.
+# Other kinds of events do not change the points earned.
 _READ: Final = PointEventReader(Kind.EARN, Kind.REVERSE)
 
 
@@ -29,7 +29,7 @@ class Heard(NamedTuple):
 
 
 def heard_in(event: bytes) -> Heard | None:
-    """The points that an event counts; nothing for one that counts none. Raises `Unreadable`."""
+    """The points that an event counts; None where it counts none. Raises `Unreadable`."""
     told = _READ(event)
     if told is None:
         return None
@@ -49,9 +49,9 @@ def _heard(told: ReadEvent) -> Heard:
 
 
 def _taken_back(heard: Heard, event: bytes) -> Heard | None:
-    """What was earned and is taken back was never earned, whether the points were still there or not. It counts when
+    """Earned points that are taken back count as never earned, whether they were still there or not, on the day when
     they were earned; a spend that is given back never counted. An explanation of a later version is passed over: then
-    the event counts as it says.
+    the event's own points and day count.
     """
     try:
         explanation = read(orjson.dumps(read_explanation(event)))

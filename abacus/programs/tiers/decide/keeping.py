@@ -24,7 +24,7 @@ class Reason(StrEnum):
 
 
 class AccountTier(NamedTuple):
-    """An account's tier by its points, and through which day it lasts. `country` is where the account is at home: the
+    """An account's tier by its points, and the day through which it lasts. `country` is the account's home: the
     first in which it earned under a card of its program; that country's calendar and thresholds hold.
     """
 
@@ -46,7 +46,7 @@ class AccountTier(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A tier that changed, for all who ask: the next number of the account's changes. The fields stand in the order of
+    """A change of the tier that counts, under the account's next number. The fields stand in the order of
     the table's columns.
     """
 
@@ -119,7 +119,7 @@ def count(known: Known, heard: Heard, calendars: Calendars, now: datetime) -> tu
 
 
 def roll(known: Known, through: date, now: datetime) -> tuple[Known, list[Change]]:
-    """The account once that day is over: a tier that lasted no longer steps down to what was earned since."""
+    """The account once that day is over: a tier that lasted no longer steps down to the tier earned since."""
     if known.account.until is None or known.account.until > through:
         return known, []
     ended = max(
@@ -152,7 +152,7 @@ def _settled(
 def _changed(
     before: Known, after: Known, reason: Reason, decisive: Tally | None, now: datetime
 ) -> tuple[Known, list[Change]]:
-    """The change that everybody is told of: none when the tier that counts is the same."""
+    """The change to publish: None when the tier that counts is the same."""
     if before.tier == after.tier:
         return after, []
     account = after.account._replace(changes=after.account.changes + 1)

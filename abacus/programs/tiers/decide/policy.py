@@ -1,8 +1,8 @@
-"""What points earned come to: the periods of a country's calendar, and the tier of each. Plain functions.
+"""Tiers from points earned: the periods of a country's calendar, and the tier of each. Plain functions.
 
-What an account earned in a period makes a tier, which lasts to the end of the next period. The tier an account has is
-the highest of those that last. So a tier is kept to the end of the next period and then steps down to what was earned
-in that one, and the order in which points are heard of does not matter.
+The points that an account earns in a period make a tier, which lasts to the end of the next period. An account has the
+highest tier that lasts. So a tier is kept to the end of the next period and then steps down to the tier earned in that
+one, and the order in which points arrive does not matter.
 """
 
 from calendar import monthrange
@@ -37,7 +37,7 @@ NO_TIER: Final = Reached(BASE_TIER, 0)
 
 
 class Tally(NamedTuple):
-    """What an account earned in a period, less what was reversed, and the tier that it came to."""
+    """The points that an account earned in a period, less those reversed, and the tier that they make."""
 
     period: Period
     earned: int
@@ -62,10 +62,9 @@ def reached_with(earned: int, policy: TierPolicy) -> Reached:
 def counted(tally: Tally, points: int, policy: TierPolicy) -> Tally:
     """The tally with these points, negative when they are reversed.
 
-    A tier that was reached stays reached when thresholds are raised afterwards, as long as the points are there that it
-    took.
+    A tier stays reached when thresholds are raised afterwards, as long as the points that it took are there.
     """
-    # What is more than a balance can hold comes to no other tier.
+    # Points beyond a balance's limit make no other tier.
     earned = max(-MAX_BALANCE, min(tally.earned + points, MAX_BALANCE))
     now = reached_with(earned, policy)
     kept = tally.reached if earned >= tally.reached.threshold else NO_TIER
