@@ -1,4 +1,4 @@
-"""The balance that a member brings from another system, and what it does to the account. Pure."""
+"""The balance that a member brings from another system, put into the account. Pure."""
 
 from datetime import date, datetime
 from typing import Final, NamedTuple

@@ -14,7 +14,7 @@ from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
 class AllowanceRow(NamedTuple):
-    """A row of `allowance`: a partner's limits and what it has awarded."""
+    """A row of `allowance`: a partner's limits, and the points that it has awarded."""
 
     partner_id: str
     per_award: int | None

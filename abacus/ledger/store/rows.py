@@ -93,7 +93,7 @@ class Overtaken(Exception):
 
 
 class Locked(NamedTuple):
-    """Accounts under lock: what they hold, where their rows stand, and the stamps of those that are ahead of us."""
+    """Accounts under lock: their values, the places of their rows, and the stamps of those that are ahead of us."""
 
     accounts: dict[AccountId, Account]
     rows: dict[AccountId, Row]

@@ -84,7 +84,7 @@ class TierPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RateCard:
-    """The rates of one country or partner; `parse_card` is what keeps their values within bounds.
+    """The rates of one country or partner; `parse_card` keeps their values within bounds.
 
     Cards with the same rates are equal, however they were written. `effective_from` is kept at the fixed offset that
     the card's zone has then, because times in a zone with summer time do not always compare by the instant.
@@ -123,7 +123,7 @@ class RateCard:
 
 @dataclass(frozen=True, slots=True)
 class PublishedCard:
-    """A card that has its number and never changes again. `name` is what explanations quote: "SG@7"."""
+    """A card that has its number and never changes again. Explanations quote its `name`: "SG@7"."""
 
     card: RateCard
     version: int

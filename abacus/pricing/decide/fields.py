@@ -1,4 +1,4 @@
-"""Reading a document field by field and noting every fault with its path. Pure; `card` says what the fields are."""
+"""Reading a document field by field and noting every fault with its path. Pure; `card` names the fields."""
 
 import difflib
 import json

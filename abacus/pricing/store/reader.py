@@ -19,8 +19,8 @@ Load = Callable[[], Awaitable[list[PublishedCard]]]
 class CardReader(FreshCopy[PublishedCard, CardBook]):
     """Serves the last known cards. It never forgets them, and it never serves none.
 
-    A card that was published already stays the same object from one reading to the next, so that what callers
-    remember for it stays good.
+    A card that was published already stays the same object from one reading to the next, so values that callers
+    keep for it stay good.
     """
 
     def __init__(

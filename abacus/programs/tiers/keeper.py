@@ -41,7 +41,7 @@ class _Kept(NamedTuple):
 
 
 class Keeper:
-    """Any number of them share the stream's partitions. What is heard again changes nothing."""
+    """Any number of them share the stream's partitions. A repeated event changes nothing."""
 
     def __init__(self, pool: Pool, cards: Cards, clock: Clock, health: WorkerHealth) -> None:
         self._pool = pool
@@ -50,7 +50,7 @@ class Keeper:
         self._health = health
 
     async def handle(self, records: Sequence[Record]) -> None:
-        """Returns when every record is counted, durably. What cannot be read holds up nothing."""
+        """Returns when every record is counted, durably. A record that cannot be read holds up nothing."""
         heard = read_records(records, heard_in)
         TIER_EVENTS.labels("ignored").inc(heard.ignored)
         TIER_EVENTS.labels("unreadable").inc(heard.unreadable)

@@ -1,1 +1,1 @@
-"""Lines of opening balances, and what a batch of them writes. Pure."""
+"""Lines of opening balances, and the rows that a batch of them writes. Pure."""
