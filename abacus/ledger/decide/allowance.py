@@ -93,14 +93,14 @@ class Spending:
             allowance.after(award.points, self._used(MemberDay(award.member_id, partner_id, allowance.day)))
         except OverLimit as over:
             return Rejection(
-                award.key,
-                award.member_id,
-                award.program,
-                award.points,
-                award.fingerprint,
-                over.reason,
-                over.detail,
-                self._now,
+                key=award.key,
+                member_id=award.member_id,
+                program=award.program,
+                points=award.points,
+                fingerprint=award.fingerprint,
+                reason=over.reason,
+                detail=over.detail,
+                rejected_at=self._now,
             )
         return None
 

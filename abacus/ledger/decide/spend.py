@@ -49,16 +49,16 @@ def reserve(before: AccountWithLots, movement: Reserve, now: datetime) -> Change
     )
     change = leave(before, _entry(Kind.HOLD, movement, explanation, now, held=movement.points))
     placed = Hold(
-        movement.member_id,
-        movement.hold_id,
-        movement.program,
-        account.country,
-        movement.points,
-        movement.until,
-        HoldStatus.OPEN,
-        movement.actor,
-        change.transfer.seq,
-        None,
+        member_id=movement.member_id,
+        hold_id=movement.hold_id,
+        program=movement.program,
+        country=account.country,
+        points=movement.points,
+        until=movement.until,
+        status=HoldStatus.OPEN,
+        held_by=movement.actor,
+        placed_seq=change.transfer.seq,
+        settled_seq=None,
     )
     return change._replace(hold=placed)
 

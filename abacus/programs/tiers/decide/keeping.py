@@ -46,8 +46,8 @@ class AccountTier(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of the tier that counts, under the account's next number. The fields stand in the order of
-    the table's columns.
+    """A change of the tier that counts, under the account's next number. The fields stand in the order of the table's
+    columns.
     """
 
     member_id: str
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 
 class Known(NamedTuple):
-    """All that a decision on an account needs. An operator's override stands above the tier by points."""
+    """The input of a decision on an account. An operator's override stands above the tier by points."""
 
     account: AccountTier
     tallies: Mapping[Period, Tally]
@@ -152,24 +152,24 @@ def _settled(
 def _changed(
     before: Known, after: Known, reason: Reason, decisive: Tally | None, now: datetime
 ) -> tuple[Known, list[Change]]:
-    """The change to publish: None when the tier that counts is the same."""
+    """The account after the change, with the change to publish; none when the tier that counts is the same."""
     if before.tier == after.tier:
         return after, []
     account = after.account._replace(changes=after.account.changes + 1)
     change = Change(
-        account.member_id,
-        account.program,
-        account.changes,
-        account.country,
-        before.tier,
-        after.tier,
-        reason,
-        None,
-        None,
-        decisive and decisive.earned,
-        decisive and decisive.period.starts_on,
-        decisive and decisive.period.ends_on,
-        None if after.override is not None else account.until,
-        now,
+        member_id=account.member_id,
+        program=account.program,
+        n=account.changes,
+        country=account.country,
+        from_tier=before.tier,
+        to_tier=after.tier,
+        reason=reason,
+        actor=None,
+        note=None,
+        earned=decisive and decisive.earned,
+        starts_on=decisive and decisive.period.starts_on,
+        ends_on=decisive and decisive.period.ends_on,
+        until=None if after.override is not None else account.until,
+        changed_at=now,
     )
     return after._replace(account=account), [change]
