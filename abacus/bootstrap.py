@@ -94,9 +94,9 @@ class Wiring:
 
     async def queue(self, client: Client, name: str) -> SqsQueue:
         full_name = self.settings.queue_prefix + name
-        found = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
-        self.beside(_count_waiting(found))
-        return found
+        queue = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
+        self.beside(_count_waiting(queue))
+        return queue
 
     def publisher(self) -> StreamPublisher:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))

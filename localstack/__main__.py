@@ -57,14 +57,14 @@ def status() -> int:
 
 
 def _ports() -> Ports:
-    asked: dict[str, int] = {}
+    chosen: dict[str, int] = {}
     for name in Ports._fields:
         setting = f"ABACUS_SERVICES_{name.upper()}_PORT"
         if value := os.environ.get(setting):
             if not value.isdecimal():
                 raise Refused(f"{setting}: a port is needed, not {value!r}")
-            asked[name] = int(value)
-    return Ports(**asked)
+            chosen[name] = int(value)
+    return Ports(**chosen)
 
 
 def _refuse_taken_ports(service: Service, ports: Ports) -> None:

@@ -76,8 +76,8 @@ class Daemon:
 
 def stop(daemons: Iterable[Daemon]) -> None:
     """Stop them all at once: ask, wait, and kill what is left."""
-    asked = [(daemon, daemon.process()) for daemon in daemons]
-    running = [(daemon, process) for daemon, process in asked if process is not None]
+    processes = [(daemon, daemon.process()) for daemon in daemons]
+    running = [(daemon, process) for daemon, process in processes if process is not None]
     for daemon, process in running:
         daemon.ask_to_end(process)
     if not _all_ended([process for _, process in running], within_s=_STOP_SECONDS):
@@ -86,7 +86,7 @@ def stop(daemons: Iterable[Daemon]) -> None:
         if not _all_ended([process for _, process in running], within_s=_KILL_SECONDS):
             names = ", ".join(daemon.name for daemon, process in running if not _ended(process))
             raise Unavailable(names, "cannot be stopped")
-    for daemon, _ in asked:
+    for daemon, _ in processes:
         daemon.forget()
 
 

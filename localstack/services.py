@@ -151,9 +151,9 @@ def start_postgres(daemon: Daemon, ports: Ports) -> None:
 
 def distribution_postgres() -> Path | None:
     """The programs of the newest Postgres that the system has; None if the wheel's are to be used."""
-    found = {int(path.parent.name): path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin")}
-    if found and max(found) >= OLDEST_POSTGRES and (found[max(found)] / "initdb").exists():
-        return found[max(found)]
+    versions = {int(path.parent.name): path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin")}
+    if versions and max(versions) >= OLDEST_POSTGRES and (versions[max(versions)] / "initdb").exists():
+        return versions[max(versions)]
     return None
 
 

@@ -125,5 +125,5 @@ async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_op
         except (Unavailable, TimeoutError) as error:
             wiring.process_health.miss("database", str(error) or "no answer in time")
         else:
-            wiring.process_health.found("database")
+            wiring.process_health.regained("database")
         await asyncio.sleep(_PROBE_EVERY_S)

@@ -37,7 +37,7 @@ _NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {
 }
 
 
-class Plan(NamedTuple):
+class NotifierPlan(NamedTuple):
     """How members are told, checked."""
 
     channels: tuple[ChannelName, ...]
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     templates: Templates
 
 
-def plan_of(settings: Settings) -> Plan:
+def plan_of(settings: Settings) -> NotifierPlan:
     """Raises `Refused` with one line that names the setting, or the template."""
     channels = tuple(dict.fromkeys(ChannelName(name.strip()) for name in settings.notify_channels.split(",")))
     for channel in channels:
@@ -57,7 +57,7 @@ def plan_of(settings: Settings) -> Plan:
             checked_url(settings.required("notify_webhook_url"), to_private=settings.webhooks_to_private)
     with _naming("notify_rates"):
         rates = read_rates(settings.notify_rates)
-    return Plan(channels, rates, templates_of(settings))
+    return NotifierPlan(channels, rates, templates_of(settings))
 
 
 def templates_of(settings: Settings) -> Templates:

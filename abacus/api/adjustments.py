@@ -68,9 +68,9 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _ORDER)
     target = await target_for(call, member_id, order, may_open=True)
-    asked = adjustment_of(order, target, key, call.partner.source, call.parts.clock.now())
+    proposed = adjustment_of(order, target, key, call.partner.source, call.parts.clock.now())
     try:
-        outcome = await call.parts.adjustments.ask(asked, call.partner.partner_id)
+        outcome = await call.parts.adjustments.ask(proposed, call.partner.partner_id)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     if isinstance(outcome, Requested):
@@ -88,8 +88,8 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
 async def adjustments(request: Request, status: Annotated[Step | None, Query()] = None) -> Response:
     """Those of the countries that are open to you, a thousand at most."""
     call = _adjuster(request)
-    found = await call.parts.adjustments.all(status, call.partner.countries)
-    return answers.json_answer({"adjustments": [answers.adjustment(each) for each in found]})
+    adjustments = await call.parts.adjustments.all(status, call.partner.countries)
+    return answers.json_answer({"adjustments": [answers.adjustment(each) for each in adjustments]})
 
 
 @router.post(
@@ -107,9 +107,9 @@ async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> R
     """As the second person. It is posted at once; asked again by the same person, the first answer comes again."""
     call = _adjuster(request)
     approval = await read_body(request, _APPROVAL)
-    found = await _open_to(call, adjustment_id)
-    if found.status == Step.POSTED and found.decided_by == approval.actor:
-        claim = await call.parts.ledger.claim(found.key)
+    adjustment = await _open_to(call, adjustment_id)
+    if adjustment.status == Step.POSTED and adjustment.decided_by == approval.actor:
+        claim = await call.parts.ledger.claim(adjustment.key)
         transfer = await call.parts.ledger.transfer(claim) if claim is not None else None
         if transfer is not None:
             return answers.json_answer(answers.moved(transfer), 201, {"Idempotency-Replayed": "true"})
@@ -152,7 +152,7 @@ def _adjuster(request: Request) -> Call:
 
 
 async def _open_to(call: Call, adjustment_id: UUID) -> Requested:
-    found = await call.parts.adjustments.find(adjustment_id)
-    if found is None or not call.partner.may_award_in(found.country):
-        raise ApiProblem("not-found", "no such adjustment is open to you")
-    return found
+    adjustment = await call.parts.adjustments.find(adjustment_id)
+    if adjustment is None or not call.partner.may_award_in(adjustment.country):
+        raise ApiProblem("not-adjustment", "no such adjustment is open to you")
+    return adjustment

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from abacus.api.problems import Problem
 from abacus.core.errors import SetAside
 from abacus.intake.partners.award_intake import Accepted
-from abacus.intake.partners.members import Then
-from abacus.intake.partners.register import State, Status
+from abacus.intake.partners.members import AccountAsOf
+from abacus.intake.partners.register import AwardState, AwardStatus
 from abacus.ledger.store.adjustments import Requested
 from abacus.ledger.store.read import Remaining
 from abacus.ledger.types.award import Award
@@ -309,11 +309,11 @@ def worth(award: Award) -> dict[str, Any]:
 
 
 def queued(award_id: UUID, accepted: Accepted) -> dict[str, Any]:
-    answer = {"award_id": award_id, "status": Status.QUEUED, **worth(accepted.award)}
+    answer = {"award_id": award_id, "status": AwardStatus.QUEUED, **worth(accepted.award)}
     return answer | {"provisional": True} if accepted.provisional else answer
 
 
-def state(found: State) -> dict[str, Any]:
+def state(found: AwardState) -> dict[str, Any]:
     known = {"posted_at": found.posted_at, "balance": found.balance, "reason": found.reason, "detail": found.detail}
     return {
         "award_id": str(found.award_id),
@@ -324,7 +324,7 @@ def state(found: State) -> dict[str, Any]:
     }
 
 
-def member(member_id: str, accounts: Iterable[Then]) -> dict[str, Any]:
+def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
     shown = [
         {
             "program": each.program,

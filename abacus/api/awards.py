@@ -40,7 +40,7 @@ from abacus.intake.partners.decide.ask import (
 )
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.register import Status
+from abacus.intake.partners.register import AwardStatus
 from abacus.ledger.decide.allowance import OverLimit
 from abacus.platform.metrics import ASKED
 from abacus.pricing.decide.card import BASE_TIER
@@ -139,9 +139,9 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     if seconds:
         headers["Preference-Applied"] = f"wait={seconds}"
         outcome = await parts.watch.outcome(entry.award_id, seconds)
-        if outcome is not None and outcome.status is Status.POSTED:
+        if outcome is not None and outcome.status is AwardStatus.POSTED:
             return answers.json_answer(answers.state(outcome), 201, headers)
-        if outcome is not None and outcome.status is Status.REJECTED:
+        if outcome is not None and outcome.status is AwardStatus.REJECTED:
             raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
         if outcome is not None:
             return answers.json_answer(answers.state(outcome), 202, headers)
@@ -173,9 +173,9 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
     """Queued, posted, rejected or quarantined, with the explanation of its points."""
     partner, parts = call_of(request)
     remembered = parts.award_intake.remembered(award_id)
-    found = (await parts.register.states([award_id])).get(award_id)
-    if found is not None and found.partner_id == partner.partner_id:
-        return answers.json_answer(answers.state(found))
+    award = (await parts.register.states([award_id])).get(award_id)
+    if award is not None and award.partner_id == partner.partner_id:
+        return answers.json_answer(answers.state(award))
     if remembered is not None and remembered.partner_id == partner.partner_id:
         accepted = Accepted(remembered.award, replayed=False, provisional=remembered.provisional)
         return answers.json_answer(answers.queued(award_id, accepted))
@@ -209,12 +209,12 @@ async def _entry(ask: FixedAsk | ComputedAsk, partner: Partner, parts: Parts, id
 async def _tiers(considered: Sequence[Considered], parts: Parts) -> Sequence[str | None]:
     """The tier of each member, read at once for those whose transaction is computed; none while they cannot be read."""
     accounts = [(each.member_id, each.card.card.program) for each in considered]
-    asked = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
-    if not asked:
+    computed = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
+    if not computed:
         return [BASE_TIER] * len(accounts)
     try:
         async with asyncio.timeout(_TIERS_WITHIN_S):
-            listed = await parts.tiers.tiers_of(asked)
+            listed = await parts.tiers.tiers_of(computed)
     except (Unavailable, TimeoutError):
         return [None] * len(accounts)
     return [listed.get(account, BASE_TIER) for account in accounts]

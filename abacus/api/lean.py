@@ -26,13 +26,13 @@ class LeanRoute(APIRoute):
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        asked = self.dependant
-        if len(asked.body_params) > 1 or asked.query_params or asked.header_params:
+        signature = self.dependant
+        if len(signature.body_params) > 1 or signature.query_params or signature.header_params:
             return super().get_route_handler()
         endpoint = self.endpoint
         declared = inspect.signature(endpoint).parameters
-        parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.path_params}
-        bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.body_params}
+        parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.path_params}
+        bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.body_params}
 
         async def handle(request: Request) -> Response:
             given = {name: _part(request, name, reader) for name, reader in parts.items()}

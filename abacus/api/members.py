@@ -26,7 +26,7 @@ _FROM_THE_NEWEST: Final = 2**62
 router = APIRouter(prefix="/v1/members", tags=["members"])
 
 
-class Page(BaseModel):
+class PageQuery(BaseModel):
     """Which part of a member's transfers is asked for."""
 
     model_config = ConfigDict(extra="forbid")
@@ -45,23 +45,23 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     response_class=Response,
     responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
+async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """The newest first. Follow `next` for the page after."""
     holdings = await _holdings(member_id, *call_of(request))
-    programs = [held.account.program for held in holdings if asked.program in {None, held.account.program}]
+    programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
-    for name, seq in _positions(asked.cursor).items():
+    for name, seq in _positions(query.cursor).items():
         if name in below:
             below[name] = seq
-    found = await call_of(request).parts.ledger.history(member_id, below, asked.limit + 1)
-    page = found[: asked.limit]
+    listed = await call_of(request).parts.ledger.history(member_id, below, query.limit + 1)
+    page = listed[: query.limit]
     for each in page:
         below[each.program] = each.seq
-    following = _cursor(below) if len(found) > asked.limit else None
+    following = _cursor(below) if len(listed) > query.limit else None
     return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
 
 
-class When(BaseModel):
+class AsOfQuery(BaseModel):
     """As of when a member is asked for."""
 
     model_config = ConfigDict(extra="forbid")
@@ -75,21 +75,21 @@ class When(BaseModel):
     response_class=Response,
     responses={200: {"model": answers.LotsAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
+async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
     `next` for the page after.
     """
     holdings = await _holdings(member_id, *call_of(request))
-    programs = sorted(held.account.program for held in holdings if asked.program in {None, held.account.program})
-    after = _positions(asked.cursor)
-    found: list[Remaining] = []
+    programs = sorted(held.account.program for held in holdings if query.program in {None, held.account.program})
+    after = _positions(query.cursor)
+    remaining: list[Remaining] = []
     for program in programs:
-        if len(found) <= asked.limit:
-            room = asked.limit + 1 - len(found)
-            found += await call_of(request).parts.ledger.lots(member_id, program, after.get(program, 0), room)
-    page = found[: asked.limit]
+        if len(remaining) <= query.limit:
+            room = query.limit + 1 - len(remaining)
+            remaining += await call_of(request).parts.ledger.lots(member_id, program, after.get(program, 0), room)
+    page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
-    following = _cursor(reached) if len(found) > asked.limit else None
+    following = _cursor(reached) if len(remaining) > query.limit else None
     shown = [answers.lot(member_id, each) for each in page]
     return answers.json_answer({"member_id": member_id, "lots": shown, "next": following})
 
@@ -100,24 +100,24 @@ async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Que
     response_class=Response,
     responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
-async def member(member_id: MemberId, request: Request, asked: Annotated[When, Query()]) -> Response:
+async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQuery, Query()]) -> Response:
     """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account
     that had no transfer by then is left out.
     """
     partner, parts = call_of(request)
     accounts = [holding.now for holding in await _holdings(member_id, partner, parts)]
-    if asked.as_of is None:
+    if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
-    if asked.as_of > parts.clock.now():
+    if query.as_of > parts.clock.now():
         detail = "what will be is not known"
         raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
-    then = [each for each in await parts.members.as_of(member_id, asked.as_of) if partner.may_award_in(each.country)]
-    return answers.json_answer(answers.member(member_id, then) | {"as_of": asked.as_of})
+    then = [each for each in await parts.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
+    return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})
 
 
 async def _holdings(member_id: str, partner: Partner, parts: Parts) -> list[Holding]:
-    found = await parts.members.holdings(member_id)
-    holdings = [holding for holding in found if partner.may_award_in(holding.account.country)]
+    every = await parts.members.holdings(member_id)
+    holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]
     if not holdings:
         raise ApiProblem("not-found", "no account of this member is open to you")
     return holdings

@@ -122,8 +122,8 @@ async def hold(member_id: MemberId, request: Request) -> Response:
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
     call = _spender(request)
-    found = await call.parts.holds.open_holds(member_id)
-    mine = [answers.hold(each) for each in found if each.held_by == call.partner.partner_id]
+    opened = await call.parts.holds.open_holds(member_id)
+    mine = [answers.hold(each) for each in opened if each.held_by == call.partner.partner_id]
     return answers.json_answer({"member_id": member_id, "holds": mine})
 
 
@@ -141,8 +141,8 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     """
     call = _spender(request)
     order = await read_body(request, _CAPTURE) or CaptureOrder()
-    found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, capture_of(order, found, call.partner.agent))
+    held = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, capture_of(order, held, call.partner.agent))
 
 
 @router.post(
@@ -155,8 +155,8 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
 async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The points are available again."""
     call = _spender(request)
-    found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, release_of(found, call.partner.agent, Because.RELEASED))
+    held = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, release_of(held, call.partner.agent, Because.RELEASED))
 
 
 @router.post(
@@ -233,18 +233,19 @@ def _spender(request: Request) -> Call:
 
 
 async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
-    found = await call.parts.holds.hold(member_id, hold_id)
-    if found is None or found.held_by != call.partner.partner_id:
+    held = await call.parts.holds.hold(member_id, hold_id)
+    if held is None or held.held_by != call.partner.partner_id:
         raise ApiProblem("no-such-hold")
-    return found
+    return held
 
 
 async def _original(call: Call, transfer_id: str) -> Transfer:
     place = parse_transfer_id(transfer_id)
-    found = await call.parts.ledger.at(*place) if place is not None else None
-    if found is None or not call.partner.may_award_in(found.country):
+    transfer = await call.parts.ledger.at(*place) if place is not None else None
+    if transfer is None or not call.partner.may_award_in(transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
-    own = found.known_source == call.partner.source or (found.source is None and found.actor == call.partner.partner_id)
+    did_it = transfer.source is None and transfer.actor == call.partner.partner_id
+    own = did_it or transfer.known_source == call.partner.source
     if not own and not call.partner.may_adjust:
         raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
-    return found
+    return transfer

@@ -90,10 +90,10 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
     call = call_of(request)
     ask = await read_body(request, _BODY)
     await _check_open(member_id, call)
-    found = await call.parts.preferences.set(
+    preference = await call.parts.preferences.set(
         member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
     )
-    return json_answer(found._asdict())
+    return json_answer(preference._asdict())
 
 
 async def _check_open(member_id: str, call: Call) -> None:

@@ -151,18 +151,18 @@ def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems that a route may answer with, for the OpenAPI document: those given and those of every route."""
-    found: dict[int | str, dict[str, Any]] = {}
+    responses: dict[int | str, dict[str, Any]] = {}
     for status in sorted({401, 413, 429, 503, *statuses}):
         examples = {
             kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
             for kind, (usual, _, _) in KINDS.items()
             if usual == status
         }
-        found[status] = {
+        responses[status] = {
             "description": "; ".join(title for usual, title, _ in KINDS.values() if usual == status),
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}},
         }
-    return found
+    return responses
 
 
 router = APIRouter(prefix="/problems", include_in_schema=False)

@@ -10,7 +10,7 @@ Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
-class Waiting(NamedTuple, Generic[Request, Answer]):
+class PendingRequest(NamedTuple, Generic[Request, Answer]):
     """A request, and the caller who waits for its answer. Who has left, or has an answer, is given none."""
 
     request: Request
@@ -25,7 +25,7 @@ class Waiting(NamedTuple, Generic[Request, Answer]):
             self.future.set_exception(error)
 
 
-Work: TypeAlias = Callable[[Sequence[Waiting[Request, Answer]]], Awaitable[None]]
+Work: TypeAlias = Callable[[Sequence[PendingRequest[Request, Answer]]], Awaitable[None]]
 
 
 class Gatherer(Generic[Request, Answer]):
@@ -48,7 +48,7 @@ class Gatherer(Generic[Request, Answer]):
         self._gather_s = gather_s
         self._most_together = most_together
         self._turn: AbstractAsyncContextManager[None] = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
-        self._waiting: deque[Waiting[Request, Answer]] = deque()
+        self._waiting: deque[PendingRequest[Request, Answer]] = deque()
         self._under_way: set[asyncio.Task[None]] = set()
 
     @property
@@ -58,7 +58,7 @@ class Gatherer(Generic[Request, Answer]):
 
     async def ask(self, request: Request) -> Answer:
         """The answer to this request. A caller may leave; its request is worked on all the same."""
-        waiting: Waiting[Request, Answer] = Waiting(request, asyncio.get_running_loop().create_future())
+        waiting: PendingRequest[Request, Answer] = PendingRequest(request, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if len(self._waiting) == 1:
             self.beside(self._round())
@@ -89,6 +89,6 @@ class Gatherer(Generic[Request, Answer]):
             for waiting in together:
                 waiting.refuse(error)
 
-    def _next(self) -> Sequence[Waiting[Request, Answer]]:
+    def _next(self) -> Sequence[PendingRequest[Request, Answer]]:
         most = len(self._waiting) if self._most_together is None else min(self._most_together, len(self._waiting))
         return [self._waiting.popleft() for _ in range(most)]

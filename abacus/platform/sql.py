@@ -28,7 +28,7 @@ class Statement:
     def __init__(self, text: str) -> None:
         self._names: dict[str, None] = dict.fromkeys(_NAMED.findall(text))
         numbers = {name: f"${number}" for number, name in enumerate(self._names, 1)}
-        self.text = _NAMED.sub(lambda found: numbers[found[1]], text)
+        self.text = _NAMED.sub(lambda match: numbers[match[1]], text)
 
     def __call__(self, **values: object) -> tuple[Any, ...]:
         if values.keys() != self._names.keys():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from abacus.core.errors import SetAside
-from abacus.intake.earning.decide.source_message import Message, decode_retries
+from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.issuing import Issuing
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import RETRY_QUEUE, Item, Stage
@@ -18,7 +18,7 @@ class Retrier:
         self._quarantine = quarantine
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
-        messages: list[Message] = []
+        messages: list[SourceMessage] = []
         unreadable: list[Item] = []
         for envelope in received:
             try:

@@ -20,7 +20,7 @@ from abacus.intake.partners.owed_entries import Entries, OwedEntries
 from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.sqs.packing import pack_counting
 from abacus.platform.sqs.port import Queue, Unsent
 
@@ -50,14 +50,14 @@ class Accepted(NamedTuple):
     provisional: bool = False
 
 
-_Waiting: TypeAlias = Waiting[Entry, Accepted]
+_Request: TypeAlias = PendingRequest[Entry, Accepted]
 
 
 class _Sent(NamedTuple):
     """Whose awards the queue has, whose it has not, and why not."""
 
-    sent: list[_Waiting]
-    unsent: list[_Waiting]
+    sent: list[_Request]
+    unsent: list[_Request]
     why: str
 
 
@@ -116,14 +116,14 @@ class AwardIntake:
     async def close(self) -> None:
         await self._gatherer.close()
 
-    async def _accept(self, together: Sequence[_Waiting]) -> None:
+    async def _accept(self, together: Sequence[_Request]) -> None:
         try:
             await self._enter_and_send(together)
         except Exception as error:
             log.exception("awards could not be accepted", awards=len(together))
             raise Unavailable("award queue", type(error).__name__) from error
 
-    async def _enter_and_send(self, together: Sequence[_Waiting]) -> None:
+    async def _enter_and_send(self, together: Sequence[_Request]) -> None:
         receptions = {
             waiting.request.award_id: _as_remembered(waiting.request, earlier)
             for waiting in together
@@ -138,7 +138,7 @@ class AwardIntake:
                 entry.award_id: RegisterAnswer(Reception.OURS, entry.award, entry.provisional) for entry in new
             }
             entered = False
-        to_send: list[_Waiting] = []
+        to_send: list[_Request] = []
         for waiting in together:
             entry = waiting.request
             received = receptions[entry.award_id]
@@ -157,9 +157,9 @@ class AwardIntake:
         if to_send:
             await self._send(to_send, entered=entered)
 
-    async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
-        awards: list[tuple[_Waiting, bytes]] = []
-        later: list[tuple[_Waiting, bytes]] = []
+    async def _send(self, to_send: Sequence[_Request], *, entered: bool) -> None:
+        awards: list[tuple[_Request, bytes]] = []
+        later: list[tuple[_Request, bytes]] = []
         for waiting in to_send:
             entry = waiting.request
             if entry.to_compute is None:
@@ -191,7 +191,7 @@ def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:
     return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
 
-async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Waiting, bytes]]) -> _Sent:
+async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Request, bytes]]) -> _Sent:
     """In as few envelopes as they fit in; a failed envelope fails only those in it."""
     if not items:
         return _Sent([], [], "")

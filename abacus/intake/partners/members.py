@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.ledger.types.account import Account
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
@@ -51,7 +51,7 @@ order by u.program
 """)
 
 
-class Then(NamedTuple):
+class AccountAsOf(NamedTuple):
     """What an account held at some time, and the tier there as far as it is known."""
 
     program: str
@@ -73,10 +73,12 @@ class Holding(NamedTuple):
     tier: str
 
     @property
-    def now(self) -> Then:
+    def now(self) -> AccountAsOf:
         """The same in the words in which the past is told."""
         account = self.account
-        return Then(account.program, account.country, account.balance, account.held, self.tier, account.expires_on)
+        return AccountAsOf(
+            account.program, account.country, account.balance, account.held, self.tier, account.expires_on
+        )
 
 
 class MemberReader:
@@ -92,12 +94,12 @@ class MemberReader:
         """Raises `Unavailable`."""
         return await self._gatherer.ask(member_id)
 
-    async def as_of(self, member_id: str, moment: datetime) -> Sequence[Then]:
+    async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
         """As the transfers posted until then left it. An account that had none is not there. Raises `Unavailable`."""
         async with passing_failures():
-            return [Then(*row) for row in await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))]
+            return [AccountAsOf(*row) for row in await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))]
 
-    async def _read(self, together: Sequence[Waiting[str, Sequence[Holding]]]) -> None:
+    async def _read(self, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
         async with passing_failures():
             rows = await self._pool.fetch(*_HOLDINGS(members=list(holdings)))

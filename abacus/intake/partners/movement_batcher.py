@@ -13,7 +13,7 @@ from abacus.core.ids import PARTNERS
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
 from abacus.ledger.types.posting import Unpostable
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 
 _GATHER_S: Final = 0.002
 _MOST_TOGETHER: Final = 200
@@ -28,7 +28,7 @@ class Awards(Protocol):
     async def awards_among(self, keys: Iterable[str]) -> set[str]: ...
 
 
-_Waiting: TypeAlias = Waiting[Movement, Moved]
+_Request: TypeAlias = PendingRequest[Movement, Moved]
 
 
 class MovementBatcher:
@@ -50,7 +50,7 @@ class MovementBatcher:
     async def close(self) -> None:
         await self._gatherer.close()
 
-    async def _do(self, together: Sequence[_Waiting]) -> None:
+    async def _do(self, together: Sequence[_Request]) -> None:
         try:
             together = await self._without_awards(together)
             moved = await self._moves.move([each.request for each in together]) if together else []
@@ -68,13 +68,13 @@ class MovementBatcher:
             for each, answer in zip(together, moved, strict=True):
                 each.answer(answer)
 
-    async def _do_alone(self, waiting: _Waiting) -> None:
+    async def _do_alone(self, waiting: _Request) -> None:
         try:
             await self._do([waiting])
         except (Unpostable, Unavailable) as error:
             waiting.refuse(error)
 
-    async def _without_awards(self, together: Sequence[_Waiting]) -> Sequence[_Waiting]:
+    async def _without_awards(self, together: Sequence[_Request]) -> Sequence[_Request]:
         """Those whose key does not mean an award, which may still be on its way to the ledger. Raises `Unavailable`."""
         keys = {each.request.key for each in together if each.request.key.startswith(PARTNERS)}
         taken = await self._awards.awards_among(keys) if keys else set()

@@ -105,7 +105,7 @@ class RegisterAnswer(NamedTuple):
     provisional: bool = False
 
 
-class Status(StrEnum):
+class AwardStatus(StrEnum):
     """How far an award has come, as its partner is told."""
 
     QUEUED = "queued"
@@ -114,13 +114,13 @@ class Status(StrEnum):
     QUARANTINED = "quarantined"
 
 
-class State(NamedTuple):
+class AwardState(NamedTuple):
     """An award as it is now."""
 
     award_id: UUID
     partner_id: str
     award: Award
-    status: Status
+    status: AwardStatus
     asked_at: datetime
     provisional: bool = False
     posted_at: datetime | None = None
@@ -177,7 +177,7 @@ class Register:
         async with passing_failures():
             await self._pool.execute(*_RELEASE(ids=list(ids)))
 
-    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, State]:
+    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
         """How far each has come; an id that nobody asked for is missing, and so is one that the queue did not take."""
         async with passing_failures():
             rows = await self._pool.fetch(*_STATES(ids=list(ids)))
@@ -214,20 +214,20 @@ def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> Register
     return RegisterAnswer(Reception.OURS if is_ours else Reception.IN_FLIGHT, row.award, row.provisional)
 
 
-def _state(row: PartnerAward, fate: _Fate, now: datetime) -> State | None:
+def _state(row: PartnerAward, fate: _Fate, now: datetime) -> AwardState | None:
     """Nothing is known of an award that a process was to send and has not said that it did."""
-    known = State(row.award_id, row.partner_id, row.award, Status.QUEUED, row.asked_at, row.provisional)
+    known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
     if fate.posted_at is not None and fate.posted_fingerprint == row.fingerprint:
         return known._replace(
             award=row.award._replace(points=fate.posted_points, explanation=fate.posted_explanation),
-            status=Status.POSTED,
+            status=AwardStatus.POSTED,
             provisional=False,
             posted_at=fate.posted_at,
             balance=fate.balance_after,
         )
     if fate.rejection is not None:
-        return known._replace(status=Status.REJECTED, reason=fate.rejection, detail=fate.rejection_detail)
+        return known._replace(status=AwardStatus.REJECTED, reason=fate.rejection, detail=fate.rejection_detail)
     if fate.fault is not None:
-        return known._replace(status=Status.QUARANTINED, reason=fate.fault, detail=fate.fault_detail)
+        return known._replace(status=AwardStatus.QUARANTINED, reason=fate.fault, detail=fate.fault_detail)
     is_being_sent = row.taken_until is not None and row.taken_until > now
     return known if row.queued_at is not None or is_being_sent else None

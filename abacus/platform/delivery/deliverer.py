@@ -15,7 +15,7 @@ from abacus.core.clock import Clock
 from abacus.platform.delivery.decide.room import room
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.periodic import Periodic
-from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, Outcome, Room, Settled
+from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, DeliveryOutcome, Room, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 
@@ -128,7 +128,7 @@ class Deliverer(Generic[ClaimT]):
             self._has_ended(claim)
         verdict = self._schedule.verdict(claim, answer, self._clock.now())
         if self._concurrency.per_receiver is not None:
-            if verdict.outcome is Outcome.DELIVERED:
+            if verdict.outcome is DeliveryOutcome.DELIVERED:
                 self._failing.discard(claim.receiver)
             else:
                 self._failing.add(claim.receiver)

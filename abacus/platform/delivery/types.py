@@ -50,7 +50,7 @@ class Answer(NamedTuple):
     not_before: datetime | None = None
 
 
-class Outcome(StrEnum):
+class DeliveryOutcome(StrEnum):
     """The list is closed: metrics count by it."""
 
     DELIVERED = "delivered"
@@ -62,7 +62,7 @@ class Outcome(StrEnum):
 class Verdict(NamedTuple):
     """What follows from an attempt; when the next one is due, where there is one; why it is not delivered."""
 
-    outcome: Outcome
+    outcome: DeliveryOutcome
     retry_at: datetime | None = None
     reason: str | None = None
 
@@ -95,7 +95,7 @@ class Room(NamedTuple):
     busy: Mapping[str, int]
 
 
-class Waiting(NamedTuple):
+class Backlog(NamedTuple):
     """How many deliveries are not settled for good, and since when the oldest of them waits."""
 
     deliveries: int

@@ -18,7 +18,7 @@ _XID: Final = "xid::text::xid8"
 _IS_AHEAD: Final = Statement(f"select :{_XID} >= pg_snapshot_xmax(pg_current_snapshot())")
 
 
-class Stretch(NamedTuple, Generic[Row, At]):
+class NextRows(NamedTuple, Generic[Row, At]):
     """The rows that come next, and the position of the last of them."""
 
     rows: Sequence[Row]
@@ -44,7 +44,7 @@ class Walk(Generic[Row, At]):
         )
         self._count = Statement(f"select count(*) from {table} where {behind}")
 
-    async def next(self, connection: Connection, position: At) -> Stretch[Row, At] | None:
+    async def next(self, connection: Connection, position: At) -> NextRows[Row, At] | None:
         """Nothing when no row is behind the position. Raises `Unavailable` when this server has never come so far."""
         at = _named(position)
         if await connection.fetchval(*_IS_AHEAD(xid=at["xid"])):
@@ -53,12 +53,12 @@ class Walk(Generic[Row, At]):
                 f"the cursor over {self._table} stands at transaction {at['xid']}, which this server has not reached:"
                 " was it restored from a dump? docs/operate.md, Backups",
             )
-        found = await connection.fetch(*self._next(**at))
-        if not found:
+        rows = await connection.fetch(*self._next(**at))
+        if not rows:
             return None
-        key = (found[-1][name] for name in _fields(self._start)[1:])
-        reached = type(self._start)(found[-1]["at_xid"], *key)
-        return Stretch([self._row_type(*values) for *values, _ in found], reached)
+        key = (rows[-1][name] for name in _fields(self._start)[1:])
+        reached = type(self._start)(rows[-1]["at_xid"], *key)
+        return NextRows([self._row_type(*values) for *values, _ in rows], reached)
 
     async def waiting(self, connection: Connection, position: At) -> int:
         """How many rows are behind the position, those included whose turn has not come yet."""

@@ -11,7 +11,7 @@ from prometheus_client import Counter, Gauge
 from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection, Pool
 
 Mark = TypeVar("Mark")
@@ -24,7 +24,7 @@ class Publisher(Protocol):
         """Returns when there is someone to publish to. Raises `Unavailable`."""
         ...
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         """Returns when all are durable. Raises `Unavailable` when some may not be."""
         ...
 
@@ -32,7 +32,7 @@ class Publisher(Protocol):
 class Batch(NamedTuple, Generic[Mark]):
     """The next rows as messages, the time since which the oldest of them waits, and what marks them as published."""
 
-    messages: Sequence[Message]
+    messages: Sequence[StreamMessage]
     since: datetime
     mark: Mark
 

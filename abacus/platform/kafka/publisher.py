@@ -22,7 +22,7 @@ _PUBLISH_WITHIN_S: Final = 20.0
 _CLOSE_WITHIN_S: Final = 2.0
 
 
-class Message(NamedTuple):
+class StreamMessage(NamedTuple):
     """What is published, under the key that decides its partition."""
 
     key: bytes
@@ -46,12 +46,12 @@ class StreamPublisher:
         self._producer: AIOKafkaProducer | None = None
         self._partition_of = DefaultPartitioner()
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         """Returns when the broker has every message. Raises `Unavailable` when it may not: publish all again."""
         async with self._within(self._publish_within_s):
             producer = await self._started()
             partitions = sorted(await producer.partitions_for(topic))
-            by_partition: dict[int, list[Message]] = {}
+            by_partition: dict[int, list[StreamMessage]] = {}
             for message in messages:
                 partition = self._partition_of(message.key, partitions, partitions)
                 by_partition.setdefault(partition, []).append(message)
@@ -101,7 +101,9 @@ class StreamPublisher:
             self._producer = producer
         return self._producer
 
-    async def _send(self, producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> None:
+    async def _send(
+        self, producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[StreamMessage]
+    ) -> None:
         sent = []
         batch = producer.create_batch()
         for message in messages:
@@ -114,7 +116,7 @@ class StreamPublisher:
             await acknowledged
 
 
-def _append(batch: BatchBuilder, message: Message) -> bool:
+def _append(batch: BatchBuilder, message: StreamMessage) -> bool:
     """Whether there was room for it."""
     appended = batch.append(key=message.key, value=message.value, timestamp=None, headers=list(message.headers))
     return appended is not None

@@ -1,4 +1,4 @@
-"""Reading a stretch of a topic once, without a group: whoever reads by offsets that are committed is not disturbed."""
+"""Reads a part of a topic once, without a group, so that no consumer group is disturbed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Stamped(NamedTuple):
 
 
 @dataclass(slots=True)
-class Stretch:
+class OffsetRange:
     """What of a partition lies in a window: from the offset `first` up to but without `after`.
 
     `forgotten` says that the topic no longer has what came before `first`, so more may have belonged there.
@@ -46,19 +46,19 @@ class Stretch:
     messages: int = 0
 
 
-def stretch_from(partition: int, begins: int, ends: int, found: int | None, *, keeps_times: bool) -> Stretch:
-    """Where to begin in a partition that holds the offsets from `begins` up to `ends`; `found` is what the broker names
+def range_from(partition: int, begins: int, ends: int, named: int | None, *, keeps_times: bool) -> OffsetRange:
+    """Where to begin in a partition that holds the offsets from `begins` up to `ends`; `named` is what the broker names
     as the first message of the window. What it forgot before that may have belonged there.
     """
-    if found is None:
-        found = ends if keeps_times else begins
-    return Stretch(partition, found, found, forgotten=0 < found == begins < ends)
+    if named is None:
+        named = ends if keeps_times else begins
+    return OffsetRange(partition, named, named, forgotten=0 < named == begins < ends)
 
 
 class TopicWindow:
     """The messages of a topic between two moments, in the order of each partition.
 
-    A stretch begins with the first message that is stamped at or after `start` and ends before the first that is
+    A range begins with the first message that is stamped at or after `start` and ends before the first that is
     stamped at or after `end`, or where the partition ended when reading began. So windows that meet share no message
     and leave none out, even where stamps do not rise.
     """
@@ -73,7 +73,7 @@ class TopicWindow:
         self._silent_after_s = silent_after_s
         self._open: dict[TopicPartition, int] = {}  # where each partition ends that is not read to its end yet
         self._begun: set[TopicPartition] = set()
-        self.stretches: dict[int, Stretch] = {}
+        self.ranges: dict[int, OffsetRange] = {}
 
     async def batches(self) -> AsyncIterator[Sequence[Stamped]]:
         """Each message of the window once; none of a topic that is not there. Raises `Unavailable`."""
@@ -95,7 +95,7 @@ class TopicWindow:
             raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
 
     async def _place(self, consumer: AIOKafkaConsumer) -> None:
-        """Stand at the beginning of each stretch."""
+        """Stand at the beginning of each range."""
         partitions = await _partitions(self._bootstrap, self._topic)
         if not partitions:
             return
@@ -105,38 +105,38 @@ class TopicWindow:
         # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
         # partitions are read from where they begin.
         ever = await _first_since(consumer, held, _EPOCH) if held else {}
-        keeps_times = not held or any(found is not None for found in ever.values())
+        keeps_times = not held or any(first is not None for first in ever.values())
         for partition in partitions:
-            stretch = stretch_from(
+            offsets = range_from(
                 partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=keeps_times
             )
-            self.stretches[partition.partition] = stretch
-            if stretch.first < ends[partition]:
+            self.ranges[partition.partition] = offsets
+            if offsets.first < ends[partition]:
                 self._open[partition] = ends[partition]
         consumer.assign(list(self._open))
         for partition in self._open:
-            consumer.seek(partition, self.stretches[partition.partition].first)
+            consumer.seek(partition, self.ranges[partition.partition].first)
 
     def _within(self, partition: TopicPartition, records: Sequence[Any]) -> list[Stamped]:
         """Those of the records that belong to the window."""
-        stretch, found = self.stretches[partition.partition], list[Stamped]()
+        offsets, messages = self.ranges[partition.partition], list[Stamped]()
         for record in records:
             if partition not in self._open or record.offset >= self._open[partition]:
                 break
             stamped_at = _EPOCH + record.timestamp * _MILLISECOND
             if partition not in self._begun:
                 if stamped_at < self._start:
-                    stretch.first = stretch.after = record.offset + 1
-                    stretch.forgotten = False
+                    offsets.first = offsets.after = record.offset + 1
+                    offsets.forgotten = False
                     continue
                 self._begun.add(partition)
             if stamped_at >= self._end:
                 del self._open[partition]
                 break
-            found.append(Stamped(record.value or b"", partition.partition, record.offset, stamped_at))
-            stretch.after = record.offset + 1
-        stretch.messages += len(found)
-        return found
+            messages.append(Stamped(record.value or b"", partition.partition, record.offset, stamped_at))
+            offsets.after = record.offset + 1
+        offsets.messages += len(messages)
+        return messages
 
     async def _close_read(self, consumer: AIOKafkaConsumer) -> None:
         """Read no further where the window or the partition ends; an end may be a record that is no message."""
@@ -154,19 +154,19 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
     if not partitions:
         raise Refused(f"there is no topic {topic!r} at {bootstrap}")
     async with _admin(bootstrap) as admin:
-        found = await admin.list_consumer_group_offsets(group, partitions=partitions)
-    return offsets_of(partitions, found)
+        committed_offsets = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return offsets_of(partitions, committed_offsets)
 
 
 def offsets_of(
-    partitions: Sequence[TopicPartition], found: Mapping[TopicPartition, OffsetAndMetadata]
+    partitions: Sequence[TopicPartition], committed_offsets: Mapping[TopicPartition, OffsetAndMetadata]
 ) -> Mapping[int, int]:
     """By partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no partition at all: it
     does so while the group's coordinator starts, and aiokafka does not tell the error that stands beside.
     """
-    if not all(each in found for each in partitions):
+    if not all(each in committed_offsets for each in partitions):
         raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
-    return {each.partition: max(0, found[each].offset) for each in partitions}
+    return {each.partition: max(0, committed_offsets[each].offset) for each in partitions}
 
 
 async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
@@ -182,8 +182,8 @@ async def _first_since(
 ) -> dict[TopicPartition, int | None]:
     """The offset of the first message of each that is stamped at or after the moment, where the broker knows one."""
     at = max(_AT_ANY_TIME_MS, -((_EPOCH - moment) // _MILLISECOND))
-    found = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
-    return {partition: None if each is None else each.offset for partition, each in found.items()}
+    first = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
+    return {partition: None if each is None else each.offset for partition, each in first.items()}
 
 
 @asynccontextmanager

@@ -20,8 +20,8 @@ async def dead_letters(client: Client, prefix: str) -> list[DeadLetters]:
     counted: list[DeadLetters] = []
     for queue in definitions(prefix):
         if queue.dead_letter is None:
-            found = await SqsQueue.find(client, queue.name)
-            counted.append(DeadLetters(queue.name, await found.waiting()))
+            letters = await SqsQueue.find(client, queue.name)
+            counted.append(DeadLetters(queue.name, await letters.waiting()))
     return counted
 
 

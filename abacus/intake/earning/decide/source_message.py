@@ -18,7 +18,7 @@ from abacus.core.ids import PARTNERS
 from abacus.platform.validation import unreadable
 
 
-class Asked(NamedTuple):
+class PartnerRequest(NamedTuple):
     """What a partner wants computed: the key that it is to be posted under, and the card that it goes by."""
 
     key: str
@@ -30,14 +30,14 @@ class Asked(NamedTuple):
         return f"{self.key} by {self.card}"
 
     @classmethod
-    def of(cls, origin: str) -> "Asked | None":
+    def of(cls, origin: str) -> "PartnerRequest | None":
         if not origin.startswith(PARTNERS):
             return None
         key, by, card = origin.partition(" by ")
         return cls(key, card) if by else None
 
 
-class Message(NamedTuple):
+class SourceMessage(NamedTuple):
     """`attempt` counts the failures so far; the first of them gave `first_failed_at`, the last gave `cause`."""
 
     body: bytes
@@ -47,11 +47,11 @@ class Message(NamedTuple):
     cause: str = ""
 
     @property
-    def asked(self) -> Asked | None:
+    def partner_request(self) -> PartnerRequest | None:
         """Where it comes from a partner and not from the stream."""
-        return Asked.of(self.origin)
+        return PartnerRequest.of(self.origin)
 
-    def failed(self, error: Unavailable, now: datetime) -> "Message":
+    def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":
         return self._replace(
             attempt=self.attempt + 1,
             first_failed_at=self.first_failed_at or now,
@@ -83,7 +83,7 @@ _NOT_CARRIED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 ENVELOPE: Final[TypeAdapter[RetryEnvelope]] = TypeAdapter(RetryEnvelope)
 
 
-def encode_retry(message: Message) -> bytes:
+def encode_retry(message: SourceMessage) -> bytes:
     text = _as_text(message.body)
     body = (
         {"transaction": text}
@@ -101,7 +101,7 @@ def encode_retry(message: Message) -> bytes:
     )
 
 
-def decode_retries(body: bytes | str) -> Sequence[Message]:
+def decode_retries(body: bytes | str) -> Sequence[SourceMessage]:
     """The messages of a retry envelope. Raises `SetAside` when it cannot be read."""
     try:
         envelope = ENVELOPE.validate_json(body)
@@ -113,12 +113,12 @@ def decode_retries(body: bytes | str) -> Sequence[Message]:
         raise SetAside(Reason.INVALID, f"not a retry envelope: no transaction, or broken base64: {error}") from None
 
 
-def _message(retry: RetryMessage) -> Message:
+def _message(retry: RetryMessage) -> SourceMessage:
     if "transaction" in retry:
         body = retry["transaction"].encode()
     else:
         body = base64.b64decode(retry["transaction_base64"], validate=True)
-    return Message(body, retry["origin"], retry["attempt"], retry["first_failed_at"], retry["reason"])
+    return SourceMessage(body, retry["origin"], retry["attempt"], retry["first_failed_at"], retry["reason"])
 
 
 def _as_text(body: bytes) -> str | None:

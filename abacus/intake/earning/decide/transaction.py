@@ -54,7 +54,7 @@ class Completed(_Message):
         return fingerprint(self._facts)
 
     @property
-    def fingerprint_as_asked(self) -> str:
+    def fingerprint_for_partner(self) -> str:
         """For a partner's key, which does not say of which transaction it is, as a transaction's own key does."""
         return fingerprint(("asked", self.source, self.transaction_id, *self._facts))
 

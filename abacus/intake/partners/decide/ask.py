@@ -9,7 +9,7 @@ from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decide.source_message import Asked, Message
+from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
@@ -148,26 +148,26 @@ def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculat
 
 
 def _transaction(ask: ComputedAsk, partner: Partner, now: datetime) -> Completed:
-    asked = ask.transaction
-    if asked.member_id not in {None, ask.member_id}:
+    fields = ask.transaction
+    if fields.member_id not in {None, ask.member_id}:
         raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
-    if ask.country not in {None, asked.country}:
+    if ask.country not in {None, fields.country}:
         raise Objection("contradiction", "the transaction names another country", "/transaction/country")
-    if asked.occurred_at > now + _CLOCKS_DIFFER_BY:
+    if fields.occurred_at > now + _CLOCKS_DIFFER_BY:
         raise Objection(
-            "in-the-future", f"{asked.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+            "in-the-future", f"{fields.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
         )
     return Completed.model_construct(
-        source=asked.source or partner.partner_id,
-        transaction_id=asked.transaction_id,
+        source=fields.source or partner.partner_id,
+        transaction_id=fields.transaction_id,
         member_id=ask.member_id,
-        country=asked.country,
-        occurred_at=asked.occurred_at,
-        type=asked.type,
-        vertical=asked.vertical,
-        payment_type=asked.payment_type,
-        amount=asked.amount,
-        currency=asked.currency,
+        country=fields.country,
+        occurred_at=fields.occurred_at,
+        type=fields.type,
+        vertical=fields.vertical,
+        payment_type=fields.payment_type,
+        amount=fields.amount,
+        currency=fields.currency,
     )
 
 
@@ -190,8 +190,8 @@ def entry_for(
     _, partner, card, transaction = considered
     if tier is not None or transaction is None:
         return Entry.of(partner.partner_id, award)
-    asked = Asked(award.key, card.name)
-    return Entry.of(partner.partner_id, award, Message(transaction.model_dump_json().encode(), asked.origin))
+    request = PartnerRequest(award.key, card.name)
+    return Entry.of(partner.partner_id, award, SourceMessage(transaction.model_dump_json().encode(), request.origin))
 
 
 def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:
@@ -204,7 +204,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         except SetAside as fault:
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
-        return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked, source=partner.source)
+        return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
     activity = False  # a gift is not a transaction: it does not keep other points alive
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)

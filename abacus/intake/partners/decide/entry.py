@@ -4,7 +4,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from abacus.core.ids import award_id
-from abacus.intake.earning.decide.source_message import Message
+from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.ledger.types.award import Award
 
 
@@ -16,7 +16,7 @@ class Entry(NamedTuple):
     award_id: UUID
     partner_id: str
     award: Award
-    to_compute: Message | None = None
+    to_compute: SourceMessage | None = None
 
     @property
     def provisional(self) -> bool:
@@ -24,5 +24,5 @@ class Entry(NamedTuple):
         return self.to_compute is not None
 
     @classmethod
-    def of(cls, partner_id: str, award: Award, to_compute: Message | None = None) -> "Entry":
+    def of(cls, partner_id: str, award: Award, to_compute: SourceMessage | None = None) -> "Entry":
         return cls(award_id(award.key), partner_id, award, to_compute)

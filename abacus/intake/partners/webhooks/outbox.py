@@ -12,9 +12,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
-from abacus.intake.partners.webhooks.decide.message import Message
+from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
-from abacus.platform.delivery.types import LEASE, Outcome, Room, Settled, Waiting
+from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -27,7 +27,7 @@ class _Settlement(NamedTuple):
 
     message_id: str
     taken_until: datetime
-    outcome: Outcome
+    outcome: DeliveryOutcome
     status: int | None
     retry_at: datetime | None
     reason: str | None
@@ -36,7 +36,7 @@ class _Settlement(NamedTuple):
 _ENTER: Final = Statement(f"""
 insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
 select u.message_id, u.partner_id, u.type, u.body, :now, :now, :retry_until
-from {unnested(Message)}
+from {unnested(WebhookMessage)}
 join webhook w on w.partner_id = u.partner_id and w.disabled_at is null and w.created_at <= u.happened_at
 order by u.message_id
 for share of w
@@ -127,7 +127,7 @@ class Outbox:
         self._clock = clock
         self._lease = lease
 
-    async def enter(self, messages: Sequence[Message]) -> None:
+    async def enter(self, messages: Sequence[WebhookMessage]) -> None:
         """Those whose partner has a webhook that was there when it happened. What was entered before stays as it is."""
         async with passing_failures(), self._pool.acquire() as connection:
             await enter(connection, messages, self._clock.now())
@@ -149,8 +149,8 @@ class Outbox:
 
     async def settle(self, settled: Sequence[Settled[Delivery]]) -> None:
         """Write down what became of attempts. A receiver that is gone disables its webhook."""
-        gone = [each for each in settled if each.verdict.outcome is Outcome.GONE]
-        others = [each for each in settled if each.verdict.outcome is not Outcome.GONE]
+        gone = [each for each in settled if each.verdict.outcome is DeliveryOutcome.GONE]
+        others = [each for each in settled if each.verdict.outcome is not DeliveryOutcome.GONE]
         if others:
             async with passing_failures(), self._pool.acquire() as connection:
                 await _settle(connection, others, self._clock.now())
@@ -171,7 +171,7 @@ class Outbox:
             disabled = bool(changed == "UPDATE 1")
             if disabled:
                 await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {why}")
-            outcome = Outcome.GIVEN_UP if disabled else Outcome.RETRIED
+            outcome = DeliveryOutcome.GIVEN_UP if disabled else DeliveryOutcome.RETRIED
             await _settle(connection, [gone._replace(verdict=gone.verdict._replace(outcome=outcome))], now)
         return disabled
 
@@ -180,15 +180,15 @@ class Outbox:
         async with passing_failures():
             await self._pool.execute(*_PRUNE(before=self._clock.now() - KEPT_FOR))
 
-    async def waiting(self) -> Waiting:
+    async def waiting(self) -> Backlog:
         async with passing_failures():
             row = await self._pool.fetchrow(*_WAITING())
-        return Waiting(*row)
+        return Backlog(*row)
 
 
-async def enter(connection: Connection, messages: Sequence[Message], now: datetime) -> None:
+async def enter(connection: Connection, messages: Sequence[WebhookMessage], now: datetime) -> None:
     if messages:
-        statement = _ENTER(**arrays(Message, messages), now=now, retry_until=now + RETRIED_FOR)
+        statement = _ENTER(**arrays(WebhookMessage, messages), now=now, retry_until=now + RETRIED_FOR)
         await connection.execute(*statement)
 
 

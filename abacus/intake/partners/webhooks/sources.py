@@ -39,14 +39,14 @@ class Postings:
             await until_available(lambda: self._outbox.enter(messages.values), self._health)
 
 
-class Position(NamedTuple):
+class RejectionPosition(NamedTuple):
     """The last rejection that was entered."""
 
     xid: str
     key: str
 
 
-_START: Final = Position("0", "")
+_START: Final = RejectionPosition("0", "")
 _REJECTIONS: Final = Walk("rejection", Rejection, _START, batch=_BATCH)
 _CURSOR: Final = Cursor("webhook_cursor", "source", "rejection", _START)
 
@@ -62,13 +62,13 @@ class Rejections:
         now = self._clock.now()
         async with connection.transaction():
             position = await _CURSOR.position(connection, now)
-            stretch = await _REJECTIONS.next(connection, position)
-            if stretch is None:
+            next_rows = await _REJECTIONS.next(connection, position)
+            if next_rows is None:
                 return 0
-            messages = [rejected(rejection_of(row)) for row in stretch.rows]
+            messages = [rejected(rejection_of(row)) for row in next_rows.rows]
             await enter(connection, [message for message in messages if message is not None], now)
-            await _CURSOR.move(connection, position, stretch.reached, now)
-        return len(stretch.rows)
+            await _CURSOR.move(connection, position, next_rows.reached, now)
+        return len(next_rows.rows)
 
 
 def rejections(pool: Pool, clock: Clock, health: WorkerHealth) -> Leading:

@@ -37,7 +37,7 @@ class Undelivered(NamedTuple):
     last_error: str | None
 
 
-class Counts(NamedTuple):
+class UndeliveredCounts(NamedTuple):
     """The messages of a webhook that did not arrive."""
 
     waiting: int
@@ -104,11 +104,11 @@ class WebhookStore:
             statement = _SET(partner_id=partner_id, url=url, secret=secret, now=self._clock.now())
             return bool(await connection.fetchval(*statement))
 
-    async def get(self, partner_id: str) -> tuple[Webhook, Counts]:
+    async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
             counts = await connection.fetchrow(*_COUNT(partner_id=partner_id))
-        return webhook, Counts(*counts)
+        return webhook, UndeliveredCounts(*counts)
 
     async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
         """Until when the secret so far signs too."""

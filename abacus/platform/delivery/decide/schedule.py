@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Generic, NamedTuple
 
 from abacus.core.backoff import Backoff
-from abacus.platform.delivery.types import Answer, ClaimT, Outcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, ClaimT, DeliveryOutcome, Said, Verdict
 
 
 class Schedule(NamedTuple, Generic[ClaimT]):
@@ -36,10 +36,10 @@ def verdict(
     receiver may want a longer wait than ours.
     """
     if answer.said is Said.ACCEPTED:
-        return Verdict(Outcome.DELIVERED)
+        return Verdict(DeliveryOutcome.DELIVERED)
     if answer.said is Said.GONE:
-        return Verdict(Outcome.GONE, reason=answer.detail)
+        return Verdict(DeliveryOutcome.GONE, reason=answer.detail)
     if answer.said is Said.REFUSED or now >= retry_until:
-        return Verdict(Outcome.GIVEN_UP, reason=answer.detail)
+        return Verdict(DeliveryOutcome.GIVEN_UP, reason=answer.detail)
     wanted = now + timedelta(seconds=backoff.wait(attempts, rng))
-    return Verdict(Outcome.RETRIED, min(max(wanted, answer.not_before or wanted), retry_until), answer.detail)
+    return Verdict(DeliveryOutcome.RETRIED, min(max(wanted, answer.not_before or wanted), retry_until), answer.detail)
