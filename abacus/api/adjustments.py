@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import AdjustmentAnswer, AdjustmentsAnswer, MoveAnswer
 from abacus.api.auth import Call, call_of
-from abacus.api.awards import idempotency_key_of
+from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
 from abacus.api.moves import KEY_HEADER, MemberId, declined, described, posted, target_for
 from abacus.api.problems import ApiProblem, documented
@@ -54,8 +55,8 @@ _REJECTION: Final[TypeAdapter[Rejection]] = TypeAdapter(Rejection)
     summary="Adjust a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are adjusted"},
-        202: {"model": answers.AdjustmentAnswer, "description": "It waits for a second person"},
+        201: {"model": MoveAnswer, "description": "They are adjusted"},
+        202: {"model": AdjustmentAnswer, "description": "It waits for a second person"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=AdjustmentOrder),
@@ -68,9 +69,9 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _ORDER)
     target = await target_for(call, member_id, order, may_open=True)
-    proposed = adjustment_of(order, target, key, call.partner.source, call.parts.clock.now())
+    proposed = adjustment_of(order, target, key, call.partner.source, call.backends.clock.now())
     try:
-        outcome = await call.parts.adjustments.ask(proposed, call.partner.partner_id)
+        outcome = await call.backends.adjustments.ask(proposed, call.partner.partner_id)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     if isinstance(outcome, Requested):
@@ -83,12 +84,12 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     "/adjustments",
     summary="Adjustments that need, or needed, a second person",
     response_class=Response,
-    responses={200: {"model": answers.AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
+    responses={200: {"model": AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
 )
 async def adjustments(request: Request, status: Annotated[Step | None, Query()] = None) -> Response:
     """Those of the countries that are open to you, a thousand at most."""
     call = _adjuster(request)
-    adjustments = await call.parts.adjustments.all(status, call.partner.countries)
+    adjustments = await call.backends.adjustments.all(status, call.partner.countries)
     return answers.json_answer({"adjustments": [answers.adjustment(each) for each in adjustments]})
 
 
@@ -98,7 +99,7 @@ async def adjustments(request: Request, status: Annotated[Step | None, Query()] 
     summary="Approve an adjustment",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "It is posted"},
+        201: {"model": MoveAnswer, "description": "It is posted"},
         **documented(403, 404, 409, 415, 422),
     },
     openapi_extra=described(body=Approval),
@@ -109,12 +110,12 @@ async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> R
     approval = await read_body(request, _APPROVAL)
     adjustment = await _open_to(call, adjustment_id)
     if adjustment.status == Step.POSTED and adjustment.decided_by == approval.actor:
-        claim = await call.parts.ledger.claim(adjustment.key)
-        transfer = await call.parts.ledger.transfer(claim) if claim is not None else None
+        claim = await call.backends.ledger.claim(adjustment.key)
+        transfer = await call.backends.ledger.transfer(claim) if claim is not None else None
         if transfer is not None:
             return answers.json_answer(answers.moved(transfer), 201, {"Idempotency-Replayed": "true"})
     try:
-        _, moved = await call.parts.adjustments.approve(adjustment_id, approval.actor)
+        _, moved = await call.backends.adjustments.approve(adjustment_id, approval.actor)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     except (Declined, SetAside) as fault:
@@ -127,7 +128,7 @@ async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> R
     summary="Reject an adjustment",
     response_class=Response,
     responses={
-        200: {"model": answers.AdjustmentAnswer, "description": "It is rejected"},
+        200: {"model": AdjustmentAnswer, "description": "It is rejected"},
         **documented(403, 404, 409, 415, 422),
     },
     openapi_extra=described(body=Rejection),
@@ -138,7 +139,7 @@ async def reject(adjustment_id: Annotated[UUID, Path()], request: Request) -> Re
     rejection = await read_body(request, _REJECTION)
     await _open_to(call, adjustment_id)
     try:
-        rejected = await call.parts.adjustments.reject(adjustment_id, rejection.actor, rejection.reason)
+        rejected = await call.backends.adjustments.reject(adjustment_id, rejection.actor, rejection.reason)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     return answers.json_answer(answers.adjustment(rejected))
@@ -152,7 +153,7 @@ def _adjuster(request: Request) -> Call:
 
 
 async def _open_to(call: Call, adjustment_id: UUID) -> Requested:
-    adjustment = await call.parts.adjustments.find(adjustment_id)
+    adjustment = await call.backends.adjustments.find(adjustment_id)
     if adjustment is None or not call.partner.may_award_in(adjustment.country):
         raise ApiProblem("not-adjustment", "no such adjustment is open to you")
     return adjustment

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.auth import call_of
-from abacus.api.parts import Parts
+from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
@@ -43,7 +44,7 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     "/{member_id:path}/transfers",  # an id may hold a slash; so this route comes before the next
     summary="What changed a member's points",
     response_class=Response,
-    responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
+    responses={200: {"model": TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
 async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """The newest first. Follow `next` for the page after."""
@@ -53,7 +54,7 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
     for name, seq in _positions(query.cursor).items():
         if name in below:
             below[name] = seq
-    listed = await call_of(request).parts.ledger.history(member_id, below, query.limit + 1)
+    listed = await call_of(request).backends.ledger.history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
     for each in page:
         below[each.program] = each.seq
@@ -73,7 +74,7 @@ class AsOfQuery(BaseModel):
     "/{member_id:path}/lots",
     summary="What remains of a member's points, award by award",
     response_class=Response,
-    responses={200: {"model": answers.LotsAnswer, "description": "A page"}, **documented(404, 422)},
+    responses={200: {"model": LotsAnswer, "description": "A page"}, **documented(404, 422)},
 )
 async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
@@ -86,7 +87,7 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
     for program in programs:
         if len(remaining) <= query.limit:
             room = query.limit + 1 - len(remaining)
-            remaining += await call_of(request).parts.ledger.lots(member_id, program, after.get(program, 0), room)
+            remaining += await call_of(request).backends.ledger.lots(member_id, program, after.get(program, 0), room)
     page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
     following = _cursor(reached) if len(remaining) > query.limit else None
@@ -98,25 +99,25 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
     "/{member_id:path}",
     summary="A member's points",
     response_class=Response,
-    responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
+    responses={200: {"model": MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
 async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQuery, Query()]) -> Response:
     """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account
     that had no transfer by then is left out.
     """
-    partner, parts = call_of(request)
-    accounts = [holding.now for holding in await _holdings(member_id, partner, parts)]
+    partner, backends = call_of(request)
+    accounts = [holding.now for holding in await _holdings(member_id, partner, backends)]
     if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
-    if query.as_of > parts.clock.now():
+    if query.as_of > backends.clock.now():
         detail = "what will be is not known"
         raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
-    then = [each for each in await parts.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
+    then = [each for each in await backends.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
     return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})
 
 
-async def _holdings(member_id: str, partner: Partner, parts: Parts) -> list[Holding]:
-    every = await parts.members.holdings(member_id)
+async def _holdings(member_id: str, partner: Partner, backends: Backends) -> list[Holding]:
+    every = await backends.members.holdings(member_id)
     holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]
     if not holdings:
         raise ApiProblem("not-found", "no account of this member is open to you")

@@ -9,8 +9,9 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer
 from abacus.api.auth import Call, call_of
-from abacus.api.awards import idempotency_key_of
+from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
@@ -54,7 +55,7 @@ _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | N
 
 
 def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
-    return {201: {"model": answers.MoveAnswer, "description": what}, **documented(*problems)}
+    return {201: {"model": MoveAnswer, "description": what}, **documented(*problems)}
 
 
 def described(
@@ -76,7 +77,7 @@ def described(
     summary="Spend a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are spent"},
+        201: {"model": MoveAnswer, "description": "They are spent"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=SpendOrder),
@@ -96,7 +97,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     summary="Hold a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are held"},
+        201: {"model": MoveAnswer, "description": "They are held"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=HoldOrder),
@@ -107,7 +108,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _HOLD)
     target = await target_for(call, member_id, order)
-    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.parts.clock.now()))
+    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.backends.clock.now()))
 
 
 @router.get(
@@ -115,14 +116,14 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     summary="A member's open holds",
     response_class=Response,
     responses={
-        200: {"model": answers.HoldsAnswer, "description": "Yours, the first to end first"},
+        200: {"model": HoldsAnswer, "description": "Yours, the first to end first"},
         **documented(404, 422),
     },
 )
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
     call = _spender(request)
-    opened = await call.parts.holds.open_holds(member_id)
+    opened = await call.backends.holds.open_holds(member_id)
     mine = [answers.hold(each) for each in opened if each.held_by == call.partner.partner_id]
     return answers.json_answer({"member_id": member_id, "holds": mine})
 
@@ -165,7 +166,7 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     summary="Take a transfer back",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "It is taken back"},
+        201: {"model": MoveAnswer, "description": "It is taken back"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
@@ -178,8 +179,8 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
-    now = call.parts.clock.now()
-    card = card_now(call.parts.calculator().book, original.country, now)
+    now = call.backends.clock.now()
+    card = card_now(call.backends.calculator().book, original.country, now)
     return await moved_answer(
         call,
         reversal_of(order, original, card, key=key, agent=call.partner.agent, now=now),
@@ -188,9 +189,9 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
     """The account that is meant, of those that are open to the partner. Raises `Objection`."""
-    holdings = await call.parts.members.holdings(member_id)
+    holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
-    book, now = call.parts.calculator().book, call.parts.clock.now()
+    book, now = call.backends.calculator().book, call.backends.clock.now()
     target = target_of(member_id, order, accounts, book, now, may_open=may_open)
     if not call.partner.may_award_in(target.country):
         raise ApiProblem("country-not-allowed", f"this partner may not do that in {target.country}")
@@ -199,7 +200,7 @@ async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool =
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
     """Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
-    moved = await call.parts.movement_batcher.move(movement)
+    moved = await call.backends.movement_batcher.move(movement)
     headers: Mapping[str, str] = {}
     if moved.status is Status.DUPLICATE:
         headers = {"Idempotency-Replayed": "true"}
@@ -215,7 +216,7 @@ async def posted(call: Call, moved: Moved) -> Transfer:
     if moved.status is Status.CONFLICT:
         settles = isinstance(moved.movement, Capture | Release)
         raise ApiProblem("hold-not-open" if settles else "idempotency-key-reused")
-    transfer = await call.parts.ledger.transfer(moved.claim) if moved.claim is not None else None
+    transfer = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "the first answer cannot be read")
     return transfer
@@ -233,7 +234,7 @@ def _spender(request: Request) -> Call:
 
 
 async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
-    held = await call.parts.holds.hold(member_id, hold_id)
+    held = await call.backends.holds.hold(member_id, hold_id)
     if held is None or held.held_by != call.partner.partner_id:
         raise ApiProblem("no-such-hold")
     return held
@@ -241,7 +242,7 @@ async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
 
 async def _original(call: Call, transfer_id: str) -> Transfer:
     place = parse_transfer_id(transfer_id)
-    transfer = await call.parts.ledger.at(*place) if place is not None else None
+    transfer = await call.backends.ledger.at(*place) if place is not None else None
     if transfer is None or not call.partner.may_award_in(transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
     did_it = transfer.source is None and transfer.actor == call.partner.partner_id

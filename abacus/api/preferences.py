@@ -75,7 +75,7 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
     """Of a member that is open to you. Null means the default."""
     call = call_of(request)
     await _check_open(member_id, call)
-    return json_answer((await call.parts.preferences.get(member_id))._asdict())
+    return json_answer((await call.backends.preferences.get(member_id))._asdict())
 
 
 @router.put(
@@ -90,7 +90,7 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
     call = call_of(request)
     ask = await read_body(request, _BODY)
     await _check_open(member_id, call)
-    preference = await call.parts.preferences.set(
+    preference = await call.backends.preferences.set(
         member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
     )
     return json_answer(preference._asdict())
@@ -100,7 +100,7 @@ async def _check_open(member_id: str, call: Call) -> None:
     """A member is open to a partner that may award in one of the member's countries; one without any points yet, to a
     partner that may award everywhere. Raises `ApiProblem`.
     """
-    holdings = await call.parts.members.holdings(member_id)
+    holdings = await call.backends.members.holdings(member_id)
     is_open = any(call.partner.may_award_in(holding.account.country) for holding in holdings)
     if not is_open and (holdings or call.partner.countries):
         raise ApiProblem("not-found", "no account of this member is open to you")
