@@ -155,5 +155,5 @@ def _adjuster(request: Request) -> Call:
 async def _open_to(call: Call, adjustment_id: UUID) -> Requested:
     adjustment = await call.backends.adjustments.find(adjustment_id)
     if adjustment is None or not call.partner.may_award_in(adjustment.country):
-        raise ApiProblem("not-adjustment", "no such adjustment is open to you")
+        raise ApiProblem("not-found", "no such adjustment is open to you")
     return adjustment

@@ -21,10 +21,10 @@ log = structlog.get_logger(__name__)
 
 
 class FreshCopy(Generic[Row, Value]):
-    """Serves what `build` makes of the rows that were read last. It never forgets them.
+    """Serves what `build` makes of the rows that were read last. It keeps them until they are read again.
 
     A row that has not changed stays the same object from one reading to the next, and so does the value when no row
-    has, so that what callers remember for it stays good. `name` is what the rows are, as errors and the log have it.
+    has, so that what callers remember for it stays good. `name` is the name of the rows in errors and in the log.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class FreshCopy(Generic[Row, Value]):
         return self._monotonic() - self._read_at
 
     def value(self) -> Value:
-        """As last read. Raises `Unavailable` when nothing was ever read."""
+        """The value as last read. Raises `Unavailable` when nothing was ever read."""
         if self._value is None:
             raise Unavailable(self._name, self._why_not)
         return self._value

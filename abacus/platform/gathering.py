@@ -1,4 +1,4 @@
-"""Requests that arrive within a few milliseconds, gathered into one call: each caller is answered by itself."""
+"""Gathers requests that arrive within a few milliseconds into one call, and answers each caller by itself."""
 
 import asyncio
 from collections import deque
@@ -11,7 +11,7 @@ Answer = TypeVar("Answer")
 
 
 class PendingRequest(NamedTuple, Generic[Request, Answer]):
-    """A request, and the caller who waits for its answer. Who has left, or has an answer, is given none."""
+    """A request, and the future that its caller waits on. A caller that has left, or has an answer, is given none."""
 
     request: Request
     future: "asyncio.Future[Answer]"
@@ -29,11 +29,11 @@ Work: TypeAlias = Callable[[Sequence[PendingRequest[Request, Answer]]], Awaitabl
 
 
 class Gatherer(Generic[Request, Answer]):
-    """Hands the requests over in the order of their arrival: `work` answers or refuses each. What it raises instead
-    is told to every caller that it has not answered, and those who come later do not notice.
+    """Hands the requests over in the order of their arrival: `work` answers or refuses each. An exception of `work` is
+    raised to every caller without an answer; later callers are not affected.
 
-    A round begins `gather_s` after its first request. It takes `most_together` requests, or all; at most `at_once`
-    rounds are worked on at a time, and the requests of the others wait.
+    A round begins `gather_s` after its first request and takes at most `most_together` requests; at most `at_once`
+    rounds run at a time, and later requests wait.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Gatherer(Generic[Request, Answer]):
         return await waiting.future
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let it run beside the rounds; `close` waits for it too."""
+        """Runs a task beside the rounds; `close` waits for it too."""
         task = asyncio.get_running_loop().create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Returns when no round and no task is running any more."""
         while self._under_way:
             await asyncio.wait(self._under_way)
 

@@ -1,4 +1,4 @@
-"""How each worker of this process is doing, for the readiness probe and the log."""
+"""The health of each worker of this process, for the readiness probe and the log."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ log = structlog.get_logger(__name__)
 
 
 class WorkerState(StrEnum):
-    """`ready` works; `starting` and `waiting` will work by themselves; `stopped` needs a person."""
+    """A `ready` worker works; a `starting` or `waiting` one will work by itself; a `stopped` one needs a person."""
 
     STARTING = "starting"
     READY = "ready"
@@ -35,7 +35,7 @@ class WorkerHealth:
         self.state, self.detail, self.was_ready = WorkerState.READY, "", True
 
     def recovered(self) -> None:
-        """What it waited for is there: it works again, or goes on starting."""
+        """The dependency is back: the worker works again, or goes on starting."""
         if self.was_ready:
             self.ready()
         else:
@@ -101,7 +101,7 @@ class Health:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.workers = {name: WorkerHealth(name) for name in names}
-        # Dependencies that are down while a worker goes on without them: by name, with the reason.
+        # Dependencies that are down while a worker goes on without them: name and reason.
         self.missed: dict[str, str] = {}
 
     def worker(self, name: str) -> WorkerHealth:

@@ -1,4 +1,4 @@
-"""Bringing a database to the schema that this version needs."""
+"""Upgrades a database to the schema that this version needs."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,9 @@ def alembic_config(database_url: str) -> "Config":
 
 
 async def migrate(database_url: str, revision: str = HEAD) -> tuple[str | None, str | None]:
-    """Upgrade to the revision; the revisions before and after. Raises `Unavailable` when there is no database."""
+    """Upgrades to the revision, and returns the revisions before and after. Raises `Unavailable` when there is no
+    database.
+    """
     from alembic import command  # noqa: PLC0415  # as above
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
 

@@ -13,7 +13,7 @@ from abacus.platform.patience import until_available
 
 
 class StreamCalculator:
-    """Reads batches, decides them, hands them over; only then are their offsets committed.
+    """Reads batches, decides them, hands them over, and only then commits their offsets.
 
     When a dependency goes down, the batch in hand goes to the retry queue, and the next one waits here until the
     dependency answers again: Kafka keeps the rest of the stream better than a queue would.

@@ -1,6 +1,6 @@
-"""From messages to awards: the one calculation that the calculator and the retrier both run.
+"""The calculation from messages to awards; the calculator and the retrier both run it.
 
-Deciding and handing over are apart: a decision can be looked at (the breaker does) before it has any effect.
+Deciding and handing over are separate steps, so that the breaker can look at a decision before it has any effect.
 """
 
 import random
@@ -38,7 +38,7 @@ _attempt: Final = attrgetter("attempt")
 
 
 class Cards(Protocol):
-    """Where the rate cards come from; `CardReader` serves the last known ones while the database is down."""
+    """The source of the rate cards; `CardReader` serves the last known cards while the database is down."""
 
     def book(self) -> CardBook:
         """Raises `Unavailable` when no card was ever read."""
@@ -50,7 +50,7 @@ class Cards(Protocol):
 
 
 class Tiers(Protocol):
-    """Which tier each account has."""
+    """The source of the tiers of accounts."""
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Raises `Unavailable`."""
@@ -58,16 +58,16 @@ class Tiers(Protocol):
 
 
 class PostedClaims(Protocol):
-    """What is posted already."""
+    """The claims of awards that are posted."""
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        """Of these keys those that are posted. Raises `Unavailable`."""
+        """The claims of those keys that are posted. Raises `Unavailable`."""
         ...
 
 
 @dataclass(slots=True)
 class DecidedBatch:
-    """What is to become of a batch of messages."""
+    """The decisions about a batch of messages."""
 
     awards: list[Award] = field(default_factory=list)
     reversals: list[Reversal] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Issuing:
         self._calculator: Calculator | None = None
 
     async def probe(self) -> None:
-        """Whether what deciding needs answers. Raises `Unavailable`."""
+        """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
         await self._cards.look_again()
         self._cards.book()
         await self._tiers.tiers_of([])
@@ -152,7 +152,7 @@ class Issuing:
         return decided
 
     async def hand_over(self, decided: DecidedBatch) -> None:
-        """Returns when everything decided is durable somewhere, however long that takes."""
+        """Returns when every decision is durable: on a queue or in the quarantine. Waits as long as that takes."""
         await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
         await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
         for attempt, together in groupby(sorted(decided.deferred, key=_attempt), key=_attempt):
@@ -171,7 +171,9 @@ class Issuing:
         return read
 
     async def _find_cards(self, read: Sequence[_Read], decided: DecidedBatch) -> list[_Priced]:
-        """The card of each transaction. One that is not known may have been published just now: look once more."""
+        """The card of each transaction. An unknown card may have been published just now, so the cards are read once
+        more.
+        """
         calculator = self._calculator_for(self._cards.book())
         if not all(_is_known(calculator.book, message, transaction) for message, transaction in read):
             await self._cards.look_again()
@@ -204,7 +206,7 @@ class Issuing:
         originals: Mapping[str, Claim],
         decided: DecidedBatch,
     ) -> None:
-        """What is refunded may still be on its way; then the refund waits for it. Raises `SetAside`."""
+        """Decides a refund; while its transaction is not posted, the refund waits. Raises `SetAside`."""
         original = originals.get(refund.refunds)
         if original is None:
             self._defer(
@@ -262,7 +264,7 @@ def _is_known(book: CardBook, message: SourceMessage, transaction: Transaction) 
 
 
 def _card(calculator: Calculator, message: SourceMessage, transaction: Transaction) -> PublishedCard:
-    """The one that a partner's ask went by, or else the one in force there and then. Raises `SetAside`."""
+    """The card that the partner's request names, or else the card in force at the place and time. Raises `SetAside`."""
     request = message.partner_request
     if request is None:
         return calculator.card_for(transaction)
@@ -273,7 +275,7 @@ def _card(calculator: Calculator, message: SourceMessage, transaction: Transacti
 
 
 def _for_partner(award: Award, message: SourceMessage, transaction: Transaction) -> Award:
-    """As its partner asked for it, where it comes from one: under the partner's key."""
+    """The award under the partner's key, if a partner requested it; otherwise the award as it is."""
     request = message.partner_request
     if request is None or not isinstance(transaction, Completed):
         return award
@@ -282,7 +284,7 @@ def _for_partner(award: Award, message: SourceMessage, transaction: Transaction)
 
 
 def _item(message: SourceMessage, fault: SetAside, transaction: Transaction | None = None) -> Item:
-    """What is set aside of a message; a partner that asked for it can find it by its key."""
+    """The quarantine item of a message; the partner that requested the award finds it by its key."""
     item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
     request = message.partner_request
     if request is None or not isinstance(transaction, Completed):

@@ -1,4 +1,4 @@
-"""The retrier: transactions that had to wait for a dependency go through the same calculation again."""
+"""The retrier: calculates transactions again that had to wait for a dependency."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,9 @@ from abacus.platform.sqs.port import Received
 
 
 class Retrier:
-    """Handles messages of the retry queue. What fails again goes back with its attempt counted and a longer delay."""
+    """Handles messages of the retry queue. A message that fails again goes back with one more attempt and a longer
+    delay.
+    """
 
     def __init__(self, issuing: Issuing, quarantine: QuarantinePort) -> None:
         self._issuing = issuing

@@ -1,4 +1,4 @@
-"""Members as partners read them. Requests that come within a millisecond or two are one query of the database."""
+"""Reads the accounts of members for partners. Requests within a millisecond or two share one query of the database."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -21,7 +21,7 @@ where u.member_id = any(:members::text[])
 order by u.member_id, u.program
 """)
 
-# The tier that counted then: the one after the last change before, or the one before the first change since.
+# The tier at that moment: as the last change before it set it, else as the first change after it replaced it.
 _TIER_THEN: Final = f"""
 coalesce(
     (select c.to_tier from tier_change c
@@ -52,7 +52,7 @@ order by u.program
 
 
 class AccountAsOf(NamedTuple):
-    """What an account held at some time, and the tier there as far as it is known."""
+    """The points of an account at some time, and its tier as far as that is known."""
 
     program: str
     country: str
@@ -67,14 +67,14 @@ class AccountAsOf(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A member's account in one program, and the tier there."""
+    """A member's account in one program, with its tier."""
 
     account: Account
     tier: str
 
     @property
     def now(self) -> AccountAsOf:
-        """The same in the words in which the past is told."""
+        """The account at present, in the same type as its past."""
         account = self.account
         return AccountAsOf(
             account.program, account.country, account.balance, account.held, self.tier, account.expires_on
@@ -95,7 +95,9 @@ class MemberReader:
         return await self._gatherer.ask(member_id)
 
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
-        """As the transfers posted until then left it. An account that had none is not there. Raises `Unavailable`."""
+        """The accounts after the transfers that were posted until then; accounts without a transfer are left out.
+        Raises `Unavailable`.
+        """
         async with passing_failures():
             return [AccountAsOf(*row) for row in await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))]
 

@@ -1,4 +1,4 @@
-"""Movements that arrive within a few milliseconds are done in one transaction; each is answered by itself.
+"""Posts in one transaction the movements that arrive within a few milliseconds, and answers each by itself.
 
 A hundred callers that spend from one account would otherwise wait for each other's commits, one after the other.
 """
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class Awards(Protocol):
-    """The awards of partners, whose keys are of the same kind as those of movements. Raises `Unavailable`."""
+    """The register of partners' awards; awards and movements share one space of keys. Raises `Unavailable`."""
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]: ...
 
@@ -32,7 +32,7 @@ _Request: TypeAlias = PendingRequest[Movement, Moved]
 
 
 class MovementBatcher:
-    """One for each process. `close` waits for what is on its way."""
+    """One for each process. `close` waits for the movements in progress."""
 
     def __init__(self, moves: MovesPort, awards: Awards) -> None:
         self._moves = moves
@@ -42,8 +42,8 @@ class MovementBatcher:
         )
 
     async def move(self, movement: Movement) -> Moved:
-        """Raises `KeyReused` for the key of an award, and `Unavailable` when it is not known what became of it: asked
-        again under its key, it is done once.
+        """Raises `KeyReused` for the key of an award, and `Unavailable` when the result is not known: a repetition
+        under the same key does it once.
         """
         return await self._gatherer.ask(movement)
 
@@ -75,7 +75,9 @@ class MovementBatcher:
             waiting.refuse(error)
 
     async def _without_awards(self, together: Sequence[_Request]) -> Sequence[_Request]:
-        """Those whose key does not mean an award, which may still be on its way to the ledger. Raises `Unavailable`."""
+        """The movements whose key is not the key of an award; an award may still be on its way to the ledger. Raises
+        `Unavailable`.
+        """
         keys = {each.request.key for each in together if each.request.key.startswith(PARTNERS)}
         taken = await self._awards.awards_among(keys) if keys else set()
         for each in together:

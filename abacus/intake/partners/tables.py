@@ -1,4 +1,4 @@
-"""Partners, their keys and their webhooks. A key is kept as its digest only; a secret that signs is kept whole."""
+"""Partners, their keys and their webhooks. Of a key only the digest is kept; a signing secret is kept whole."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Waiting for awards to be posted: one question for all who wait, a few times a second."""
+"""Waits for awards to be posted: one query for all waiting requests, a few times a second."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ _EVERY_S: Final = 0.05
 
 
 class States(Protocol):
-    """Where the states of awards are read."""
+    """The source of the states of awards."""
 
     async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]: ...
 
@@ -26,7 +26,7 @@ class Watch:
         self._gatherer: Gatherer[UUID, AwardState | None] = Gatherer(self._look, gather_s=0, at_once=1)
 
     async def outcome(self, award_id: UUID, seconds: float) -> AwardState | None:
-        """What became of the award, or nothing if that is not known in time."""
+        """The state of the award once it is decided; None if that takes longer."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -43,4 +43,4 @@ class Watch:
             states = {}
         for waiting in together:
             waiting.answer(states.get(waiting.request))
-        await asyncio.sleep(_EVERY_S)  # whoever asks meanwhile is gathered for the next look
+        await asyncio.sleep(_EVERY_S)  # requests meanwhile are gathered for the next look

@@ -18,7 +18,7 @@ class DirectoryLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Become the owner; refused while another process, or another stack in this one, is."""
+        """Become the owner. Raises `Refused` while another process, or another stack in this one, is the owner."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -139,7 +139,7 @@ async def ensure_database(port: int) -> None:
 
 
 async def _to_the_end(work: Callable[[], None]) -> None:
-    """Run it in a thread, and when cancelled wait for it all the same: nothing may touch the files after the lock."""
+    """Runs it in a thread, and waits for it even when cancelled: nothing may touch the files once the lock is released."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(thread)

@@ -1,4 +1,4 @@
-"""A Postgres database cluster on disk: made once, owned by whom Postgres accepts, cleared of what was left over."""
+"""A Postgres database cluster on disk: made once, owned by a user that Postgres accepts, cleared of leftovers."""
 
 import fcntl
 import os
@@ -60,7 +60,7 @@ class PostgresCluster:
         self._clear_left_over()
 
     def _initialize(self) -> None:
-        """Make it under another name and rename it, so that one whose making was interrupted is never used."""
+        """Makes the cluster under another name and renames it, so that a half-made one is never used."""
         unfinished = self.directory.with_name(f"{self.directory.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""Walking a table in the order of the transactions that wrote its rows, and the cursor that says how far one came.
+"""Walks a table in the order of the transactions that wrote its rows, and keeps the position reached in a cursor.
 
 A position is a named tuple: `xid`, which is text because it is 64 bits unsigned, and the columns of the table's key.
 """
@@ -45,7 +45,9 @@ class Walk(Generic[Row, At]):
         self._count = Statement(f"select count(*) from {table} where {behind}")
 
     async def next(self, connection: Connection, position: At) -> NextRows[Row, At] | None:
-        """Nothing when no row is behind the position. Raises `Unavailable` when this server has never come so far."""
+        """The rows behind the position; None when there are none. Raises `Unavailable` when the server has not reached
+        the position.
+        """
         at = _named(position)
         if await connection.fetchval(*_IS_AHEAD(xid=at["xid"])):
             raise Unavailable(
@@ -61,12 +63,12 @@ class Walk(Generic[Row, At]):
         return NextRows([self._row_type(*values) for *values, _ in rows], reached)
 
     async def waiting(self, connection: Connection, position: At) -> int:
-        """How many rows are behind the position, those included whose turn has not come yet."""
+        """The number of rows behind the position, also of those that `next` does not return yet."""
         return int(await connection.fetchval(*self._count(**_named(position))))
 
 
 class Cursor(Generic[At]):
-    """The row of that name in a table of cursors; it is made when it is first asked for, at the start."""
+    """The row of that name in a table of cursors; the first reading makes it, at the start."""
 
     def __init__(self, table: str, column: str, name: str, start: At) -> None:
         fields = _fields(start)
@@ -91,14 +93,14 @@ class Cursor(Generic[At]):
         return self._start
 
     async def move(self, connection: Connection, before: At, after: At, now: datetime) -> None:
-        """From where we read, and from nowhere else: if the cursor was rewound, or moved by another process, it stays
+        """Moves the cursor from the position that was read: if it was rewound, or moved by another process, it stays
         where it is.
         """
         was = {f"before_{field}": value for field, value in _named(before).items()}
         await connection.execute(*self._move(name=self._name, now=now, **_named(after), **was))
 
     async def put(self, connection: Connection, at: At, now: datetime) -> None:
-        """Wherever it stands."""
+        """Moves the cursor from any position."""
         await self.position(connection, now)
         await connection.execute(*self._put(name=self._name, now=now, **_named(at)))
 

@@ -14,7 +14,7 @@ from abacus.core.errors import Unavailable
 
 DEPENDENCY: Final = "Kafka"
 
-# What the CloudEvents binding for Kafka asks of an event in structured form.
+# The header that the CloudEvents binding for Kafka demands of an event in structured form.
 CLOUD_EVENT: Final = (("content-type", b"application/cloudevents+json; charset=utf-8"),)
 
 _CONNECT_WITHIN_S: Final = 10.0
@@ -23,7 +23,7 @@ _CLOSE_WITHIN_S: Final = 2.0
 
 
 class StreamMessage(NamedTuple):
-    """What is published, under the key that decides its partition."""
+    """A message to publish; its key decides its partition."""
 
     key: bytes
     value: bytes
@@ -47,7 +47,7 @@ class StreamPublisher:
         self._partition_of = DefaultPartitioner()
 
     async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
-        """Returns when the broker has every message. Raises `Unavailable` when it may not: publish all again."""
+        """Returns when the broker has every message. Raises `Unavailable` when it may not have them: publish all again."""
         async with self._within(self._publish_within_s):
             producer = await self._started()
             partitions = sorted(await producer.partitions_for(topic))
@@ -63,7 +63,9 @@ class StreamPublisher:
             await self._started()
 
     async def close(self) -> None:
-        """What is not acknowledged by then is given up; whoever published it was told so or never heard."""
+        """Closes the producer. Messages without an acknowledgement are given up; their publisher has got an error or no
+        answer.
+        """
         producer, self._producer = self._producer, None
         if producer is None:
             return

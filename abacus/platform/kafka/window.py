@@ -24,7 +24,7 @@ _AT_ANY_TIME_MS: Final = 0
 
 
 class Stamped(NamedTuple):
-    """A message of the topic, where it stands, and the time that its sender or broker gave it."""
+    """A message of the topic, its partition and offset, and the time that its sender or broker gave it."""
 
     value: bytes
     partition: int
@@ -34,9 +34,9 @@ class Stamped(NamedTuple):
 
 @dataclass(slots=True)
 class OffsetRange:
-    """What of a partition lies in a window: from the offset `first` up to but without `after`.
+    """The offsets of a partition that lie in a window: from `first` up to but without `after`.
 
-    `forgotten` says that the topic no longer has what came before `first`, so more may have belonged there.
+    `forgotten` says that the broker has deleted the messages before `first`, so some of the window may be missing.
     """
 
     partition: int
@@ -47,8 +47,8 @@ class OffsetRange:
 
 
 def range_from(partition: int, begins: int, ends: int, named: int | None, *, keeps_times: bool) -> OffsetRange:
-    """Where to begin in a partition that holds the offsets from `begins` up to `ends`; `named` is what the broker names
-    as the first message of the window. What it forgot before that may have belonged there.
+    """The range to begin with in a partition that holds the offsets from `begins` up to `ends`; `named` is the first
+    message of the window, as the broker names it. Deleted messages before it may have belonged to the window.
     """
     if named is None:
         named = ends if keeps_times else begins
@@ -95,7 +95,7 @@ class TopicWindow:
             raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
 
     async def _place(self, consumer: AIOKafkaConsumer) -> None:
-        """Stand at the beginning of each range."""
+        """Moves the consumer to the beginning of each range."""
         partitions = await _partitions(self._bootstrap, self._topic)
         if not partitions:
             return
@@ -118,7 +118,7 @@ class TopicWindow:
             consumer.seek(partition, self.ranges[partition.partition].first)
 
     def _within(self, partition: TopicPartition, records: Sequence[Any]) -> list[Stamped]:
-        """Those of the records that belong to the window."""
+        """The messages among the records that belong to the window."""
         offsets, messages = self.ranges[partition.partition], list[Stamped]()
         for record in records:
             if partition not in self._open or record.offset >= self._open[partition]:
@@ -139,7 +139,7 @@ class TopicWindow:
         return messages
 
     async def _close_read(self, consumer: AIOKafkaConsumer) -> None:
-        """Read no further where the window or the partition ends; an end may be a record that is no message."""
+        """Stops reading partitions at the end of the window or of the partition; the last record may be no message."""
         for partition, end in list(self._open.items()):
             if await consumer.position(partition) >= end:
                 del self._open[partition]
@@ -147,8 +147,8 @@ class TopicWindow:
 
 
 async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]:
-    """How far the group has read each partition of the topic; 0 where it has not begun. Raises `Refused` when there is
-    no such topic, and `Unavailable`.
+    """The committed offset of the group in each partition of the topic; 0 where it has not begun. Raises `Refused` when
+    there is no such topic, and `Unavailable`.
     """
     partitions = await _partitions(bootstrap, topic)
     if not partitions:
@@ -161,8 +161,9 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
 def offsets_of(
     partitions: Sequence[TopicPartition], committed_offsets: Mapping[TopicPartition, OffsetAndMetadata]
 ) -> Mapping[int, int]:
-    """By partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no partition at all: it
-    does so while the group's coordinator starts, and aiokafka does not tell the error that stands beside.
+    """The offsets by partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no
+    partition at all: it does so while the group's coordinator starts, and aiokafka does not tell the error that stands
+    beside.
     """
     if not all(each in committed_offsets for each in partitions):
         raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")

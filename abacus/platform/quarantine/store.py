@@ -108,7 +108,7 @@ update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = repla
 
 
 class QuarantinePort(Protocol):
-    """Where items are put that cannot be processed."""
+    """The place for items that cannot be processed."""
 
     async def add(self, items: Sequence[Item]) -> None:
         """Returns when every item is kept. Raises `Unavailable`."""
@@ -161,7 +161,7 @@ class QuarantineStore:
     ) -> AsyncIterator[Sequence[HeldItem]]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
-        What is larger than a queue takes stays held: it was never a transaction.
+        An item that is too large for a queue stays held: it was never a transaction.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             taken = _TAKE(ids=list(ids), reason=reason, set_aside_before=set_aside_before, limit=limit)

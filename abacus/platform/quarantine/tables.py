@@ -1,4 +1,4 @@
-"""What could not be processed, whole, with where it came from and why."""
+"""Items that could not be processed, whole, with their origin and the reason."""
 
 from typing import Final
 

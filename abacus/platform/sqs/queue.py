@@ -82,7 +82,7 @@ async def sqs_client(endpoint_url: str | None, *, within_s: float = LONG_POLL_S)
 
 @contextmanager
 def reachable() -> Iterator[None]:
-    """Turn every way in which SQS does not answer into `Unavailable`."""
+    """Turns every failure to reach SQS into `Unavailable`."""
     try:
         yield
     except (BotoCoreError, ClientError, NoCredentialsError, OSError, TimeoutError) as error:
@@ -120,7 +120,9 @@ class SqsQueue:
             raise Unsent(self.name, next(why for _, why in results if why), remaining)
 
     async def _send_call(self, bodies: Sequence[str], delay_s: int) -> tuple[list[str], str]:
-        """What of the call was not taken after a few tries, and why. Entries that were taken are not sent again."""
+        """Sends, and returns the entries that were not taken after a few tries, and the reason. Taken entries are not
+        sent again.
+        """
         left, why = list(bodies), ""
         for attempt in range(_TRIES):
             entries = [
@@ -232,5 +234,5 @@ def calls_of(bodies: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _still_there(answer: Any) -> list[dict[str, Any]]:
-    """The failed entries of a batch call, less those whose message is no longer ours: nothing can be done for them."""
+    """The failed entries of a batch call, without messages that are no longer ours: nothing can be done about them."""
     return [entry for entry in answer.get("Failed", []) if not any(code in entry["Code"] for code in _ALREADY_GONE)]

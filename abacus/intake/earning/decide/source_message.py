@@ -1,7 +1,4 @@
-"""A message on its way to an award: untouched bytes, where they came from, and how often they were tried.
-
-Its form on the retry queue is here too.
-"""
+"""A message on its way to an award, untouched, with its origin and its attempts; and its form on the retry queue."""
 
 import base64
 import re
@@ -19,14 +16,14 @@ from abacus.platform.validation import unreadable
 
 
 class PartnerRequest(NamedTuple):
-    """What a partner wants computed: the key that it is to be posted under, and the card that it goes by."""
+    """The key and the rate card of an award that a partner requested and Abacus computes."""
 
     key: str
     card: str
 
     @property
     def origin(self) -> str:
-        """Of the message. Neither a key nor a card's name holds a space."""
+        """The origin of its message. Neither a key nor a card's name holds a space."""
         return f"{self.key} by {self.card}"
 
     @classmethod
@@ -48,7 +45,7 @@ class SourceMessage(NamedTuple):
 
     @property
     def partner_request(self) -> PartnerRequest | None:
-        """Where it comes from a partner and not from the stream."""
+        """The request of the partner that sent the message; None for a message of the stream."""
         return PartnerRequest.of(self.origin)
 
     def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":
@@ -60,7 +57,7 @@ class SourceMessage(NamedTuple):
 
 
 class RetryMessage(TypedDict):
-    """One untouched transaction on the retry queue: as text, or in base64 where it is no text SQS would carry."""
+    """One untouched transaction on the retry queue: as text, or in base64 when SQS does not carry the text."""
 
     transaction: NotRequired[str]
     transaction_base64: NotRequired[str]

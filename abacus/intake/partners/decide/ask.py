@@ -1,4 +1,4 @@
-"""What a partner asks for, and the award that it comes to. Pure."""
+"""The body of an award request, its checks, and the award that it becomes. Pure."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -92,7 +92,7 @@ class ComputedAsk(BaseModel):
 
 
 def kind_of_ask(body: Any) -> str:
-    """Which of the two a body is meant to be."""
+    """Whether a body is meant as fixed points or as a transaction to compute."""
     computed = "transaction" in body if isinstance(body, dict) else isinstance(body, ComputedAsk)
     return "computed" if computed else "fixed"
 
@@ -101,7 +101,7 @@ Ask = Annotated[Annotated[FixedAsk, Tag("fixed")] | Annotated[ComputedAsk, Tag("
 
 
 class Objection(AbacusError):
-    """The partner may not ask for this, or it makes no sense; `pointer` names the field as RFC 6901 does."""
+    """The partner may not make this request, or the request makes no sense; `pointer` names the field by RFC 6901."""
 
     def __init__(self, kind: str, detail: str, pointer: str, *, forbidden: bool = False) -> None:
         super().__init__(detail)
@@ -112,7 +112,7 @@ class Objection(AbacusError):
 
 
 class Considered(NamedTuple):
-    """An ask that the partner may make, with the card it goes by."""
+    """A request that the partner may make, with its rate card."""
 
     ask: FixedAsk | ComputedAsk
     partner: Partner
@@ -183,8 +183,8 @@ _POINTERS: Final = {
 def entry_for(
     considered: Considered, calculator: Calculator, tier: str | None, idempotency_key: str, now: datetime
 ) -> Entry:
-    """What the register and the queue are to have of it. Without a known tier the transaction goes to the retry queue,
-    where the tier is looked up once that can be done. Raises `Objection`.
+    """The entry for the register and the queue. Without a known tier the transaction goes to the retry queue, and the
+    tier is looked up there later. Raises `Objection`.
     """
     award = award_for(considered, calculator, tier or BASE_TIER, idempotency_key, now)
     _, partner, card, transaction = considered
@@ -195,7 +195,7 @@ def entry_for(
 
 
 def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:
-    """What the ledger is to post. Raises `Objection` for a transaction that cannot be priced."""
+    """The award that the ledger shall post. Raises `Objection` for a transaction that cannot be priced."""
     ask, partner, card, transaction = considered
     key = partner_key(partner.partner_id, idempotency_key)
     if transaction is not None:

@@ -1,4 +1,4 @@
-"""An entry of the register of what partners asked for. Pure."""
+"""An entry of the register of partners' awards. Pure."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -9,8 +9,8 @@ from abacus.ledger.types.award import Award
 
 
 class Entry(NamedTuple):
-    """An award as its partner asked for it. `to_compute` is there when the member's tier could not be read: then the
-    points are those of a member without one, until they are computed.
+    """An award as its partner requested it. `to_compute` is set when the member's tier could not be read: until the
+    points are computed, they are those of a member without a tier.
     """
 
     award_id: UUID

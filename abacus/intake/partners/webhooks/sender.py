@@ -1,4 +1,4 @@
-"""Sending partners what is due: many messages at once, few to each partner, so that a slow one holds up nobody else."""
+"""Sends due messages to partners: many at once, few to each partner, so that a slow partner holds up no other."""
 
 import random
 from collections.abc import Mapping

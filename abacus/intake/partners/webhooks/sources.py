@@ -1,6 +1,6 @@
-"""Where messages come from: postings from the points stream, rejections from the ledger, in the order of their
-transactions. Both are entered before the cursor or the offsets move on, so nothing is left out; what is entered twice
-is there once.
+"""The sources of messages: postings from the points stream, rejections from the ledger, in the order of their
+transactions. Both are entered before the cursor or the offsets move on, so no message is left out; a message that is
+entered twice is kept once.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _LEASE: Final = "abacus webhooks rejections"
 
 
 class Postings:
-    """Enters the events of the points stream that a partner is to be told of. What cannot be read holds up nothing."""
+    """Enters messages about the postings of partners' awards. An unreadable event holds up nothing."""
 
     def __init__(self, outbox: Outbox, health: WorkerHealth) -> None:
         self._outbox = outbox
@@ -52,13 +52,13 @@ _CURSOR: Final = Cursor("webhook_cursor", "source", "rejection", _START)
 
 
 class Rejections:
-    """Enters the messages that rejections become for their partners."""
+    """Enters messages about the rejections of partners' awards."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     async def enter_next(self, connection: Connection) -> int:
-        """How many rejections were read. Raises `Unavailable`."""
+        """Enters the next messages, and returns how many rejections were read. Raises `Unavailable`."""
         now = self._clock.now()
         async with connection.transaction():
             position = await _CURSOR.position(connection, now)
@@ -72,5 +72,5 @@ class Rejections:
 
 
 def rejections(pool: Pool, clock: Clock, health: WorkerHealth) -> Leading:
-    """Of several readers one works, the others stand by."""
+    """The worker: one of several readers works, the others stand by."""
     return Leading(pool, _LEASE, Rejections(clock).enter_next, health, idle_s=_IDLE_S)

@@ -1,4 +1,4 @@
-"""Which addresses may be posted to: those of the public internet, and none of ours. Pure."""
+"""Decides which addresses may be posted to: those of the public internet, and none of ours. Pure."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
@@ -45,8 +45,8 @@ def _is_public_v6(address: IPv6Address) -> bool:
 
 
 def checked_url(url: str, *, to_private: bool) -> str:
-    """Raises `Refused` for an address that no message can or may be sent to. What a name stands for is not known
-    here: that is looked up, and judged, each time something is sent.
+    """Raises `Refused` for a URL that no message can or may be sent to. The address of a host name is not checked here
+    but at each sending.
     """
     if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise Refused(f"{url[:80]!r}: an address has up to {_LONGEST} printable ASCII characters and no spaces")

@@ -1,4 +1,4 @@
-"""When a failed delivery is attempted again, and when it is given up. Pure but for the dice that it is given."""
+"""Decides when a failed delivery is attempted again, and when it is given up. Pure, with an injected random generator."""
 
 import random
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from abacus.platform.delivery.types import Answer, ClaimT, DeliveryOutcome, Said
 
 
 class Schedule(NamedTuple, Generic[ClaimT]):
-    """Waits that grow, until the time of a claim is up. `retry_until` says when that is, as of the attempt that ends
-    now.
+    """Growing waits between attempts, until the time of a claim is up. `retry_until` gives that time, as of the attempt
+    that ends now.
     """
 
     backoff: Backoff
@@ -32,8 +32,8 @@ class Schedule(NamedTuple, Generic[ClaimT]):
 def verdict(
     answer: Answer, now: datetime, *, attempts: int, retry_until: datetime, backoff: Backoff, rng: random.Random
 ) -> Verdict:
-    """After the last of so many attempts. The last wait ends when the time is up, so one more attempt follows it. A
-    receiver may want a longer wait than ours.
+    """The verdict after so many attempts. The last wait ends when the time is up, so one more attempt follows it. A
+    receiver may demand a longer wait than ours.
     """
     if answer.said is Said.ACCEPTED:
         return Verdict(DeliveryOutcome.DELIVERED)

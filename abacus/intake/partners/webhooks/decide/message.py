@@ -1,4 +1,4 @@
-"""What a partner is told: a posting or a rejection as the message that is sent. Pure."""
+"""The message to a partner about a posting or a rejection. Pure."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -24,7 +24,7 @@ class MessageType(StrEnum):
 
 
 class WebhookMessage(NamedTuple):
-    """`body` is what is sent, to the byte. The id depends on the partner, the type and the key alone."""
+    """`body` is sent byte for byte. The id depends on the partner, the type and the key alone."""
 
     message_id: str
     partner_id: str
@@ -42,7 +42,7 @@ class _AwardName(NamedTuple):
 
 
 def posted(event: bytes) -> WebhookMessage | None:
-    """What the partner is told of a point event; nothing for an event that is no partner's. Raises `Unreadable`."""
+    """The message about a point event; None for an event that is no partner's. Raises `Unreadable`."""
     read = _READ(event)
     award = None if read is None else _award_name(read["data"]["key"], read["data"].get("source"))
     if read is None or award is None:
@@ -64,7 +64,7 @@ def posted(event: bytes) -> WebhookMessage | None:
 
 
 def rejected(rejection: Rejection) -> WebhookMessage | None:
-    """What the partner is told of an award that met a limit."""
+    """The message about an award that met a limit."""
     award, at = _award_name(rejection.key), rejection.rejected_at
     if award is None:
         return None
@@ -81,7 +81,7 @@ def rejected(rejection: Rejection) -> WebhookMessage | None:
 
 
 def message_id(partner_id: str, type_: MessageType, key: str) -> str:
-    """The same however often the event is read, so that it becomes one message."""
+    """The same id each time that the event is read, so that it becomes one message."""
     return f"msg_{fingerprint((partner_id, type_, key))}"
 
 
