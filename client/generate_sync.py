@@ -33,7 +33,7 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 def blocking(source: str) -> str:
-    """The source without its `async` and `await`, and with the names of what blocks."""
+    """The source without its `async` and `await`, and with the names of the blocking counterparts."""
     return _HEADER + _tidied(tokenize.untokenize(_changed(source)))
 
 

@@ -1,4 +1,4 @@
-"""One file per process: what each worker is made of, and the services that it needs."""
+"""One file per worker: its wiring, and the services that it needs."""
 
 import importlib
 from collections.abc import Iterable
@@ -17,17 +17,17 @@ WORKERS: Final = (*PIPELINE, *FOLLOWERS, "api", "webhooks")
 
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":
-    """What to run, by name. A worker is loaded only now, and the others not at all: a process holds what it runs."""
+    """The workers to run, by name. Only their modules are loaded."""
     return {name: _module(name).wire for name in dict.fromkeys(names)}
 
 
 def needs(names: Iterable[str]) -> "frozenset[Service]":
-    """The services of these workers together."""
+    """All services that these workers need."""
     return frozenset().union(*(_module(name).NEEDS for name in names))
 
 
 def check(names: Iterable[str], settings: "Settings") -> None:
-    """What these workers can say of their settings before they start. Raises `Refused` with one line."""
+    """Checks the settings of these workers before they start. Raises `Refused` with one line."""
     if "notifier" in names:
         from workers import notifier  # noqa: PLC0415  # as above
 

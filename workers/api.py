@@ -40,7 +40,7 @@ _PROBE_WITHIN_S: Final = 2.0
 
 
 class _Entrance:
-    """Probes are answered from the start, everything else from when its backends are there."""
+    """Answers probes from the start, and all other requests once the API is wired."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -109,7 +109,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
 
 
 async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:
-    """Ready means that awards are accepted: that takes the queue, and does without the database for a while."""
+    """Ready means that awards are accepted: this needs the queue, and does without the database for a while."""
     await is_open.wait()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Tells members what became of their points and their tier: from the points and tiers streams to the channels."""
+"""Sends members messages about their points and tier: from the points and tiers streams to the channels."""
 
 import random
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {
 
 
 class NotifierPlan(NamedTuple):
-    """How members are told, checked."""
+    """The checked settings of the notifier."""
 
     channels: tuple[ChannelName, ...]
     rates: Rates

@@ -1,4 +1,4 @@
-"""Points that a person adds or takes, and the second person who agrees."""
+"""The routes by which a person adds or takes points, and a second person agrees."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -26,7 +26,7 @@ router = APIRouter(prefix="/v1", tags=["adjustments"])
 
 
 class Approval(BaseModel):
-    """Who agrees: not the person who asked."""
+    """The person who agrees; not the one who made the adjustment."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"actor": "ben@acme.example"}]})
 
@@ -34,7 +34,7 @@ class Approval(BaseModel):
 
 
 class Rejection(BaseModel):
-    """Who does not agree, and why."""
+    """The person who does not agree, and the reason."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"actor": "ben@acme.example", "reason": "No such complaint"}]}
@@ -87,7 +87,7 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     responses={200: {"model": AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
 )
 async def adjustments(request: Request, status: Annotated[Step | None, Query()] = None) -> Response:
-    """Those of the countries that are open to you, a thousand at most."""
+    """The adjustments in the countries that are open to you, a thousand at most."""
     call = _adjuster(request)
     adjustments = await call.backends.adjustments.all(status, call.partner.countries)
     return answers.json_answer({"adjustments": [answers.adjustment(each) for each in adjustments]})
@@ -105,7 +105,9 @@ async def adjustments(request: Request, status: Annotated[Step | None, Query()] 
     openapi_extra=described(body=Approval),
 )
 async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """As the second person. It is posted at once; asked again by the same person, the first answer comes again."""
+    """Approve as the second person. The adjustment is posted at once; a repetition by the same person gets the first
+    answer.
+    """
     call = _adjuster(request)
     approval = await read_body(request, _APPROVAL)
     adjustment = await _open_to(call, adjustment_id)
@@ -134,7 +136,7 @@ async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> R
     openapi_extra=described(body=Rejection),
 )
 async def reject(adjustment_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """Nothing is posted."""
+    """Reject the adjustment: nothing is posted."""
     call = _adjuster(request)
     rejection = await read_body(request, _REJECTION)
     await _open_to(call, adjustment_id)

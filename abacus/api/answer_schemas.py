@@ -28,7 +28,7 @@ def _with_example(*examples: dict[str, Any]) -> ConfigDict:
 
 
 class Worth(BaseModel):
-    """Points and how they came about."""
+    """Points and their explanation."""
 
     model_config = _with_example(WORTH)
 
@@ -40,8 +40,8 @@ class Worth(BaseModel):
 
 
 class AwardAnswer(Worth):
-    """An award and how far it has come. `balance` is the account's after the award, once it is posted. Points that are
-    `provisional` are those of a member without a tier: the tier could not be read, and counts before they are posted.
+    """An award and its progress. `balance` is the account's after the award, once it is posted. `provisional` points
+    are those of a member without a tier: the tier could not be read, and is applied before they are posted.
     """
 
     model_config = _with_example(AWARD, POSTED)
@@ -56,7 +56,7 @@ class AwardAnswer(Worth):
 
 
 class BatchItem(BaseModel):
-    """What became of one award of a batch."""
+    """The outcome of one award of a batch."""
 
     idempotency_key: str | None
     outcome: Literal["accepted", "replayed", "refused"]
@@ -65,7 +65,7 @@ class BatchItem(BaseModel):
 
 
 class BatchAnswer(BaseModel):
-    """In the order of the request."""
+    """The outcomes, in the order of the request."""
 
     model_config = _with_example(BATCH)
 
@@ -84,7 +84,7 @@ class AccountAnswer(BaseModel):
 
 
 class MemberAnswer(BaseModel):
-    """A member's accounts; `as_of` when they were so, where that was asked."""
+    """A member's accounts; `as_of` is the past time that the request named."""
 
     model_config = _with_example(MEMBER)
 
@@ -113,8 +113,8 @@ class TransferAnswer(BaseModel):
 
 
 class MoveAnswer(TransferAnswer):
-    """A movement that is posted. `available` is what can be spent after it; `hold_id`, `held` and `until` are those of
-    the hold that it placed or settled.
+    """A posted movement. `available` are the points that can be spent after it; `hold_id`, `held` and `until` are those
+    of the hold that it placed or settled.
     """
 
     model_config = _with_example(MOVEMENT)
@@ -147,7 +147,7 @@ class HoldsAnswer(BaseModel):
 
 
 class LotAnswer(BaseModel):
-    """What remains of a transfer that added points. The oldest are spent first."""
+    """The rest of a transfer that added points. The oldest are spent first."""
 
     id: str
     program: str
@@ -190,7 +190,7 @@ class AdjustmentAnswer(BaseModel):
 
 
 class AdjustmentsAnswer(BaseModel):
-    """The newest first."""
+    """Adjustments, the newest first."""
 
     model_config = _with_example(ADJUSTMENTS)
 

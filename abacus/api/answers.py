@@ -86,8 +86,8 @@ def moved(each: Transfer) -> dict[str, Any]:
 
 
 def _available(each: Transfer) -> dict[str, Any]:
-    """What a movement left available, and its hold. Of a transfer whose explanation this version does not know, nothing
-    is told.
+    """The points available after a movement, and its hold; empty for a transfer whose explanation this version does not
+    know.
     """
     try:
         explanation = read(each.explanation)

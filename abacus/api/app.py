@@ -26,7 +26,7 @@ _KEY_SCHEME: Final = {"type": "http", "scheme": "bearer", "description": "The pa
 
 
 def starting_app(health: Health) -> ASGIApp:
-    """What answers until the API's backends are there: probes, and to everything else to come again."""
+    """The application while the API starts: it answers probes, and tells other callers to come again."""
     app = FastAPI(openapi_url=None)
     problems.install(app)
     app.router.routes.extend(health_routes(health))

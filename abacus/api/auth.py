@@ -1,4 +1,4 @@
-"""Who is asking: the key, the rate limit and, where the partner signs, the signature.
+"""Authentication: the key, the rate limit and, where the partner signs, the signature.
 
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
@@ -30,20 +30,20 @@ _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
 class Call(NamedTuple):
-    """A request of a partner, with what it takes to answer it."""
+    """The partner of a request, and the backends for answering it."""
 
     partner: Partner
     backends: Backends
 
 
 def call_of(request: Request) -> Call:
-    """Who makes this request."""
+    """The partner and the backends of this request."""
     call: Call = request.scope["state"]["call"]
     return call
 
 
 class Guard:
-    """Lets partners through to what is theirs, and everyone to the rest."""
+    """Lets partners through to the routes for partners, and everyone to the open routes."""
 
     def __init__(self, app: FastAPI, backends: Backends) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class Guard:
         return partner
 
     async def _signed(self, secret: str, scope: Scope, headers: Mapping[str, str], receive: Receive) -> Receive:
-        """What gives the body again that the signature was checked for. Raises `ApiProblem`."""
+        """Checks the signature, and returns a `receive` that gives the checked body again. Raises `ApiProblem`."""
         try:
             body = await Request(scope, receive).body()
         except HTTPException:

@@ -81,7 +81,7 @@ class BatchAsk(BaseModel):
         },
     )
 
-    # The schema says what an item is; each is read by itself, so that a bad one does not hide its neighbours.
+    # The items are not validated here but one by one, so that a bad item does not spoil its neighbours.
     awards: Annotated[list[SkipValidation[Item]], Field(min_length=1, max_length=MOST_IN_BATCH)]
 
 
@@ -95,13 +95,13 @@ class BatchAsk(BaseModel):
     },
 )
 async def award_batch(batch: BatchAsk, request: Request) -> Response:
-    """Up to 1,000 awards, each under its own key. The answer tells of each whether it was accepted."""
+    """Up to 1,000 awards, each under its own key. The answer says for each award whether it was accepted."""
     results = await _award_all(batch.awards, *call_of(request))
     return answers.json_answer({"results": results})
 
 
 async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends) -> list[dict[str, Any]]:
-    """What became of each item, in order. Raises `Unavailable` when nothing can be priced."""
+    """The outcome of each item, in order. Raises `Unavailable` when nothing can be priced."""
     now = backends.clock.now()
     calculator = backends.calculator()
     results: list[dict[str, Any]] = [{"idempotency_key": _key_of(item), "outcome": "refused"} for item in items]

@@ -1,4 +1,4 @@
-"""From the body of a request to an award that the queue has: tiers, limits, entry."""
+"""From the body of a request to an award on the queue: tiers, limits, entry."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _TIERS_WITHIN_S: Final = 2.0
 
 
 async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Backends, idempotency_key: str) -> Entry:
-    """Raises `Objection`, and `Unavailable` when no card was ever read."""
+    """The entry for a request. Raises `Objection`, and `Unavailable` when no card was ever read."""
     now = backends.clock.now()
     calculator = backends.calculator()
     considered = consider(ask, partner, calculator, now)
@@ -34,7 +34,7 @@ async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Back
 
 
 async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequence[str | None]:
-    """The tier of each member, read at once for those whose transaction is computed; none while they cannot be read."""
+    """The tier of each member, read together for all computed transactions; None for each while they cannot be read."""
     accounts = [(each.member_id, each.card.card.program) for each in considered]
     computed = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
     if not computed:
@@ -48,7 +48,7 @@ async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequ
 
 
 async def enter(entry: Entry, backends: Backends) -> Accepted:
-    """Raises `ApiProblem` or `Unavailable`."""
+    """Enters the award and counts the outcome. Raises `ApiProblem` or `Unavailable`."""
     try:
         await _check_limits(entry, backends)
         accepted = await backends.award_intake.enter(entry)
@@ -66,7 +66,8 @@ async def enter(entry: Entry, backends: Backends) -> Accepted:
 
 
 async def _check_limits(entry: Entry, backends: Backends) -> None:
-    """Refuse early what would be rejected at the posting, as far as is known here; but not what was accepted before.
+    """Refuses early an award that the posting would reject, as far as is known here; but not one that was accepted
+    before.
 
     Raises `OverLimit`.
     """

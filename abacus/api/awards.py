@@ -86,7 +86,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
     responses={200: {"model": AwardAnswer, "description": "The award"}, **documented(404, 422)},
 )
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """Queued, posted, rejected or quarantined, with the explanation of its points."""
+    """The award: queued, posted, rejected or quarantined, with the explanation of its points."""
     partner, backends = call_of(request)
     remembered = backends.award_intake.remembered(award_id)
     award = (await backends.register.states([award_id])).get(award_id)
@@ -106,7 +106,7 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
     responses={200: {"model": Worth, "description": "The points"}, **documented(400, 403, 415, 422)},
 )
 async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
-    """The same bodies as for an award; nothing is awarded."""
+    """The points of an award, from the same body; nothing is awarded."""
     entry = await entry_of(ask, *call_of(request), "quote")
     if entry.provisional:
         raise Unavailable("tiers", "what the member's tier is cannot be read now")

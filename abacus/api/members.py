@@ -1,4 +1,4 @@
-"""Members: their accounts, and what changed them."""
+"""The routes of members: their accounts, transfers and lots."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/members", tags=["members"])
 
 
 class PageQuery(BaseModel):
-    """Which part of a member's transfers is asked for."""
+    """The query parameters for a page of a member's transfers or lots."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,7 +47,7 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     responses={200: {"model": TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
 async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
-    """The newest first. Follow `next` for the page after."""
+    """The transfers, the newest first. Follow `next` for the page after."""
     holdings = await _holdings(member_id, *call_of(request))
     programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
@@ -63,7 +63,7 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
 
 
 class AsOfQuery(BaseModel):
-    """As of when a member is asked for."""
+    """The query parameter for a past time."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""A member's points on the move: spent, held, captured, released, taken back."""
+"""The routes that move a member's points: spend, hold, capture, release, reverse."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
@@ -61,7 +61,7 @@ def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
 def described(
     *parameters: dict[str, Any], body: type[BaseModel] | None = None, required: bool = True
 ) -> dict[str, Any]:
-    """What the OpenAPI document says of a route that reads its body and headers itself."""
+    """The OpenAPI description of a route that reads its body and headers itself."""
     if body is None:
         return {"parameters": list(parameters)}
     schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -83,7 +83,7 @@ def described(
     openapi_extra=described(KEY_HEADER, body=SpendOrder),
 )
 async def spend(member_id: MemberId, request: Request) -> Response:
-    """At once, and never more than is available. The same key and facts give the first answer again."""
+    """Points are spent at once, never more than are available. The same key and facts give the first answer again."""
     call = _spender(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _SPEND)
@@ -103,7 +103,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     openapi_extra=described(KEY_HEADER, body=HoldOrder),
 )
 async def hold(member_id: MemberId, request: Request) -> Response:
-    """Points that nobody else can spend until you capture or release them, or `expires_in` seconds are over."""
+    """Held points can be spent by nobody else until you capture or release them, or `expires_in` seconds are over."""
     call = _spender(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _HOLD)
@@ -137,8 +137,8 @@ async def holds(member_id: MemberId, request: Request) -> Response:
     openapi_extra=described(body=CaptureOrder, required=False),
 )
 async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """All of a hold, or `points` of it; the rest is released. A hold is captured once: asked again for the same, you
-    get the first answer again.
+    """Capture all of a hold, or `points` of it; the rest is released. A hold is captured once; a repetition gets the
+    first answer.
     """
     call = _spender(request)
     order = await read_body(request, _CAPTURE) or CaptureOrder()
@@ -172,8 +172,8 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
 )
 async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Request) -> Response:
-    """All that is left of it, or `points`. What was earned is taken, what was spent comes back. A partner may take back
-    what it did itself; anything else if it may adjust points.
+    """Take back all that is left of a transfer, or `points`. Earned points are taken, spent points come back. A partner
+    may take back its own transfers, and others if it may adjust points.
     """
     call = call_of(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
@@ -188,7 +188,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 
 async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
-    """The account that is meant, of those that are open to the partner. Raises `Objection`."""
+    """The account of an order, among those that are open to the partner. Raises `Objection`."""
     holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
     book, now = call.backends.calculator().book, call.backends.clock.now()
@@ -199,7 +199,7 @@ async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool =
 
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
-    """Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
+    """Does the movement and answers. Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
     moved = await call.backends.movement_batcher.move(movement)
     headers: Mapping[str, str] = {}
     if moved.status is Status.DUPLICATE:

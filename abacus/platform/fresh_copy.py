@@ -74,11 +74,11 @@ class FreshCopy(Generic[Row, Value]):
             await self._read()
 
     async def look_again(self, *, wait: bool = False) -> None:
-        """Before somebody is told that a row is not there: perhaps it was written a moment ago.
+        """For a caller that misses a row, which may have been written a moment ago.
 
-        Reads at most once in `look_again_every_s`, however many ask. Whoever asks sooner gets the copy as it is; with
-        `wait`, it returns after a reading that began later than this call, or was tried. Raises `Unavailable` only
-        while nothing was ever read.
+        Reads at most once in `look_again_every_s`; a call before that gets the copy as it is. With `wait`, it returns
+        after a reading that began, or was tried, later than this call. Raises `Unavailable` only while nothing was ever
+        read.
         """
         called_at = self._monotonic()
         async with self._one_at_a_time:

@@ -60,10 +60,11 @@ def head_revision() -> str | None:
 
 
 async def distribute(database_url: str) -> list[str]:
-    """Spread the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says; those now spread.
+    """Spread the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says, and returns the
+    tables that were spread now.
 
-    Each by itself: a run that was cut off goes on where it stopped, and another one finds nothing to do. Raises
-    `Refused` when there is no Citus, when somebody has points already, or when Citus does not take a table.
+    Each is spread by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` when there is
+    no Citus, when somebody has points already, or when Citus does not take a table.
     """
     pool = await open_pool(database_url, size=1, role=None)
     try:

@@ -60,11 +60,11 @@ async def open_pool(
     keeps_nothing: bool = False,
     within_s: float | None = None,
 ) -> Pool:
-    """A pool whose sessions act as the application's role, which may not change or delete what the ledger holds.
+    """A pool whose sessions act as the application's role, which may not change or delete rows of the ledger.
 
-    One that keeps nothing in its sessions, no lock and no setting beyond a transaction, saves a round trip each time
-    that a connection comes back. `within_s` limits each wait for a connection, and each statement: for callers that
-    report an absent database rather than wait for it.
+    A pool that `keeps_nothing` in its sessions, no lock and no setting beyond a transaction, saves a round trip each
+    time that a connection is returned. `within_s` limits each wait for a connection, and each statement: for callers
+    that report an absent database rather than wait for it.
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """

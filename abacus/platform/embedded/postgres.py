@@ -139,7 +139,7 @@ async def ensure_database(port: int) -> None:
 
 
 async def _to_the_end(work: Callable[[], None]) -> None:
-    """Runs it in a thread, and waits for it even when cancelled: nothing may touch the files once the lock is released."""
+    """Runs the work in a thread and waits for it even when cancelled: it must end before the lock is released."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(thread)

@@ -47,7 +47,7 @@ class StreamPublisher:
         self._partition_of = DefaultPartitioner()
 
     async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
-        """Returns when the broker has every message. Raises `Unavailable` when it may not have them: publish all again."""
+        """Returns when the broker has every message. Raises `Unavailable` when that is unknown: publish all again."""
         async with self._within(self._publish_within_s):
             producer = await self._started()
             partitions = sorted(await producer.partitions_for(topic))

@@ -129,7 +129,7 @@ class StreamReader:
         return self._polling
 
     def _take_read(self) -> bool:
-        """Keeps the records of the poll if it is done, and returns whether there are any. Raises the error of the poll."""
+        """Keeps the records of a finished poll, and returns whether there are any. Raises the error of the poll."""
         if self._polling is not None and self._polling.done():
             polled, self._polling = self._polling, None
             self._read += [
@@ -216,7 +216,7 @@ class StreamReader:
 
 
 class WaitForBatch(ConsumerRebalanceListener):
-    """Holds a rebalance until the present batch is committed. After it, the new owner of a partition reports its lag."""
+    """Holds a rebalance until the present batch is committed. The new owner of a partition reports its lag."""
 
     def __init__(self, busy: asyncio.Lock) -> None:
         self._busy = busy

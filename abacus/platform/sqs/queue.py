@@ -35,9 +35,9 @@ Client = Any  # aiobotocore builds its clients at run time; there is no class to
 
 @cache
 def _session(*, plain: bool) -> Any:
-    """One for all clients of the process, since it keeps what it reads: AWS' descriptions of services, credentials.
+    """One session for all clients of the process, since it caches AWS' service descriptions and credentials.
 
-    By plain HTTP no AWS is spoken to, so the machine's role is not asked for: off AWS that waits for nobody's answer.
+    An endpoint by plain HTTP is not AWS, so the machine's role is not looked up, which off AWS ends in a timeout.
     """
     import aioboto3  # noqa: PLC0415  # as below
     from aiobotocore.session import get_session  # noqa: PLC0415  # as below

@@ -1,4 +1,4 @@
-"""Decides when a failed delivery is attempted again, and when it is given up. Pure, with an injected random generator."""
+"""Decides when a failed delivery is attempted again or given up. Pure, with an injected random generator."""
 
 import random
 from collections.abc import Callable
