@@ -18,7 +18,7 @@ from abacus.intake.partners.decide.ask import (
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.decide.allowance import OverLimit
-from abacus.platform.metrics import ASKED
+from abacus.platform.metrics import PARTNER_AWARDS
 from abacus.pricing.decide.card import BASE_TIER
 
 _TIERS_WITHIN_S: Final = 2.0
@@ -53,15 +53,15 @@ async def enter(entry: Entry, backends: Backends) -> Accepted:
         await _check_limits(entry, backends)
         accepted = await backends.award_intake.enter(entry)
     except KeyInFlight:
-        ASKED.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
     except KeyReused:
-        ASKED.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
         raise ApiProblem("idempotency-key-reused") from None
     except OverLimit as over:
-        ASKED.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
         raise ApiProblem(str(over.reason), over.detail) from None
-    ASKED.labels(entry.partner_id, "replayed" if accepted.replayed else "accepted").inc()
+    PARTNER_AWARDS.labels(entry.partner_id, "replayed" if accepted.replayed else "accepted").inc()
     return accepted
 
 

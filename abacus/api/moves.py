@@ -131,7 +131,7 @@ async def holds(member_id: MemberId, request: Request) -> Response:
 @router.post(
     "/members/{member_id:path}/holds/{hold_id}/capture",
     status_code=201,
-    summary="Spend what is held",
+    summary="Spend held points",
     response_class=Response,
     responses=_posted("It is spent", 403, 404, 409, 415, 422),
     openapi_extra=described(body=CaptureOrder, required=False),
@@ -149,7 +149,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
 @router.post(
     "/members/{member_id:path}/holds/{hold_id}/release",
     status_code=201,
-    summary="Let go of what is held",
+    summary="Release held points",
     response_class=Response,
     responses=_posted("It is released", 403, 404, 409, 422),
 )

@@ -113,12 +113,12 @@ class Health:
 
     def miss(self, dependency: str, why: str) -> None:
         if dependency not in self.missed:
-            log.warning("working on without", dependency=dependency, detail=why)
+            log.warning("dependency down, working without it", dependency=dependency, detail=why)
         self.missed[dependency] = why
 
     def regained(self, dependency: str) -> None:
         if self.missed.pop(dependency, None) is not None:
-            log.info("back again", dependency=dependency)
+            log.info("dependency back", dependency=dependency)
 
     def report(self) -> dict[str, dict[str, str]]:
         return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

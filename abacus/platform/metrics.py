@@ -17,7 +17,7 @@ RETRIES: Final = Counter("abacus_retries", "Transactions sent to the retry queue
 # is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner); refund is what takes back.
 AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by source and outcome", ["source", "outcome"])
 
-# What else was asked of accounts. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
+# Movements that were requested. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
 MOVEMENTS: Final = Counter("abacus_movements", "Movements of points, by kind and outcome", ["kind", "outcome"])
 
 # Points of posted awards, by program.
@@ -84,8 +84,10 @@ REQUEST_SECONDS: Final = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
-# Awards that partners asked for, by partner and outcome: accepted, replayed, refused.
-ASKED: Final = Counter("abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"])
+# Awards that partners requested, by partner and outcome: accepted, replayed, refused.
+PARTNER_AWARDS: Final = Counter(
+    "abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"]
+)
 
 # Tries to tell partners of their awards, by type of message and outcome: delivered, retried (failed, to come again),
 # given_up, gone (the receiver answered 410); and unreadable, for an event of the points stream that became no message.
@@ -96,7 +98,7 @@ WEBHOOKS_WAITING: Final = Gauge("abacus_webhooks_waiting", "Webhook messages not
 WEBHOOKS_OLDEST: Final = Gauge("abacus_webhooks_oldest_seconds", "Age of the oldest webhook message not yet delivered")
 
 # Events of the points stream, by what the tier keeper made of them: counted, seen (counted before), ignored (they
-# change nothing of what was earned), unreadable.
+# change no earned points), unreadable.
 TIER_EVENTS: Final = Counter("abacus_tier_events", "Point events heard by the tier keeper, by outcome", ["outcome"])
 
 # Tiers that the keeper changed, by program, why (the closed list of tiers.keeping.Reason), and from which to which.

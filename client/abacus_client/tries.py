@@ -70,7 +70,7 @@ class Tries(Generic[Answer]):
 
     def answer(self) -> Answer:
         """The answer of the call. Raises `ApiError` for a success with an unreadable answer."""
-        assert self._success is not None  # noqa: S101  # asked for once there is nothing more to wait for
+        assert self._success is not None  # noqa: S101  # called only after `wait_after` returned None
         try:
             return self._call.read(self._success, self._call.idempotency_keys)
         except ValueError as error:

@@ -33,7 +33,7 @@ coalesce(
 )
 """
 
-# These say in their explanation by how much they change what is held.
+# The explanations of these kinds hold the change of the held points.
 _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
 
 _THEN: Final = Statement(f"""

@@ -91,7 +91,7 @@ where p.award_id = any(:ids::uuid[])
 class Reception(StrEnum):
     """The answer of the register to a new entry."""
 
-    OURS = "ours"  # to be sent, by whoever brought it
+    OURS = "ours"  # the caller has to send it
     QUEUED = "queued"  # the queue has had it before
     IN_FLIGHT = "in flight"  # another process is sending it
     OTHER_FACTS = "other facts"  # the key means something else

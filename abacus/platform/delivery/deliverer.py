@@ -1,4 +1,4 @@
-"""The loop that delivers: take what is due, attempt many deliveries at once, settle those that ended together.
+"""The loop that delivers: it takes due deliveries, attempts many at once, and settles together those that ended.
 
 A delivery is taken for a while. When a process is killed, another one takes its deliveries after that while and
 attempts them again, under the same ids.
@@ -135,7 +135,7 @@ class Deliverer(Generic[ClaimT]):
         self._to_settle.append(Settled(claim, answer, verdict))
         # The first attempt to come here settles for all that ended meanwhile.
         async with self._settling:
-            await asyncio.sleep(0)  # those that end at this very moment come along
+            await asyncio.sleep(0)  # lets attempts that end at this moment be settled too
             batch, self._to_settle = self._to_settle, []
             if batch:
                 await self._settle(batch)

@@ -10,7 +10,7 @@ from abacus.core.errors import Refused
 class DirectoryLock:
     """An advisory lock on a directory, held by this process until it lets go or dies, however it dies.
 
-    It is what makes it safe to stop a Postgres found running in the directory: its owner cannot be alive.
+    It makes it safe to stop a Postgres that still runs in the directory: its owner cannot be alive.
     """
 
     def __init__(self, directory: Path) -> None:

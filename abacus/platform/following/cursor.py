@@ -36,7 +36,7 @@ class Walk(Generic[Row, At]):
         self._row_type = row_type
         self._start = start
         # Only up to the oldest transaction that is still open, so one that commits late is never skipped. In the order
-        # of the column and not of what is selected: that is a text, in which 1000 comes before 999.
+        # of the column and not of the selected expression, a text, in which 1000 comes before 999.
         self._next = Statement(
             f"select {columns(row_type)}, xid::text as at_xid from {table}"
             f" where {behind} and xid < pg_snapshot_xmin(pg_current_snapshot())"

@@ -172,7 +172,7 @@ def offsets_of(
 
 async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
     async with _admin(bootstrap) as admin:
-        if topic not in await admin.list_topics():  # asked first: a description would create it on some brokers
+        if topic not in await admin.list_topics():  # listed first: a description would create it on some brokers
             return []
         [described] = await admin.describe_topics([topic])
     return sorted(TopicPartition(topic, each["partition"]) for each in described["partitions"])
@@ -194,7 +194,7 @@ async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         group_id=None,
         isolation_level="read_committed",
         enable_auto_commit=False,
-        auto_offset_reset="none",  # what is forgotten while it is read must not be passed over in silence
+        auto_offset_reset="none",  # messages that are deleted while we read must not be skipped silently
         max_partition_fetch_bytes=1024 * 1024,
         fetch_max_bytes=8 * 1024 * 1024,
         fetch_max_wait_ms=100,

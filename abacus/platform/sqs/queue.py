@@ -98,7 +98,7 @@ class SqsQueue:
         self._client = client
         self._wait_s = wait_s
         self._calls = asyncio.Semaphore(_PARALLEL_CALLS)
-        self._oldest_ms: float | None = None  # when the oldest message was sent of those that came last
+        self._oldest_ms: float | None = None  # when the oldest message of the last receive was sent
 
     @classmethod
     async def find(cls, client: Client, name: str, *, wait_s: int = 20) -> "SqsQueue":
@@ -150,7 +150,7 @@ class SqsQueue:
             )
         count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
         QUEUE_MESSAGES.labels(self.name).set(count)
-        if count and self._oldest_ms is not None:  # nothing is received while what was received cannot be worked off
+        if count and self._oldest_ms is not None:  # while the worker is stuck nothing new is received
             self._note_age(self._oldest_ms)
         return count
 

@@ -205,7 +205,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
         return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
-    assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
+    assert isinstance(ask, FixedAsk)  # noqa: S101  # an award without a transaction has fixed points
     activity = False  # a gift is not a transaction: it does not keep other points alive
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(
