@@ -21,10 +21,11 @@ log = structlog.get_logger(__name__)
 
 
 class FreshCopy(Generic[Row, Value]):
-    """Serves what `build` makes of the rows that were read last. It keeps them until they are read again.
+    """Serves the value that `build` makes of the rows of the last reading, and keeps it while reading fails.
 
     A row that has not changed stays the same object from one reading to the next, and so does the value when no row
-    has, so that what callers remember for it stays good. `name` is the name of the rows in errors and in the log.
+    has, so that values that callers derived from it stay valid. `name` is the name of the rows in errors and in the
+    log.
     """
 
     def __init__(

@@ -166,7 +166,9 @@ class Register:
             await self._pool.execute(*_QUEUED(ids=list(ids), now=self._clock.now()))
 
     async def enter_queued(self, entries: Sequence[Entry]) -> None:
-        """Enters awards that the queue took while they could not be entered; entries that exist already stay."""
+        """Enters awards that the queue took while they could not be entered, and notes on existing entries that the
+        queue took them.
+        """
         now = self._clock.now()
         async with passing_failures():
             rows = [_row(entry, now, queued_at=now) for entry in entries]
@@ -215,7 +217,7 @@ def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> Register
 
 
 def _state(row: PartnerAward, fate: _Fate, now: datetime) -> AwardState | None:
-    """The state of an award; None while no process has noted that it was sent."""
+    """The state of an award; None if it is neither decided nor on the queue, and no process is sending it."""
     known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
     if fate.posted_at is not None and fate.posted_fingerprint == row.fingerprint:
         return known._replace(

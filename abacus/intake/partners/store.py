@@ -85,8 +85,8 @@ class PartnerStore:
             await _add_key(connection, partner_id, key, partner.created_at)
 
     async def rotate(self, partner_id: str, key: NewKey, *, overlap: timedelta) -> datetime:
-        """Makes a new key, and returns it with the end of the overlap: until then the newest old key stays valid. Older
-        keys end now.
+        """Adds the new key, and returns the end of the overlap: until then the newest old key stays valid. Older keys
+        end now.
         """
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

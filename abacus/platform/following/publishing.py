@@ -1,5 +1,5 @@
-"""Publishing rows of the database on a topic: in order, at least once. Rows are marked as published after the broker
-has all of them, so a process that dies in between publishes them again, under the same ids.
+"""Publishes rows of the database on a topic: in order, at least once. Rows are marked as published after the broker has
+all of them, so a process that dies in between publishes them again, under the same ids.
 """
 
 from collections.abc import Sequence

@@ -63,8 +63,8 @@ class StreamPublisher:
             await self._started()
 
     async def close(self) -> None:
-        """Closes the producer. Messages without an acknowledgement are given up; their publisher has got an error or no
-        answer.
+        """Closes the producer. Messages without an acknowledgement are given up; no publisher was told that the broker
+        has them.
         """
         producer, self._producer = self._producer, None
         if producer is None:
