@@ -27,7 +27,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "asyncio": "time",  # of which only `sleep` is used
 }
 _WORDS: Final[Mapping[str, str]] = {
-    "for those who await its answers; `blocking.py` is generated from this file": "for those who wait for its answers",
+    "for asyncio; `blocking.py` is generated from this file": "that blocks until an answer comes",
     "by the tasks of a loop": "by threads",
 }
 

@@ -109,7 +109,7 @@ async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
     """The points of an award, from the same body; nothing is awarded."""
     entry = await entry_of(ask, *call_of(request), "quote")
     if entry.provisional:
-        raise Unavailable("tiers", "what the member's tier is cannot be read now")
+        raise Unavailable("tiers", "the member's tier cannot be read now")
     return answers.json_answer(answers.worth(entry.award))
 
 

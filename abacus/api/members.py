@@ -110,7 +110,7 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
     if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
     if query.as_of > backends.clock.now():
-        detail = "what will be is not known"
+        detail = "the future is not known"
         raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
     then = [each for each in await backends.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
     return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})

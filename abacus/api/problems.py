@@ -20,7 +20,7 @@ IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 MEDIA_TYPE: Final = "application/problem+json"
 _TYPES: Final = "/problems/"
 
-# Every type of problem: its slug, its usual status, and what to do about it. Served at /problems.
+# Every type of problem: its slug, its usual status, and its remedy. Served at /problems.
 KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
     "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
@@ -178,7 +178,7 @@ async def kinds() -> Mapping[str, Any]:
 
 @router.get("/{kind}")
 async def kind(kind: str) -> Mapping[str, Any]:
-    """What a type of problem means and what to do about it."""
+    """The meaning of a type of problem, and its remedy."""
     if kind not in KINDS:
         raise ApiProblem("not-found", "there is no problem of this type")
     status, title, remedy = KINDS[kind]
@@ -243,7 +243,7 @@ def problem_of_faults(faults: Sequence[Any], within: str) -> ApiProblem:
 
 
 _MOST_FAULTS: Final = 20
-_TAGS: Final = {"fixed", "computed"}  # which kind of award a body was taken for
+_TAGS: Final = {"fixed", "computed"}  # the kind of award that the body was read as
 
 
 def _invalid(errors: Sequence[FieldFault]) -> ApiProblem:
@@ -262,7 +262,7 @@ def _words(fault: Any) -> str:
 
 def _methods_of(request: Request) -> list[str]:
     """The methods of every route with this path: the route that refused the method knows only its own. A later path may
-    fit too, because a member's id may hold what looks like the end of one.
+    fit too, because a member's id may end like a path.
     """
     routes = [route for route in request.app.router.routes if isinstance(route, Route)]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]

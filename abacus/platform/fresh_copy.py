@@ -113,7 +113,7 @@ class FreshCopy(Generic[Row, Value]):
                 await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
 
     async def _pause(self, seconds: float) -> None:
-        """Until it is time to read again. The place where word of a change will cut the wait short."""
+        """Waits until it is time to read again. A notice of a change could end this wait early."""
         await asyncio.sleep(seconds)
 
     async def _read(self) -> None:

@@ -60,7 +60,7 @@ def head_revision() -> str | None:
 
 
 async def distribute(database_url: str) -> list[str]:
-    """Spread the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says, and returns the
+    """Spreads the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says, and returns the
     tables that were spread now.
 
     Each is spread by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` when there is

@@ -1,4 +1,4 @@
-"""Files that the wheel carries beside the code. In a checkout they are read from where they are kept."""
+"""Files that the wheel carries beside the code. In a checkout they are read from their own folders."""
 
 from pathlib import Path
 from typing import Final

@@ -42,7 +42,7 @@ class Statement:
 
 def columns(row_type: type[tuple[Any, ...]], table: str = "") -> str:
     """The fields of a named tuple, as the columns of a select, of that table where one is named: rows come back in the
-    order that its constructor takes.
+    order of its constructor.
     """
     prefix = f"{table}." if table else ""
     return ", ".join(prefix + field for field in _fields(row_type))

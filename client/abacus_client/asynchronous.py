@@ -1,4 +1,4 @@
-"""The client for those who await its answers; `blocking.py` is generated from this file."""
+"""The client for asyncio; `blocking.py` is generated from this file."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable

@@ -1,5 +1,5 @@
 # Generated from asynchronous.py by `python client/generate_sync.py`; changes belong there.
-"""The client for those who wait for its answers."""
+"""The client that blocks until an answer comes."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator

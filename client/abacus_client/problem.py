@@ -18,7 +18,7 @@ UNTYPED: Final = "about:blank"  # by RFC 9457: it is no more than its status say
 
 _MEDIA_TYPE: Final = "application/problem+json"
 _PASSING: Final = frozenset({429, 502, 503, 504})
-_SECONDS: Final = re.compile(r"[0-9]{1,9}")  # never a date: what sends one is not this API
+_SECONDS: Final = re.compile(r"[0-9]{1,9}")  # never a date: this API sends none
 
 
 @dataclass(frozen=True, slots=True)

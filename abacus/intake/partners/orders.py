@@ -24,7 +24,7 @@ LONGEST_HOLD_S: Final = 31 * 24 * 3600
 
 _MEMBER: Final = re.compile(ID_PATTERN)
 _PROGRAM: Final = re.compile(PROGRAM_PATTERN)
-_SEQ: Final = re.compile(r"[0-9]{1,18}")  # what a bigint holds for sure
+_SEQ: Final = re.compile(r"[0-9]{1,18}")  # any such number fits a bigint
 
 PointsToMove = Annotated[int, Field(strict=True, ge=1, le=MAX_POINTS)]
 Person = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,100}$", strip_whitespace=True)]

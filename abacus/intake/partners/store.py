@@ -143,7 +143,7 @@ def _partner(row: Sequence[Any]) -> Partner:
 async def _lock(connection: Connection, partner_id: str) -> None:
     """Raises `Refused` for an unknown partner."""
     if not await connection.fetchval(*_LOCK(partner_id=partner_id)):
-        raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
+        raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
 
 
 async def _add_key(connection: Connection, partner_id: str, key: NewKey, now: datetime) -> None:

@@ -37,8 +37,8 @@ _FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "
 class EmbeddedPostgres:
     """A Postgres server whose data stays in `data_dir` from one start to the next.
 
-    It listens on 127.0.0.1 only and trusts whoever connects: anyone with an account on this machine can read and
-    change the data, as the database's superuser. That is fit for a laptop or a build machine, not for a shared server.
+    It listens on 127.0.0.1 only and trusts every client: anyone with an account on this machine can read and change the
+    data, as the database's superuser. That is fit for a laptop or a build machine, not for a shared server.
 
     With `durable` off it is faster and good for tests only: a server that is killed forgets the commits of its last
     moments, and a crash of the machine may ruin the data.

@@ -71,7 +71,7 @@ class TopicWindow:
         self._start = start
         self._end = end
         self._silent_after_s = silent_after_s
-        self._open: dict[TopicPartition, int] = {}  # where each partition ends that is not read to its end yet
+        self._open: dict[TopicPartition, int] = {}  # the ends of the partitions that are not read to their end yet
         self._begun: set[TopicPartition] = set()
         self.ranges: dict[int, OffsetRange] = {}
 
@@ -103,7 +103,7 @@ class TopicWindow:
         firsts = await _first_since(consumer, partitions, self._start)
         held = [partition for partition in partitions if begins[partition] < ends[partition]]
         # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
-        # partitions are read from where they begin.
+        # partitions are read from their beginning.
         ever = await _first_since(consumer, held, _EPOCH) if held else {}
         keeps_times = not held or any(first is not None for first in ever.values())
         for partition in partitions:
@@ -162,8 +162,7 @@ def offsets_of(
     partitions: Sequence[TopicPartition], committed_offsets: Mapping[TopicPartition, OffsetAndMetadata]
 ) -> Mapping[int, int]:
     """The offsets by partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no
-    partition at all: it does so while the group's coordinator starts, and aiokafka does not tell the error that stands
-    beside.
+    partition at all: it does so while the group's coordinator starts, and aiokafka hides the error.
     """
     if not all(each in committed_offsets for each in partitions):
         raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")

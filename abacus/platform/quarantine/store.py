@@ -68,7 +68,7 @@ class _Row(NamedTuple):
         return HeldItem(item, self.status, self.set_aside_at, self.replayed_at, self.replays)
 
 
-# An item that comes back after a replay is held again; one that is set aside twice because of a crash changes nothing.
+# An item that comes back after a replay is held again; setting it aside twice because of a crash changes nothing.
 _ADD: Final = Statement(f"""
 insert into quarantine as q ({columns(_Row)})
 select u.* from {unnested(_Row)} order by u.id
@@ -116,7 +116,7 @@ class QuarantinePort(Protocol):
 
 
 class QuarantineStore:
-    """`QuarantinePort` on Postgres, and what a person does with the items."""
+    """`QuarantinePort` on Postgres, and the actions of a person on the items."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool

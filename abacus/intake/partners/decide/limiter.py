@@ -23,7 +23,7 @@ class RateLimiter:
         cost = 60.0 / per_minute
         full_at = max(now, self._full_at.get(partner_id, now))
         wait = full_at + cost - now - 60.0
-        if wait > 1e-6:  # noqa: PLR2004  # what adding up sixtieths leaves over
+        if wait > 1e-6:  # noqa: PLR2004  # the rounding error of adding sixtieths
             return Permit(per_minute, 0, math.ceil(full_at - now), max(1, math.ceil(wait)))
         full_at += cost
         self._full_at[partner_id] = full_at

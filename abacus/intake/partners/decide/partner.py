@@ -27,7 +27,7 @@ class Partner(NamedTuple):
     created_by: str
     disabled_at: datetime | None
     may_spend: bool = True  # spend, hold and capture members' points
-    may_adjust: bool = True  # add and take points in a person's name, and take back what others awarded
+    may_adjust: bool = True  # add and take points in a person's name, and take back awards of others
 
     @property
     def source(self) -> str:

@@ -102,7 +102,7 @@ class WebhookStore:
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if not await connection.fetchval(*_PARTNER_EXISTS(partner_id=partner_id)):
-                raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
+                raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
             statement = _SET(partner_id=partner_id, url=url, secret=secret, now=self._clock.now())
             return bool(await connection.fetchval(*statement))
 

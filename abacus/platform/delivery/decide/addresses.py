@@ -60,7 +60,7 @@ def checked_url(url: str, *, to_private: bool) -> str:
     if not parts.hostname or (port is not None and not 0 < port <= _LAST_PORT):
         raise Refused(f"{url!r}: an address of the form https://host/path is needed")
     if parts.username is not None or parts.fragment:
-        raise Refused(f"{url!r}: leave out user, password and what follows a #; the signature says who sends")
+        raise Refused(f"{url!r}: leave out user, password and what follows a #; the signature proves the sender")
     if not to_private and _is_address(parts.hostname) and not is_public(parts.hostname):
         raise Refused(f"{url!r}: {parts.hostname} is not an address of the public internet")
     return url
