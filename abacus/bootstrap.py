@@ -1,4 +1,4 @@
-"""The only place that knows how things are opened and closed: settings in, wired parts out, running workers."""
+"""The wiring: it alone reads settings, opens and closes connections, and runs workers."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ def require_addresses(services: Collection[Service], settings: Settings) -> None
 
 
 class Wiring:
-    """What a worker is made of. Everything that is opened is closed when the stack unwinds."""
+    """Opens the parts of a worker. Everything is closed when the stack unwinds."""
 
     def __init__(
         self, settings: Settings, stack: AsyncExitStack, group: asyncio.TaskGroup, health: Health, name: str
@@ -74,7 +74,7 @@ class Wiring:
         keeps_nothing: bool = False,
         within_s: float | None = None,
     ) -> Pool:
-        """For what it is given see `open_pool`."""
+        """For the arguments see `open_pool`."""
         url = self.settings.required("database_url")
         pool = await until_available(
             lambda: open_pool(url, size=size, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s),
@@ -89,14 +89,14 @@ class Wiring:
         return await self.entered(sqs_client(self.settings.sqs_endpoint_url, within_s=within_s))
 
     async def entered(self, opening: AbstractAsyncContextManager[Entered]) -> Entered:
-        """Open it, and close it when the worker ends."""
+        """Opens the resource, and closes it when the worker ends."""
         return await self._stack.enter_async_context(opening)
 
     async def queue(self, client: Client, name: str) -> SqsQueue:
         full_name = self.settings.queue_prefix + name
-        found = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
-        self.beside(_count_waiting(found))
-        return found
+        queue = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
+        self.beside(_count_waiting(queue))
+        return queue
 
     def publisher(self) -> StreamPublisher:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
@@ -104,14 +104,14 @@ class Wiring:
         return publisher
 
     def following(self, topic: str, group: str, handle: Handler, health: WorkerHealth) -> Run:
-        """Reads the topic as one of the group, whose name gets the prefix of the queues."""
+        """A reader of the topic in this group; the group's name gets the prefix of the queues."""
         reader = StreamReader(
             self.settings.required("kafka_bootstrap"), topic, f"{self.settings.queue_prefix}{group}", health
         )
         return lambda stop: reader.run(handle, stop)
 
     def beside(self, work: Coroutine[None, None, None]) -> None:
-        """Let it run until the worker ends, which it does when this fails."""
+        """Runs a task until the worker ends; the worker ends when the task fails."""
         self._stack.callback(self._group.create_task(work).cancel)
 
     def at_the_end(self, close: Callable[[], Awaitable[None]]) -> None:
@@ -139,7 +139,7 @@ class Wiring:
 
 
 async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event) -> None:
-    """Wire a worker and run it until `stop` is set. What it needs and does not find, it waits for."""
+    """Wires a worker and runs it until `stop` is set. Waits for services that are down."""
     try:
         async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
             run = await unless_stopped(wire(Wiring(settings, stack, group, health, name)), stop)
@@ -150,7 +150,7 @@ async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, 
 
 
 async def _count_waiting(queue: SqsQueue) -> None:
-    """Until cancelled: keep the queue's metric fresh."""
+    """Runs until cancelled: keeps the queue's metric fresh."""
     while True:
         with contextlib.suppress(Unavailable):
             await queue.waiting()

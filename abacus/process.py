@@ -1,4 +1,4 @@
-"""A process of workers: run them together, stop them together, and fail as a whole when one fails."""
+"""Runs the workers of a process: starts and stops them together, and fails as a whole when one fails."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from abacus.platform.settings import Settings
 log = structlog.get_logger(__name__)
 
 STOP_WITHIN_S: Final = 28.0
-_AT_THE_LATEST_S: Final = 29.5  # something does not even let itself be cut off; ending like kill -9 loses nothing
+_AT_THE_LATEST_S: Final = 29.5  # for a worker that ignores cancellation; ending like kill -9 loses nothing
 
 
 @contextlib.contextmanager
@@ -48,17 +48,17 @@ def stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
 
 
 def look_for_garbage_seldom() -> None:
-    """A batch is tens of thousands of values without a cycle among them, which Python's collector of cycles would go
-    through several times before they are gone by themselves.
+    """Makes garbage collection rare: a batch is tens of thousands of values without a cycle, and Python would search
+    them for cycles several times.
     """
-    gc.freeze()  # what is imported stays
+    gc.freeze()  # imported modules stay for good
     gc.set_threshold(20_000, 10, 10)
 
 
 async def run_workers(
     wires: Mapping[str, Wire], settings: Settings, health: Health, stop: asyncio.Event, *, health_port: int | None
 ) -> None:
-    """Until `stop` is set and every worker has ended, or one has failed. Raises what the failed one raised."""
+    """Runs until `stop` is set and every worker has ended, or one has failed. Raises the error of the failed one."""
     look_for_garbage_seldom()
     tasks = [
         asyncio.create_task(run_worker(name, wire, settings, health, stop), name=name) for name, wire in wires.items()
@@ -78,7 +78,7 @@ async def _until_stopped_or_failed(tasks: Iterable["asyncio.Task[None]"], stop: 
 
 
 async def _end(tasks: Iterable["asyncio.Task[None]"]) -> None:
-    """Wait for all to end by themselves; what takes too long is cut off, and its work is found again later."""
+    """Waits for all workers to end; one that takes too long is cut off, and its work is done again later."""
     _, late = await asyncio.wait(tasks, timeout=STOP_WITHIN_S)
     for task in late:
         log.warning("worker cut off", worker=task.get_name(), after_s=STOP_WITHIN_S)
@@ -86,6 +86,6 @@ async def _end(tasks: Iterable["asyncio.Task[None]"]) -> None:
     results = await asyncio.gather(*tasks, return_exceptions=True)
     for task, result in zip(tasks, results, strict=True):
         if isinstance(result, Exception):
-            if not isinstance(result, AbacusError):  # what it says is for the operator, and whoever runs this prints it
+            if not isinstance(result, AbacusError):  # its text is for the operator; the caller prints it
                 log.error("worker failed", worker=task.get_name(), exc_info=result)
             raise result

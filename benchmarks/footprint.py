@@ -26,7 +26,7 @@ from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.sqs.packing import pack_counting
@@ -137,7 +137,7 @@ class _Nowhere:
     async def connect(self) -> None:
         """There is always nobody."""
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         """They are encoded, and that is all."""
 
 

@@ -17,7 +17,7 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import POSTING_RESTARTS, total
 from abacus.platform.migrations import migrate
 from benchmarks.posting_rounds import BATCH, MEMBERS, award, ledger_pool, processes
@@ -75,7 +75,7 @@ class Reader:
     async def connect(self) -> None:
         """It is always there."""
 
-    async def publish(self, _topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, _topic: str, messages: Sequence[StreamMessage]) -> None:
         for message in messages:
             data = orjson.loads(message.value)["data"]
             self.gaps += data["seq"] != self._last.get(data["member_id"], 0) + 1

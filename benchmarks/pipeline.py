@@ -17,7 +17,7 @@ from abacus.cli.stack import make_ready
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings
 from benchmarks.report import Figure, rate
@@ -101,7 +101,7 @@ async def _peaks_under_load(
 async def _send(settings: Settings, transactions: int) -> None:
     publisher = StreamPublisher(settings.required("kafka_bootstrap"))
     try:
-        messages = [Message(sent.key, sent.value) for sent in stream(transactions)]
+        messages = [StreamMessage(sent.key, sent.value) for sent in stream(transactions)]
         for start in range(0, len(messages), 1000):
             await publisher.publish(settings.transactions_topic, messages[start : start + 1000])
     finally:

@@ -21,7 +21,7 @@ from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from benchmarks.pipeline import environment
@@ -114,16 +114,16 @@ async def _fill(settings: Settings, pool: Pool, first: int, last: int) -> None:
             async with pool.acquire() as connection, connection.transaction():
                 for table, records in (("claim", [claim for claim, _ in posted]), ("transfer", [t for _, t in posted])):
                     await connection.copy_records_to_table(table, records=records, columns=records[0]._fields)
-            events = [Message(transfer.member_id.encode(), encode_event(transfer)) for _, transfer in posted]
+            events = [StreamMessage(transfer.member_id.encode(), encode_event(transfer)) for _, transfer in posted]
             await publisher.publish(settings.points_topic, events)
     finally:
         await publisher.close()
 
 
-def _message(number: int) -> Message:
+def _message(number: int) -> StreamMessage:
     member = f"m{number:08}"
     transaction = {**BOB, "transaction_id": f"T-{number}", "member_id": member}
-    return Message(member.encode(), json.dumps(transaction).encode())
+    return StreamMessage(member.encode(), json.dumps(transaction).encode())
 
 
 def _posted(transaction: Completed) -> tuple[Claim, Transfer]:

@@ -27,13 +27,13 @@ _NAMES: Final[Mapping[str, str]] = {
     "asyncio": "time",  # of which only `sleep` is used
 }
 _WORDS: Final[Mapping[str, str]] = {
-    "for those who await its answers; `blocking.py` is generated from this file": "for those who wait for its answers",
+    "for asyncio; `blocking.py` is generated from this file": "that blocks until an answer comes",
     "by the tasks of a loop": "by threads",
 }
 
 
 def blocking(source: str) -> str:
-    """The source without its `async` and `await`, and with the names of what blocks."""
+    """The source without its `async` and `await`, and with the names of the blocking counterparts."""
     return _HEADER + _tidied(tokenize.untokenize(_changed(source)))
 
 

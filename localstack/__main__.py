@@ -1,7 +1,7 @@
 """Kafka, SQS and Postgres as they run in production, on a laptop and without Docker: `make services`.
 
-Run as `python -m localstack start|stop|status`. What they keep is in `.abacus/services/`; other ports than the usual
-ones come from `ABACUS_SERVICES_KAFKA_PORT`, `…_KAFKA_CONTROLLER_PORT`, `…_SQS_PORT` and `…_POSTGRES_PORT`.
+Run as `python -m localstack start|stop|status`. Their data is in `.abacus/services/`; other ports than the usual ones
+come from `ABACUS_SERVICES_KAFKA_PORT`, `…_KAFKA_CONTROLLER_PORT`, `…_SQS_PORT` and `…_POSTGRES_PORT`.
 """
 
 import argparse
@@ -22,7 +22,9 @@ _ENVIRONMENT: Final = HOME / "env"
 
 
 def start() -> int:
-    """Start what does not run yet, wait until all can be used, and print the settings. Again does no harm."""
+    """Starts the services that do not run yet, waits until all can be used, and prints the settings. Starting twice
+    does no harm.
+    """
     ports = _ports()
     missing = [service for service in SERVICES if service.daemon.process() is None]
     known = _ENVIRONMENT.read_text(encoding="utf-8") if _ENVIRONMENT.exists() else None
@@ -49,7 +51,7 @@ def stop_all() -> int:
 
 
 def status() -> int:
-    """What runs; 1 unless everything does."""
+    """Prints which services run; returns 1 unless all do."""
     processes = {service.daemon.name: service.daemon.process() for service in SERVICES}
     for name, process in processes.items():
         sys.stdout.write(f"{name:10} {f'process {process.pid}' if process else 'stopped'}\n")
@@ -57,21 +59,23 @@ def status() -> int:
 
 
 def _ports() -> Ports:
-    asked: dict[str, int] = {}
+    chosen: dict[str, int] = {}
     for name in Ports._fields:
         setting = f"ABACUS_SERVICES_{name.upper()}_PORT"
         if value := os.environ.get(setting):
             if not value.isdecimal():
                 raise Refused(f"{setting}: a port is needed, not {value!r}")
-            asked[name] = int(value)
-    return Ports(**asked)
+            chosen[name] = int(value)
+    return Ports(**chosen)
 
 
 def _refuse_taken_ports(service: Service, ports: Ports) -> None:
     for name in service.ports:
         port: int = getattr(ports, name)
         with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else what just ended still seems to be there
+            probe.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # else a port that was just freed still seems taken
             try:
                 probe.bind((HOST, port))
             except (OSError, OverflowError) as error:

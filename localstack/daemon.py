@@ -1,4 +1,4 @@
-"""A program that runs on after the one that started it, until it is stopped by its pid file."""
+"""Programs that outlive their starter and are stopped by their pid files."""
 
 import os
 import signal
@@ -20,10 +20,11 @@ _TAIL_BYTES = 2_000
 
 
 class Daemon:
-    """What runs in `home`, where its pid and its log stand too. Its command line has to name `home`.
+    """A program that runs in the directory `home`, with its pid and log files there. Its command line has to name
+    `home`.
 
-    Process ids are used again. Only a process whose command line names `home` is taken for the one that the pid file
-    means, so nothing else is ever stopped.
+    Process ids are used again. A process counts as the one of the pid file only if its command line names `home`, so
+    nothing else is ever stopped.
     """
 
     def __init__(self, name: str, home: Path, stop_signal: signal.Signals = signal.SIGTERM) -> None:
@@ -42,7 +43,7 @@ class Daemon:
             return None
 
     def start(self, command: Sequence[str], *, user: int | None = None, group: int | None = None) -> None:
-        """Run it in a session of its own, so that neither a Ctrl-C nor the end of the terminal reaches it."""
+        """Runs it in a session of its own, so that neither a Ctrl-C nor the end of the terminal reaches it."""
         with self.log.open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  # the command comes from services.py
                 command,
@@ -56,7 +57,7 @@ class Daemon:
                 extra_groups=None if group is None else [],
             )
         self._pid_file.write_text(f"{process.pid}\n", encoding="ascii")
-        # For a moment it has no command line: it is loaded first. Who looked then would take it for another process.
+        # For a moment it has no command line: it is loaded first. A look at it then would take it for another process.
         deadline = time.monotonic() + _LOADED_WITHIN_SECONDS
         while process.poll() is None and self.process() is None and time.monotonic() < deadline:
             time.sleep(_LOADED_WITHIN_SECONDS / 1000)
@@ -70,14 +71,14 @@ class Daemon:
         self._pid_file.unlink(missing_ok=True)
 
     def ask_to_end(self, process: psutil.Process) -> None:
-        """Send the signal on which it puts its house in order."""
+        """Sends the signal for an orderly end."""
         _send(process, self._stop_signal)
 
 
 def stop(daemons: Iterable[Daemon]) -> None:
-    """Stop them all at once: ask, wait, and kill what is left."""
-    asked = [(daemon, daemon.process()) for daemon in daemons]
-    running = [(daemon, process) for daemon, process in asked if process is not None]
+    """Stops all of them at once: asks, waits, and kills those that remain."""
+    processes = [(daemon, daemon.process()) for daemon in daemons]
+    running = [(daemon, process) for daemon, process in processes if process is not None]
     for daemon, process in running:
         daemon.ask_to_end(process)
     if not _all_ended([process for _, process in running], within_s=_STOP_SECONDS):
@@ -86,7 +87,7 @@ def stop(daemons: Iterable[Daemon]) -> None:
         if not _all_ended([process for _, process in running], within_s=_KILL_SECONDS):
             names = ", ".join(daemon.name for daemon, process in running if not _ended(process))
             raise Unavailable(names, "cannot be stopped")
-    for daemon, _ in asked:
+    for daemon, _ in processes:
         daemon.forget()
 
 
@@ -105,8 +106,8 @@ def _all_ended(processes: Sequence[psutil.Process], *, within_s: float) -> bool:
 
 
 def _ended(process: psutil.Process) -> bool:
-    """Whether all that it held is free. One without a parent to take note of its end counts, one about to end does not:
-    its command line is gone before its ports are.
+    """Whether the process has freed its files and ports. A zombie has ended; a process about to end has not: its
+    command line is gone before its ports are.
     """
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE

@@ -41,7 +41,7 @@ def _fetch(profile: str, target: Path) -> None:
 
 
 def program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise Refused(f"there is no `{name}` on the path: Kafka and ElasticMQ need Java 17 or newer, and Maven")
-    return found
+    return path

@@ -1,4 +1,4 @@
-"""The services of `make services` for those that need them: started when they do not run, left as they were found."""
+"""Starts the services of `make services` for a block if none of them runs, and stops them again after it."""
 
 import asyncio
 import subprocess
@@ -13,7 +13,7 @@ from localstack.services import HOME, SERVICES
 
 
 class Services(NamedTuple):
-    """Where they listen."""
+    """The addresses of the services."""
 
     database_url: str
     sqs_endpoint_url: str
@@ -25,7 +25,7 @@ class Services(NamedTuple):
 
 @asynccontextmanager
 async def running_services() -> AsyncIterator[Services]:
-    """Raises `Unavailable` when they cannot be started; what `make services` says of that is on standard error."""
+    """Raises `Unavailable` when they cannot be started; the output of `make services` is on standard error."""
     were_there = {service.daemon.name for service in SERVICES if service.daemon.process() is not None}
     try:
         if len(were_there) < len(SERVICES):
@@ -37,7 +37,7 @@ async def running_services() -> AsyncIterator[Services]:
 
 
 def addresses(exports: str) -> Services:
-    """As `make services` wrote them, to be sourced by a shell."""
+    """Reads the addresses that `make services` wrote for a shell."""
     told = dict(word.partition("=")[::2] for word in exports.split() if "=" in word)
     return Services(*(told[f"ABACUS_{name.upper()}"] for name in Services._fields))
 

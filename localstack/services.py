@@ -1,4 +1,4 @@
-"""The three services: how each is configured, started, and found ready. All listen on loopback."""
+"""The three services: their configuration, start and readiness check. All listen on loopback."""
 
 import asyncio
 import signal
@@ -71,7 +71,7 @@ POSTGRES_OF_A_LEDGER: Final = {"shared_buffers": "1GB", "max_wal_size": "8GB", "
 
 
 class Ports(NamedTuple):
-    """Where each of them listens."""
+    """The ports of the services."""
 
     kafka: int = 19092
     kafka_controller: int = 19093
@@ -88,7 +88,7 @@ class Ports(NamedTuple):
 
 
 class Service(NamedTuple):
-    """A daemon, the names of its ports, how it is started, and a use that raises `Unavailable` until it is ready."""
+    """A daemon, the names of its ports, its start, and a check that raises `Unavailable` until it is ready."""
 
     daemon: Daemon
     ports: Sequence[str]
@@ -150,10 +150,10 @@ def start_postgres(daemon: Daemon, ports: Ports) -> None:
 
 
 def distribution_postgres() -> Path | None:
-    """The programs of the newest Postgres that the system has; None if the wheel's are to be used."""
-    found = {int(path.parent.name): path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin")}
-    if found and max(found) >= OLDEST_POSTGRES and (found[max(found)] / "initdb").exists():
-        return found[max(found)]
+    """The programs of the newest Postgres of the system; None if the wheel's shall be used."""
+    versions = {int(path.parent.name): path for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin")}
+    if versions and max(versions) >= OLDEST_POSTGRES and (versions[max(versions)] / "initdb").exists():
+        return versions[max(versions)]
     return None
 
 
@@ -173,7 +173,7 @@ SERVICES: Final = (
 
 
 async def ready(service: Service, ports: Ports) -> None:
-    """Returns when it can be used. Raises `Unavailable` with the end of its log."""
+    """Returns when the service can be used. Raises `Unavailable` with the end of its log."""
     daemon = service.daemon
     try:
         async with asyncio.timeout(_READY_SECONDS):

@@ -1,4 +1,4 @@
-"""One file per process: what each worker is made of, and the services that it needs."""
+"""One file per worker: its wiring, and the services that it needs."""
 
 import importlib
 from collections.abc import Iterable
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 # In the order of a transaction's way. The demo, the crash points and the benchmarks run the pipeline alone.
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
-FOLLOWERS: Final = ("tierkeeper", "notifier")  # what follows from the points stream
+FOLLOWERS: Final = ("tierkeeper", "notifier")  # the followers of the points stream
 WORKERS: Final = (*PIPELINE, *FOLLOWERS, "api", "webhooks")
 
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":
-    """What to run, by name. A worker is loaded only now, and the others not at all: a process holds what it runs."""
+    """The workers to run, by name. Only their modules are loaded."""
     return {name: _module(name).wire for name in dict.fromkeys(names)}
 
 
 def needs(names: Iterable[str]) -> "frozenset[Service]":
-    """The services of these workers together."""
+    """All services that these workers need."""
     return frozenset().union(*(_module(name).NEEDS for name in names))
 
 
 def check(names: Iterable[str], settings: "Settings") -> None:
-    """What these workers can say of their settings before they start. Raises `Refused` with one line."""
+    """Checks the settings of these workers before they start. Raises `Refused` with one line."""
     if "notifier" in names:
         from workers import notifier  # noqa: PLC0415  # as above
 

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from abacus.api.app import api_app, starting_app
-from abacus.api.parts import Parts
+from abacus.api.backends import Backends
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
@@ -40,7 +40,7 @@ _PROBE_WITHIN_S: Final = 2.0
 
 
 class _Entrance:
-    """Probes are answered from the start, everything else from when its parts are there."""
+    """Answers probes from the start, and all other requests once the API is wired."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -57,23 +57,23 @@ async def wire(wiring: Wiring) -> Run:
         serving = asyncio.ensure_future(serve(entrance, listener, stop))
         is_open = asyncio.Event()
         try:
-            parts = await unless_stopped(_parts(wiring, is_open), stop)
-            if parts is not None:
-                entrance.app = api_app(parts)
+            backends = await unless_stopped(_backends(wiring, is_open), stop)
+            if backends is not None:
+                entrance.app = api_app(backends)
                 is_open.set()
             await serving
-            if parts is not None:
-                await parts.award_intake.close()
-                await parts.movement_batcher.close()
+            if backends is not None:
+                await backends.award_intake.close()
+                await backends.movement_batcher.close()
                 with contextlib.suppress(Unavailable):
-                    await parts.directory.note_use()
+                    await backends.directory.note_use()
         finally:
             serving.cancel()
 
     return run
 
 
-async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
+async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     # Reading finds everything by key too, also in tables that grow faster than their statistics.
     opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
     pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
@@ -90,7 +90,7 @@ async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
     wiring.beside(directory.keep_noting_use())
     wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
-    return Parts(
+    return Backends(
         clock=wiring.clock,
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
@@ -109,7 +109,7 @@ async def _parts(wiring: Wiring, is_open: asyncio.Event) -> Parts:
 
 
 async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:
-    """Ready means that awards are accepted: that takes the queue, and does without the database for a while."""
+    """Ready means that awards are accepted: this needs the queue, and does without the database for a while."""
     await is_open.wait()
     while True:
         try:
@@ -125,5 +125,5 @@ async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_op
         except (Unavailable, TimeoutError) as error:
             wiring.process_health.miss("database", str(error) or "no answer in time")
         else:
-            wiring.process_health.found("database")
+            wiring.process_health.regained("database")
         await asyncio.sleep(_PROBE_EVERY_S)

@@ -1,4 +1,4 @@
-"""Takes from members what lapsed with a month's end, and lets go of holds whose time is over."""
+"""Takes points that lapsed with a month's end, and releases holds whose time is over."""
 
 from typing import Final
 

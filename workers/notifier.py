@@ -1,4 +1,4 @@
-"""Tells members what became of their points and their tier: from the points and tiers streams to the channels."""
+"""Sends members messages about their points and tier: from the points and tiers streams to the channels."""
 
 import random
 from collections.abc import Iterator
@@ -37,15 +37,15 @@ _NEEDED: Final[dict[ChannelName, tuple[Required, ...]]] = {
 }
 
 
-class Plan(NamedTuple):
-    """How members are told, checked."""
+class NotifierPlan(NamedTuple):
+    """The checked settings of the notifier."""
 
     channels: tuple[ChannelName, ...]
     rates: Rates
     templates: Templates
 
 
-def plan_of(settings: Settings) -> Plan:
+def plan_of(settings: Settings) -> NotifierPlan:
     """Raises `Refused` with one line that names the setting, or the template."""
     channels = tuple(dict.fromkeys(ChannelName(name.strip()) for name in settings.notify_channels.split(",")))
     for channel in channels:
@@ -57,7 +57,7 @@ def plan_of(settings: Settings) -> Plan:
             checked_url(settings.required("notify_webhook_url"), to_private=settings.webhooks_to_private)
     with _naming("notify_rates"):
         rates = read_rates(settings.notify_rates)
-    return Plan(channels, rates, templates_of(settings))
+    return NotifierPlan(channels, rates, templates_of(settings))
 
 
 def templates_of(settings: Settings) -> Templates:

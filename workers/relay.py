@@ -1,4 +1,4 @@
-"""Publishes what is posted on the points stream, and the seals of the ledger with it."""
+"""Publishes transfers and seals of the ledger on the points stream."""
 
 from typing import Final
 

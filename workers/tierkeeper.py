@@ -1,4 +1,4 @@
-"""Keeps members' tiers by the points that they earn, and tells of every change on the tiers stream."""
+"""Keeps members' tiers by the points that they earn, and publishes every change on the tiers stream."""
 
 from typing import Final
 

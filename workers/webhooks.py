@@ -1,4 +1,4 @@
-"""Tells partners what became of their awards: from the points stream and the rejections to their webhooks."""
+"""Sends partners the outcome of their awards: from the points stream and the rejections to their webhooks."""
 
 import random
 from typing import Final

@@ -1,1 +1,1 @@
-"""The HTTP face: health and metrics of every worker."""
+"""The HTTP API for partners, and the health and metrics of every worker."""

@@ -1,4 +1,4 @@
-"""Points that a person adds or takes, and the second person who agrees."""
+"""The routes by which a person adds or takes points, and a second person agrees."""
 
 from typing import Annotated, Final
 from uuid import UUID
@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import AdjustmentAnswer, AdjustmentsAnswer, MoveAnswer
 from abacus.api.auth import Call, call_of
-from abacus.api.awards import idempotency_key_of
+from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
 from abacus.api.moves import KEY_HEADER, MemberId, declined, described, posted, target_for
 from abacus.api.problems import ApiProblem, documented
@@ -25,7 +26,7 @@ router = APIRouter(prefix="/v1", tags=["adjustments"])
 
 
 class Approval(BaseModel):
-    """Who agrees: not the person who asked."""
+    """The person who agrees; not the one who made the adjustment."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"actor": "ben@acme.example"}]})
 
@@ -33,7 +34,7 @@ class Approval(BaseModel):
 
 
 class Rejection(BaseModel):
-    """Who does not agree, and why."""
+    """The person who does not agree, and the reason."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"actor": "ben@acme.example", "reason": "No such complaint"}]}
@@ -54,8 +55,8 @@ _REJECTION: Final[TypeAdapter[Rejection]] = TypeAdapter(Rejection)
     summary="Adjust a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are adjusted"},
-        202: {"model": answers.AdjustmentAnswer, "description": "It waits for a second person"},
+        201: {"model": MoveAnswer, "description": "They are adjusted"},
+        202: {"model": AdjustmentAnswer, "description": "It waits for a second person"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=AdjustmentOrder),
@@ -68,9 +69,9 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _ORDER)
     target = await target_for(call, member_id, order, may_open=True)
-    asked = adjustment_of(order, target, key, call.partner.source, call.parts.clock.now())
+    proposed = adjustment_of(order, target, key, call.partner.source, call.backends.clock.now())
     try:
-        outcome = await call.parts.adjustments.ask(asked, call.partner.partner_id)
+        outcome = await call.backends.adjustments.ask(proposed, call.partner.partner_id)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     if isinstance(outcome, Requested):
@@ -83,13 +84,13 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     "/adjustments",
     summary="Adjustments that need, or needed, a second person",
     response_class=Response,
-    responses={200: {"model": answers.AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
+    responses={200: {"model": AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
 )
 async def adjustments(request: Request, status: Annotated[Step | None, Query()] = None) -> Response:
-    """Those of the countries that are open to you, a thousand at most."""
+    """The adjustments in the countries that are open to you, a thousand at most."""
     call = _adjuster(request)
-    found = await call.parts.adjustments.all(status, call.partner.countries)
-    return answers.json_answer({"adjustments": [answers.adjustment(each) for each in found]})
+    adjustments = await call.backends.adjustments.all(status, call.partner.countries)
+    return answers.json_answer({"adjustments": [answers.adjustment(each) for each in adjustments]})
 
 
 @router.post(
@@ -98,23 +99,25 @@ async def adjustments(request: Request, status: Annotated[Step | None, Query()] 
     summary="Approve an adjustment",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "It is posted"},
+        201: {"model": MoveAnswer, "description": "It is posted"},
         **documented(403, 404, 409, 415, 422),
     },
     openapi_extra=described(body=Approval),
 )
 async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """As the second person. It is posted at once; asked again by the same person, the first answer comes again."""
+    """Approve as the second person. The adjustment is posted at once; a repetition by the same person gets the first
+    answer.
+    """
     call = _adjuster(request)
     approval = await read_body(request, _APPROVAL)
-    found = await _open_to(call, adjustment_id)
-    if found.status == Step.POSTED and found.decided_by == approval.actor:
-        claim = await call.parts.ledger.claim(found.key)
-        transfer = await call.parts.ledger.transfer(claim) if claim is not None else None
+    adjustment = await _open_to(call, adjustment_id)
+    if adjustment.status == Step.POSTED and adjustment.decided_by == approval.actor:
+        claim = await call.backends.ledger.claim(adjustment.key)
+        transfer = await call.backends.ledger.transfer(claim) if claim is not None else None
         if transfer is not None:
             return answers.json_answer(answers.moved(transfer), 201, {"Idempotency-Replayed": "true"})
     try:
-        _, moved = await call.parts.adjustments.approve(adjustment_id, approval.actor)
+        _, moved = await call.backends.adjustments.approve(adjustment_id, approval.actor)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     except (Declined, SetAside) as fault:
@@ -127,18 +130,18 @@ async def approve(adjustment_id: Annotated[UUID, Path()], request: Request) -> R
     summary="Reject an adjustment",
     response_class=Response,
     responses={
-        200: {"model": answers.AdjustmentAnswer, "description": "It is rejected"},
+        200: {"model": AdjustmentAnswer, "description": "It is rejected"},
         **documented(403, 404, 409, 415, 422),
     },
     openapi_extra=described(body=Rejection),
 )
 async def reject(adjustment_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """Nothing is posted."""
+    """Reject the adjustment: nothing is posted."""
     call = _adjuster(request)
     rejection = await read_body(request, _REJECTION)
     await _open_to(call, adjustment_id)
     try:
-        rejected = await call.parts.adjustments.reject(adjustment_id, rejection.actor, rejection.reason)
+        rejected = await call.backends.adjustments.reject(adjustment_id, rejection.actor, rejection.reason)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     return answers.json_answer(answers.adjustment(rejected))
@@ -152,7 +155,7 @@ def _adjuster(request: Request) -> Call:
 
 
 async def _open_to(call: Call, adjustment_id: UUID) -> Requested:
-    found = await call.parts.adjustments.find(adjustment_id)
-    if found is None or not call.partner.may_award_in(found.country):
+    adjustment = await call.backends.adjustments.find(adjustment_id)
+    if adjustment is None or not call.partner.may_award_in(adjustment.country):
         raise ApiProblem("not-found", "no such adjustment is open to you")
-    return found
+    return adjustment

@@ -7,11 +7,11 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp
 
 from abacus import __version__
-from abacus.api import adjustments, awards, members, moves, preferences, problems
+from abacus.api import adjustments, award_batches, awards, members, moves, preferences, problems
 from abacus.api.auth import Guard
+from abacus.api.backends import Backends
 from abacus.api.front import Front
 from abacus.api.health import health_routes
-from abacus.api.parts import Parts
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 
@@ -26,7 +26,7 @@ _KEY_SCHEME: Final = {"type": "http", "scheme": "bearer", "description": "The pa
 
 
 def starting_app(health: Health) -> ASGIApp:
-    """What answers until the API's parts are there: probes, and to everything else to come again."""
+    """The application while the API starts: it answers probes, and tells other callers to come again."""
     app = FastAPI(openapi_url=None)
     problems.install(app)
     app.router.routes.extend(health_routes(health))
@@ -38,12 +38,13 @@ def starting_app(health: Health) -> ASGIApp:
     return Front(app)
 
 
-def api_app(parts: Parts) -> ASGIApp:
+def api_app(backends: Backends) -> ASGIApp:
     app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None, redirect_slashes=False)
     problems.install(app)
     # In one list: routers inside routers are searched one after the other for each request.
     for router in (
         awards.router,
+        award_batches.router,
         moves.router,
         adjustments.router,
         preferences.router,
@@ -51,7 +52,7 @@ def api_app(parts: Parts) -> ASGIApp:
         problems.router,
     ):
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(health_routes(parts.health))
+    app.router.routes.extend(health_routes(backends.health))
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -66,4 +67,4 @@ def api_app(parts: Parts) -> ASGIApp:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way of changing the document
-    return Front(Guard(app, parts))
+    return Front(Guard(app, backends))

@@ -1,4 +1,4 @@
-"""Who is asking: the key, the rate limit and, where the partner signs, the signature.
+"""Authentication: the key, the rate limit and, where the partner signs, the signature.
 
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
-from abacus.api.parts import Parts
+from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem, problem_of
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.partner import Partner
@@ -30,24 +30,24 @@ _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
 class Call(NamedTuple):
-    """A request of a partner, with what it takes to answer it."""
+    """The partner of a request, and the backends for answering it."""
 
     partner: Partner
-    parts: Parts
+    backends: Backends
 
 
 def call_of(request: Request) -> Call:
-    """Who makes this request."""
+    """The partner and the backends of this request."""
     call: Call = request.scope["state"]["call"]
     return call
 
 
 class Guard:
-    """Lets partners through to what is theirs, and everyone to the rest."""
+    """Lets partners through to the routes for partners, and everyone to the open routes."""
 
-    def __init__(self, app: FastAPI, parts: Parts) -> None:
+    def __init__(self, app: FastAPI, backends: Backends) -> None:
         self._app = app
-        self._parts = parts
+        self._backends = backends
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
@@ -63,7 +63,7 @@ class Guard:
                 scope["route"] = self._route(scope)  # for the metrics: nobody else looks for it now
                 await problem.response(scope["state"]["request_id"])(scope, receive, send)
                 return
-            scope["state"]["call"] = Call(partner, self._parts)
+            scope["state"]["call"] = Call(partner, self._backends)
         await self._app(scope, receive, send)
 
     def _route(self, scope: Scope) -> BaseRoute | None:
@@ -74,10 +74,10 @@ class Guard:
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
-        partner = await self._parts.directory.find(key.strip())
+        partner = await self._backends.directory.find(key.strip())
         if partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
-        permit = self._parts.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
+        permit = self._backends.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
         answer_headers["ratelimit-limit"] = str(permit.limit)
         answer_headers["ratelimit-remaining"] = str(permit.remaining)
         answer_headers["ratelimit-reset"] = str(permit.reset_s)
@@ -90,7 +90,7 @@ class Guard:
         return partner
 
     async def _signed(self, secret: str, scope: Scope, headers: Mapping[str, str], receive: Receive) -> Receive:
-        """What gives the body again that the signature was checked for. Raises `ApiProblem`."""
+        """Checks the signature, and returns a `receive` that gives the checked body again. Raises `ApiProblem`."""
         try:
             body = await Request(scope, receive).body()
         except HTTPException:
@@ -105,7 +105,7 @@ class Guard:
             headers.get(SIGNATURE_HEADER.lower()),
         )
         try:
-            check_signature(secret, signed, self._parts.clock.now())
+            check_signature(secret, signed, self._backends.clock.now())
         except BadSignature as error:
             raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None
         given = False

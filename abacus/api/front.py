@@ -1,4 +1,6 @@
-"""What every request passes through: an id, a limit on its body, a count, and an answer even to what went wrong."""
+"""The outermost layer of the API: it gives each request an id, limits its body, counts it, and answers even after a
+crash.
+"""
 
 import re
 import secrets
@@ -67,7 +69,7 @@ def _declared(headers: dict[bytes, bytes]) -> int:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """A body that is sent without its length is cut off where it becomes too long."""
+    """A `receive` that cuts off a body without a declared length once it is too long."""
     seen = 0
 
     async def bounded() -> Message:

@@ -10,12 +10,12 @@ from abacus.platform.health import Health
 
 
 def health_app(health: Health) -> Starlette:
-    """Nothing but the routes that probes ask."""
+    """An application with the routes for probes alone."""
     return Starlette(routes=health_routes(health))
 
 
 def health_routes(health: Health) -> list[BaseRoute]:
-    """`/healthz` says that the process lives, `/readyz` whether each worker can work and if not what it waits for."""
+    """`/healthz` says that the process lives; `/readyz` whether each worker can work, and else the reason."""
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "alive"})

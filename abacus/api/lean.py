@@ -1,7 +1,7 @@
 """Routes that read their JSON body themselves.
 
-FastAPI makes the OpenAPI document of such a route from its signature, as of every other; what it does to fill that
-signature took a third of each request.
+FastAPI makes the OpenAPI document of such a route from its signature, as of every other; filling that signature by
+FastAPI took a third of each request.
 """
 
 import inspect
@@ -21,18 +21,18 @@ _JSON: Final = "application/json"
 
 
 class LeanRoute(APIRoute):
-    """For endpoints that take the request, parts of the path and at most one body. What else they need they read from
-    the request; an endpoint with parameters of another kind is left to FastAPI.
+    """For endpoints that take the request, parts of the path and at most one body, and read headers from the request;
+    an endpoint with other parameters is left to FastAPI.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        asked = self.dependant
-        if len(asked.body_params) > 1 or asked.query_params or asked.header_params:
+        signature = self.dependant
+        if len(signature.body_params) > 1 or signature.query_params or signature.header_params:
             return super().get_route_handler()
         endpoint = self.endpoint
         declared = inspect.signature(endpoint).parameters
-        parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.path_params}
-        bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in asked.body_params}
+        parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.path_params}
+        bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.body_params}
 
         async def handle(request: Request) -> Response:
             given = {name: _part(request, name, reader) for name, reader in parts.items()}
@@ -45,7 +45,7 @@ class LeanRoute(APIRoute):
 
 
 def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
-    """Of the path. Raises `ApiProblem`."""
+    """A value of the path. Raises `ApiProblem`."""
     try:
         return reader.validate_python(request.path_params[name])
     except ValidationError as error:
@@ -53,7 +53,7 @@ def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
 
 
 async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:
-    """The body. Raises `ApiProblem`."""
+    """The body of the request. Raises `ApiProblem`."""
     content = await request.body()
     if content and not _is_json(request.headers.get("content-type", "")):
         raise ApiProblem("unsupported-media-type")

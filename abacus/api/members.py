@@ -1,4 +1,4 @@
-"""Members: their accounts, and what changed them."""
+"""The routes of members: their accounts, transfers and lots."""
 
 import base64
 import binascii
@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.auth import call_of
-from abacus.api.parts import Parts
+from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem, FieldFault, documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
@@ -26,8 +27,8 @@ _FROM_THE_NEWEST: Final = 2**62
 router = APIRouter(prefix="/v1/members", tags=["members"])
 
 
-class Page(BaseModel):
-    """Which part of a member's transfers is asked for."""
+class PageQuery(BaseModel):
+    """The query parameters for a page of a member's transfers or lots."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -43,26 +44,26 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     "/{member_id:path}/transfers",  # an id may hold a slash; so this route comes before the next
     summary="What changed a member's points",
     response_class=Response,
-    responses={200: {"model": answers.TransfersAnswer, "description": "A page"}, **documented(404, 422)},
+    responses={200: {"model": TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def transfers(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
-    """The newest first. Follow `next` for the page after."""
+async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
+    """The transfers, the newest first. Follow `next` for the page after."""
     holdings = await _holdings(member_id, *call_of(request))
-    programs = [held.account.program for held in holdings if asked.program in {None, held.account.program}]
+    programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
-    for name, seq in _positions(asked.cursor).items():
+    for name, seq in _positions(query.cursor).items():
         if name in below:
             below[name] = seq
-    found = await call_of(request).parts.ledger.history(member_id, below, asked.limit + 1)
-    page = found[: asked.limit]
+    listed = await call_of(request).backends.ledger.history(member_id, below, query.limit + 1)
+    page = listed[: query.limit]
     for each in page:
         below[each.program] = each.seq
-    following = _cursor(below) if len(found) > asked.limit else None
+    following = _cursor(below) if len(listed) > query.limit else None
     return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
 
 
-class When(BaseModel):
-    """As of when a member is asked for."""
+class AsOfQuery(BaseModel):
+    """The query parameter for a past time."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,23 +74,23 @@ class When(BaseModel):
     "/{member_id:path}/lots",
     summary="What remains of a member's points, award by award",
     response_class=Response,
-    responses={200: {"model": answers.LotsAnswer, "description": "A page"}, **documented(404, 422)},
+    responses={200: {"model": LotsAnswer, "description": "A page"}, **documented(404, 422)},
 )
-async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Query()]) -> Response:
+async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
     `next` for the page after.
     """
     holdings = await _holdings(member_id, *call_of(request))
-    programs = sorted(held.account.program for held in holdings if asked.program in {None, held.account.program})
-    after = _positions(asked.cursor)
-    found: list[Remaining] = []
+    programs = sorted(held.account.program for held in holdings if query.program in {None, held.account.program})
+    after = _positions(query.cursor)
+    remaining: list[Remaining] = []
     for program in programs:
-        if len(found) <= asked.limit:
-            room = asked.limit + 1 - len(found)
-            found += await call_of(request).parts.ledger.lots(member_id, program, after.get(program, 0), room)
-    page = found[: asked.limit]
+        if len(remaining) <= query.limit:
+            room = query.limit + 1 - len(remaining)
+            remaining += await call_of(request).backends.ledger.lots(member_id, program, after.get(program, 0), room)
+    page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
-    following = _cursor(reached) if len(found) > asked.limit else None
+    following = _cursor(reached) if len(remaining) > query.limit else None
     shown = [answers.lot(member_id, each) for each in page]
     return answers.json_answer({"member_id": member_id, "lots": shown, "next": following})
 
@@ -98,26 +99,26 @@ async def lots(member_id: MemberId, request: Request, asked: Annotated[Page, Que
     "/{member_id:path}",
     summary="A member's points",
     response_class=Response,
-    responses={200: {"model": answers.MemberAnswer, "description": "The member"}, **documented(404, 422)},
+    responses={200: {"model": MemberAnswer, "description": "The member"}, **documented(404, 422)},
 )
-async def member(member_id: MemberId, request: Request, asked: Annotated[When, Query()]) -> Response:
+async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQuery, Query()]) -> Response:
     """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account
     that had no transfer by then is left out.
     """
-    partner, parts = call_of(request)
-    accounts = [holding.now for holding in await _holdings(member_id, partner, parts)]
-    if asked.as_of is None:
+    partner, backends = call_of(request)
+    accounts = [holding.now for holding in await _holdings(member_id, partner, backends)]
+    if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
-    if asked.as_of > parts.clock.now():
-        detail = "what will be is not known"
+    if query.as_of > backends.clock.now():
+        detail = "the future is not known"
         raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
-    then = [each for each in await parts.members.as_of(member_id, asked.as_of) if partner.may_award_in(each.country)]
-    return answers.json_answer(answers.member(member_id, then) | {"as_of": asked.as_of})
+    then = [each for each in await backends.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
+    return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})
 
 
-async def _holdings(member_id: str, partner: Partner, parts: Parts) -> list[Holding]:
-    found = await parts.members.holdings(member_id)
-    holdings = [holding for holding in found if partner.may_award_in(holding.account.country)]
+async def _holdings(member_id: str, partner: Partner, backends: Backends) -> list[Holding]:
+    every = await backends.members.holdings(member_id)
+    holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]
     if not holdings:
         raise ApiProblem("not-found", "no account of this member is open to you")
     return holdings

@@ -1,4 +1,4 @@
-"""A member's points on the move: spent, held, captured, released, taken back."""
+"""The routes that move a member's points: spend, hold, capture, release, reverse."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
@@ -9,8 +9,9 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
+from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer
 from abacus.api.auth import Call, call_of
-from abacus.api.awards import idempotency_key_of
+from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
@@ -54,13 +55,13 @@ _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | N
 
 
 def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
-    return {201: {"model": answers.MoveAnswer, "description": what}, **documented(*problems)}
+    return {201: {"model": MoveAnswer, "description": what}, **documented(*problems)}
 
 
 def described(
     *parameters: dict[str, Any], body: type[BaseModel] | None = None, required: bool = True
 ) -> dict[str, Any]:
-    """What the OpenAPI document says of a route that reads its body and headers itself."""
+    """The OpenAPI description of a route that reads its body and headers itself."""
     if body is None:
         return {"parameters": list(parameters)}
     schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -76,13 +77,13 @@ def described(
     summary="Spend a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are spent"},
+        201: {"model": MoveAnswer, "description": "They are spent"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=SpendOrder),
 )
 async def spend(member_id: MemberId, request: Request) -> Response:
-    """At once, and never more than is available. The same key and facts give the first answer again."""
+    """Points are spent at once, never more than are available. The same key and facts give the first answer again."""
     call = _spender(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _SPEND)
@@ -96,18 +97,18 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     summary="Hold a member's points",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "They are held"},
+        201: {"model": MoveAnswer, "description": "They are held"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=HoldOrder),
 )
 async def hold(member_id: MemberId, request: Request) -> Response:
-    """Points that nobody else can spend until you capture or release them, or `expires_in` seconds are over."""
+    """Held points can be spent by nobody else until you capture or release them, or `expires_in` seconds are over."""
     call = _spender(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _HOLD)
     target = await target_for(call, member_id, order)
-    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.parts.clock.now()))
+    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.backends.clock.now()))
 
 
 @router.get(
@@ -115,48 +116,48 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     summary="A member's open holds",
     response_class=Response,
     responses={
-        200: {"model": answers.HoldsAnswer, "description": "Yours, the first to end first"},
+        200: {"model": HoldsAnswer, "description": "Yours, the first to end first"},
         **documented(404, 422),
     },
 )
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
     call = _spender(request)
-    found = await call.parts.holds.open_holds(member_id)
-    mine = [answers.hold(each) for each in found if each.held_by == call.partner.partner_id]
+    opened = await call.backends.holds.open_holds(member_id)
+    mine = [answers.hold(each) for each in opened if each.held_by == call.partner.partner_id]
     return answers.json_answer({"member_id": member_id, "holds": mine})
 
 
 @router.post(
     "/members/{member_id:path}/holds/{hold_id}/capture",
     status_code=201,
-    summary="Spend what is held",
+    summary="Spend held points",
     response_class=Response,
     responses=_posted("It is spent", 403, 404, 409, 415, 422),
     openapi_extra=described(body=CaptureOrder, required=False),
 )
 async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """All of a hold, or `points` of it; the rest is released. A hold is captured once: asked again for the same, you
-    get the first answer again.
+    """Capture all of a hold, or `points` of it; the rest is released. A hold is captured once; a repetition gets the
+    first answer.
     """
     call = _spender(request)
     order = await read_body(request, _CAPTURE) or CaptureOrder()
-    found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, capture_of(order, found, call.partner.agent))
+    held = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, capture_of(order, held, call.partner.agent))
 
 
 @router.post(
     "/members/{member_id:path}/holds/{hold_id}/release",
     status_code=201,
-    summary="Let go of what is held",
+    summary="Release held points",
     response_class=Response,
     responses=_posted("It is released", 403, 404, 409, 422),
 )
 async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The points are available again."""
     call = _spender(request)
-    found = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, release_of(found, call.partner.agent, Because.RELEASED))
+    held = await _hold(call, member_id, hold_id)
+    return await moved_answer(call, release_of(held, call.partner.agent, Because.RELEASED))
 
 
 @router.post(
@@ -165,21 +166,21 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     summary="Take a transfer back",
     response_class=Response,
     responses={
-        201: {"model": answers.MoveAnswer, "description": "It is taken back"},
+        201: {"model": MoveAnswer, "description": "It is taken back"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
 )
 async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Request) -> Response:
-    """All that is left of it, or `points`. What was earned is taken, what was spent comes back. A partner may take back
-    what it did itself; anything else if it may adjust points.
+    """Take back all that is left of a transfer, or `points`. Earned points are taken, spent points come back. A partner
+    may take back its own transfers, and others if it may adjust points.
     """
     call = call_of(request)
     key = partner_key(call.partner.partner_id, idempotency_key_of(request))
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
-    now = call.parts.clock.now()
-    card = card_now(call.parts.calculator().book, original.country, now)
+    now = call.backends.clock.now()
+    card = card_now(call.backends.calculator().book, original.country, now)
     return await moved_answer(
         call,
         reversal_of(order, original, card, key=key, agent=call.partner.agent, now=now),
@@ -187,10 +188,10 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 
 async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
-    """The account that is meant, of those that are open to the partner. Raises `Objection`."""
-    holdings = await call.parts.members.holdings(member_id)
+    """The account of an order, among those that are open to the partner. Raises `Objection`."""
+    holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
-    book, now = call.parts.calculator().book, call.parts.clock.now()
+    book, now = call.backends.calculator().book, call.backends.clock.now()
     target = target_of(member_id, order, accounts, book, now, may_open=may_open)
     if not call.partner.may_award_in(target.country):
         raise ApiProblem("country-not-allowed", f"this partner may not do that in {target.country}")
@@ -198,8 +199,8 @@ async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool =
 
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
-    """Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
-    moved = await call.parts.movement_batcher.move(movement)
+    """Does the movement and answers. Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
+    moved = await call.backends.movement_batcher.move(movement)
     headers: Mapping[str, str] = {}
     if moved.status is Status.DUPLICATE:
         headers = {"Idempotency-Replayed": "true"}
@@ -215,7 +216,7 @@ async def posted(call: Call, moved: Moved) -> Transfer:
     if moved.status is Status.CONFLICT:
         settles = isinstance(moved.movement, Capture | Release)
         raise ApiProblem("hold-not-open" if settles else "idempotency-key-reused")
-    transfer = await call.parts.ledger.transfer(moved.claim) if moved.claim is not None else None
+    transfer = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "the first answer cannot be read")
     return transfer
@@ -233,18 +234,19 @@ def _spender(request: Request) -> Call:
 
 
 async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
-    found = await call.parts.holds.hold(member_id, hold_id)
-    if found is None or found.held_by != call.partner.partner_id:
+    held = await call.backends.holds.hold(member_id, hold_id)
+    if held is None or held.held_by != call.partner.partner_id:
         raise ApiProblem("no-such-hold")
-    return found
+    return held
 
 
 async def _original(call: Call, transfer_id: str) -> Transfer:
     place = parse_transfer_id(transfer_id)
-    found = await call.parts.ledger.at(*place) if place is not None else None
-    if found is None or not call.partner.may_award_in(found.country):
+    transfer = await call.backends.ledger.at(*place) if place is not None else None
+    if transfer is None or not call.partner.may_award_in(transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
-    own = found.known_source == call.partner.source or (found.source is None and found.actor == call.partner.partner_id)
+    did_it = transfer.source is None and transfer.actor == call.partner.partner_id
+    own = did_it or transfer.known_source == call.partner.source
     if not own and not call.partner.may_adjust:
         raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
-    return found
+    return transfer

@@ -1,4 +1,4 @@
-"""How a member wants to be told: the language and the channels."""
+"""The routes of a member's preferences for messages: the language and the channels."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -22,7 +22,7 @@ Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN)]
 
 
 class PreferencesAsk(BaseModel):
-    """Replaces what was said before; what is left out or null is the default: English, and every channel there is."""
+    """Replaces all preferences; a missing or null field means the default: English, and every channel."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"locale": "id", "channels": ["sns"]}, {"channels": []}]}
@@ -36,7 +36,7 @@ class PreferencesAsk(BaseModel):
 
 
 class PreferencesAnswer(BaseModel):
-    """What holds for messages that are made from now on. `set_by` is the partner that said so."""
+    """The preferences for messages that are made from now on. `set_by` is the partner that set them."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -72,10 +72,10 @@ _BODY: Final[TypeAdapter[PreferencesAsk]] = TypeAdapter(PreferencesAsk)
     responses={200: {"model": PreferencesAnswer, "description": "The preferences"}, **documented(404, 422)},
 )
 async def preferences(member_id: MemberId, request: Request) -> Response:
-    """Of a member that is open to you. Null means the default."""
+    """The preferences of a member that is open to you. Null means the default."""
     call = call_of(request)
     await _check_open(member_id, call)
-    return json_answer((await call.parts.preferences.get(member_id))._asdict())
+    return json_answer((await call.backends.preferences.get(member_id))._asdict())
 
 
 @router.put(
@@ -86,21 +86,21 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}},
 )
 async def set_preferences(member_id: MemberId, request: Request) -> Response:
-    """Replaces what was said before. It holds for messages that are made from now on."""
+    """Replace all preferences, for messages that are made from now on."""
     call = call_of(request)
     ask = await read_body(request, _BODY)
     await _check_open(member_id, call)
-    found = await call.parts.preferences.set(
+    preference = await call.backends.preferences.set(
         member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
     )
-    return json_answer(found._asdict())
+    return json_answer(preference._asdict())
 
 
 async def _check_open(member_id: str, call: Call) -> None:
     """A member is open to a partner that may award in one of the member's countries; one without any points yet, to a
     partner that may award everywhere. Raises `ApiProblem`.
     """
-    holdings = await call.parts.members.holdings(member_id)
+    holdings = await call.backends.members.holdings(member_id)
     is_open = any(call.partner.may_award_in(holding.account.country) for holding in holdings)
     if not is_open and (holdings or call.partner.countries):
         raise ApiProblem("not-found", "no account of this member is open to you")

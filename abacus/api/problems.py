@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents: a stable type, a title, what happened here, and the id of the request."""
+"""Errors as RFC 9457 problem documents: a stable type, a title, a detail, and the id of the request."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 MEDIA_TYPE: Final = "application/problem+json"
 _TYPES: Final = "/problems/"
 
-# Every type of problem: its slug, its usual status, and what to do about it. Served at /problems.
+# Every type of problem: its slug, its usual status, and its remedy. Served at /problems.
 KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
     "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
@@ -134,7 +134,7 @@ class ApiProblem(Exception):  # it is the problem that the answer carries
         document = self.document(request_id)
         try:
             return orjson.dumps(document)
-        except TypeError:  # it quotes half a character of what was sent
+        except TypeError:  # a detail quotes half a character of the request
             return json.dumps(document).encode()
 
     def response(self, request_id: str | None) -> Response:
@@ -142,7 +142,7 @@ class ApiProblem(Exception):  # it is the problem that the answer carries
 
 
 def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
-    """The problem that an expected failure is; `within` is the pointer to the part of the body that it is about."""
+    """The problem for an expected failure; `within` points to its part of the body."""
     if isinstance(error, Objection):
         fault = FieldFault(pointer=within + error.pointer, detail=error.detail)
         return ApiProblem(error.kind, error.detail, errors=[fault])
@@ -150,19 +150,19 @@ def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems that a route may answer with, for the OpenAPI document: those given and those of every route."""
-    found: dict[int | str, dict[str, Any]] = {}
+    """The problems that a route may answer with, for the OpenAPI document: these and the problems of every route."""
+    responses: dict[int | str, dict[str, Any]] = {}
     for status in sorted({401, 413, 429, 503, *statuses}):
         examples = {
             kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
             for kind, (usual, _, _) in KINDS.items()
             if usual == status
         }
-        found[status] = {
+        responses[status] = {
             "description": "; ".join(title for usual, title, _ in KINDS.values() if usual == status),
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}},
         }
-    return found
+    return responses
 
 
 router = APIRouter(prefix="/problems", include_in_schema=False)
@@ -178,7 +178,7 @@ async def kinds() -> Mapping[str, Any]:
 
 @router.get("/{kind}")
 async def kind(kind: str) -> Mapping[str, Any]:
-    """What a type of problem means and what to do about it."""
+    """The meaning of a type of problem, and its remedy."""
     if kind not in KINDS:
         raise ApiProblem("not-found", "there is no problem of this type")
     status, title, remedy = KINDS[kind]
@@ -197,7 +197,7 @@ _ANSWERED: Final = (
 
 
 def install(app: FastAPI) -> None:
-    """Every way in which a request can fail ends in a problem document."""
+    """Makes every failure of a request end in a problem document."""
 
     async def answer(request: Request, error: Exception) -> Response:
         problem = _problem(error)
@@ -227,7 +227,7 @@ def _problem(error: Exception) -> ApiProblem:
 
 
 def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
-    """What FastAPI found wrong in the parameters: each fault begins with the place, then names the parameter."""
+    """The problem for faults of parameters, as FastAPI reports them: each names the place, then the parameter."""
     errors = [
         FieldFault(pointer=_pointer(place, path), detail=_words(fault))
         for fault in faults[:_MOST_FAULTS]
@@ -237,13 +237,13 @@ def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
 
 
 def problem_of_faults(faults: Sequence[Any], within: str) -> ApiProblem:
-    """What pydantic found wrong in a part of the body."""
+    """The problem for faults in a part of the body that pydantic reports."""
     errors = [FieldFault(pointer=_pointer(within, fault["loc"]), detail=_words(fault)) for fault in faults]
     return _invalid(errors[:_MOST_FAULTS])
 
 
 _MOST_FAULTS: Final = 20
-_TAGS: Final = {"fixed", "computed"}  # which kind of award a body was taken for
+_TAGS: Final = {"fixed", "computed"}  # the kind of award that the body was read as
 
 
 def _invalid(errors: Sequence[FieldFault]) -> ApiProblem:
@@ -261,8 +261,8 @@ def _words(fault: Any) -> str:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Of every route with this path: the one that refused the method knows only its own. A later path may fit too,
-    because a member's id may hold what looks like the end of one.
+    """The methods of every route with this path: the route that refused the method knows only its own. A later path may
+    fit too, because a member's id may end like a path.
     """
     routes = [route for route in request.app.router.routes if isinstance(route, Route)]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]

@@ -1,4 +1,4 @@
-"""Serving an application on a port until told to stop."""
+"""Serves an application on a port until told to stop."""
 
 import asyncio
 import contextlib
@@ -20,8 +20,8 @@ class _Server(uvicorn.Server):
 
 
 def bound(host: str, port: int, settings: str) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises `Refused`, with the settings that say so, when that cannot
-    be: the port is taken, or the host is not this machine's.
+    """A listening socket; port 0 takes a free one. Raises `Refused` with the names of the settings when the port is
+    taken or the host is not this machine's.
     """
     try:
         listener = socket.create_server((host, port), backlog=512)
@@ -34,7 +34,7 @@ def bound(host: str, port: int, settings: str) -> socket.socket:
 
 
 async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event) -> None:
-    """Until `stop` is set."""
+    """Serves until `stop` is set."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -8,7 +8,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
-from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.replay import replay as replay_items
 from abacus.platform.quarantine.store import HELD, QuarantineStore
@@ -109,7 +109,7 @@ def replay(
                         QuarantineStore(opened, SystemClock()),
                         queues=queues,
                         encode_transaction=lambda item: encode_retry(
-                            Message(item.body, item.origin, cause=str(item.reason))
+                            SourceMessage(item.body, item.origin, cause=str(item.reason))
                         ),
                         ids=ids or (),
                         reason=reason,

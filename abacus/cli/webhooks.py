@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.webhooks.store import Counts, Undelivered, Webhook, WebhookStore
+from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.decide.signature import new_secret
 
@@ -142,7 +142,7 @@ def retry(
     run(main())
 
 
-def _lines(webhook: Webhook, counts: Counts) -> list[str]:
+def _lines(webhook: Webhook, counts: UndeliveredCounts) -> list[str]:
     lines = [
         f"{webhook.partner_id} is told at {webhook.url} since {webhook.created_at:%Y-%m-%d %H:%M} UTC",
         f"{counted(counts.waiting, 'message')} waiting, {counts.given_up:,} given up",

@@ -1,1 +1,1 @@
-"""Where points come in: transactions from the stream, awards from the queue, requests of partners."""
+"""Points enter here: transactions from the stream, awards from the queue, requests of partners."""

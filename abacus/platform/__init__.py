@@ -1,1 +1,1 @@
-"""Everything that reaches outside: Postgres, Kafka, SQS, what was set aside, metrics, settings. No loyalty points."""
+"""The platform: Postgres, Kafka, SQS, the quarantine, metrics, settings. It knows nothing of loyalty points."""

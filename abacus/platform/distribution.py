@@ -1,7 +1,7 @@
-"""How the tables spread over several servers with Citus: which column decides where a row lives.
+"""The distribution of the tables over several servers with Citus: the column that decides where a row lives.
 
-Whatever is about one member lies on one server, side by side. A key is unique over all members, so what it begins lies
-where the key says. `abacus migrate --citus` does this; docs/adr/0026 says what it does not do.
+All rows of one member lie on one server. A key is unique over all members, so rows under a key lie where the key says.
+`abacus migrate --citus` does this; docs/adr/0026 says what it does not do.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 
 class Spread(NamedTuple):
-    """A row lives on the server that the value of this column names, where another table keeps the same value."""
+    """A row lives on the server for the value of this column, together with the rows of another table with the same
+    value.
+    """
 
     by: str
     beside: str | None = None
 
 
 class Whole(Enum):
-    """A table that is not cut up."""
+    """A table that is not divided."""
 
     EVERYWHERE = "a copy on every server: small, seldom written, and read beside rows that are spread"
     AT_HOME = "on the coordinator alone: written often, or read by itself"
@@ -68,7 +70,7 @@ PLAN: Final[Mapping[str, Place]] = {
 
 
 def statements(plan: Mapping[str, Place]) -> Iterator[tuple[str, str]]:
-    """What carries out the plan: a table and its statement, each after the table that it lies beside."""
+    """The statements of the plan: a table and its statement, each after the table that it lies beside."""
     for table, place in sorted(plan.items(), key=lambda each: isinstance(each[1], Spread) and bool(each[1].beside)):
         if isinstance(place, Spread):
             beside = place.beside or "none"

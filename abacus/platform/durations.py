@@ -12,7 +12,9 @@ from prometheus_client.utils import INF, floatToGoString
 
 
 class Durations(Collector):
-    """As `prometheus_client.Histogram` shows it, without a lock for each: an award is too little for one."""
+    """Shown as `prometheus_client.Histogram` shows it, without a lock for each value, which is too dear for single
+    awards.
+    """
 
     def __init__(
         self, name: str, documentation: str, *, buckets: Sequence[float], registry: CollectorRegistry = REGISTRY

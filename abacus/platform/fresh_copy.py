@@ -21,10 +21,11 @@ log = structlog.get_logger(__name__)
 
 
 class FreshCopy(Generic[Row, Value]):
-    """Serves what `build` makes of the rows that were read last. It never forgets them.
+    """Serves the value that `build` makes of the rows of the last reading, and keeps it while reading fails.
 
     A row that has not changed stays the same object from one reading to the next, and so does the value when no row
-    has, so that what callers remember for it stays good. `name` is what the rows are, as errors and the log have it.
+    has, so that values that callers derived from it stay valid. `name` is the name of the rows in errors and in the
+    log.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class FreshCopy(Generic[Row, Value]):
         return self._monotonic() - self._read_at
 
     def value(self) -> Value:
-        """As last read. Raises `Unavailable` when nothing was ever read."""
+        """The value as last read. Raises `Unavailable` when nothing was ever read."""
         if self._value is None:
             raise Unavailable(self._name, self._why_not)
         return self._value
@@ -74,11 +75,11 @@ class FreshCopy(Generic[Row, Value]):
             await self._read()
 
     async def look_again(self, *, wait: bool = False) -> None:
-        """Before somebody is told that a row is not there: perhaps it was written a moment ago.
+        """For a caller that misses a row, which may have been written a moment ago.
 
-        Reads at most once in `look_again_every_s`, however many ask. Whoever asks sooner gets the copy as it is; with
-        `wait`, it returns after a reading that began later than this call, or was tried. Raises `Unavailable` only
-        while nothing was ever read.
+        Reads at most once in `look_again_every_s`; a call before that gets the copy as it is. With `wait`, it returns
+        after a reading that began, or was tried, later than this call. Raises `Unavailable` only while nothing was ever
+        read.
         """
         called_at = self._monotonic()
         async with self._one_at_a_time:
@@ -112,7 +113,7 @@ class FreshCopy(Generic[Row, Value]):
                 await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
 
     async def _pause(self, seconds: float) -> None:
-        """Until it is time to read again. The place where word of a change will cut the wait short."""
+        """Waits until it is time to read again. A notice of a change could end this wait early."""
         await asyncio.sleep(seconds)
 
     async def _read(self) -> None:

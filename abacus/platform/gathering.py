@@ -1,4 +1,4 @@
-"""Requests that arrive within a few milliseconds, gathered into one call: each caller is answered by itself."""
+"""Gathers requests that arrive within a few milliseconds into one call, and answers each caller by itself."""
 
 import asyncio
 from collections import deque
@@ -10,8 +10,8 @@ Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
-class Waiting(NamedTuple, Generic[Request, Answer]):
-    """A request, and the caller who waits for its answer. Who has left, or has an answer, is given none."""
+class PendingRequest(NamedTuple, Generic[Request, Answer]):
+    """A request, and the future that its caller waits on. A caller that has left, or has an answer, is given none."""
 
     request: Request
     future: "asyncio.Future[Answer]"
@@ -25,15 +25,15 @@ class Waiting(NamedTuple, Generic[Request, Answer]):
             self.future.set_exception(error)
 
 
-Work: TypeAlias = Callable[[Sequence[Waiting[Request, Answer]]], Awaitable[None]]
+Work: TypeAlias = Callable[[Sequence[PendingRequest[Request, Answer]]], Awaitable[None]]
 
 
 class Gatherer(Generic[Request, Answer]):
-    """Hands the requests over in the order of their arrival: `work` answers or refuses each. What it raises instead
-    is told to every caller that it has not answered, and those who come later do not notice.
+    """Hands the requests over in the order of their arrival: `work` answers or refuses each. An exception of `work` is
+    raised to every caller without an answer; later callers are not affected.
 
-    A round begins `gather_s` after its first request. It takes `most_together` requests, or all; at most `at_once`
-    rounds are worked on at a time, and the requests of the others wait.
+    A round begins `gather_s` after its first request and takes at most `most_together` requests; at most `at_once`
+    rounds run at a time, and later requests wait.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Gatherer(Generic[Request, Answer]):
         self._gather_s = gather_s
         self._most_together = most_together
         self._turn: AbstractAsyncContextManager[None] = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
-        self._waiting: deque[Waiting[Request, Answer]] = deque()
+        self._waiting: deque[PendingRequest[Request, Answer]] = deque()
         self._under_way: set[asyncio.Task[None]] = set()
 
     @property
@@ -58,20 +58,20 @@ class Gatherer(Generic[Request, Answer]):
 
     async def ask(self, request: Request) -> Answer:
         """The answer to this request. A caller may leave; its request is worked on all the same."""
-        waiting: Waiting[Request, Answer] = Waiting(request, asyncio.get_running_loop().create_future())
+        waiting: PendingRequest[Request, Answer] = PendingRequest(request, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if len(self._waiting) == 1:
             self.beside(self._round())
         return await waiting.future
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let it run beside the rounds; `close` waits for it too."""
+        """Runs a task beside the rounds; `close` waits for it too."""
         task = asyncio.get_running_loop().create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
     async def close(self) -> None:
-        """Returns when nothing is under way any more."""
+        """Returns when no round and no task is running any more."""
         while self._under_way:
             await asyncio.wait(self._under_way)
 
@@ -89,6 +89,6 @@ class Gatherer(Generic[Request, Answer]):
             for waiting in together:
                 waiting.refuse(error)
 
-    def _next(self) -> Sequence[Waiting[Request, Answer]]:
+    def _next(self) -> Sequence[PendingRequest[Request, Answer]]:
         most = len(self._waiting) if self._most_together is None else min(self._most_together, len(self._waiting))
         return [self._waiting.popleft() for _ in range(most)]

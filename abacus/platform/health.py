@@ -1,4 +1,4 @@
-"""How each worker of this process is doing, for the readiness probe and the log."""
+"""The health of each worker of this process, for the readiness probe and the log."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from abacus.core.errors import Unavailable
 log = structlog.get_logger(__name__)
 
 
-class State(StrEnum):
-    """`ready` works; `starting` and `waiting` will work by themselves; `stopped` needs a person."""
+class WorkerState(StrEnum):
+    """A `ready` worker works; a `starting` or `waiting` one will work by itself; a `stopped` one needs a person."""
 
     STARTING = "starting"
     READY = "ready"
@@ -25,31 +25,31 @@ class WorkerHealth:
     """The state of one worker. Each change is logged once, however often it is reported."""
 
     name: str
-    state: State = State.STARTING
+    state: WorkerState = WorkerState.STARTING
     detail: str = ""
     was_ready: bool = False
 
     def ready(self) -> None:
-        if self.state is not State.READY:
+        if self.state is not WorkerState.READY:
             log.info("worker ready", worker=self.name, after=str(self.state))
-        self.state, self.detail, self.was_ready = State.READY, "", True
+        self.state, self.detail, self.was_ready = WorkerState.READY, "", True
 
     def recovered(self) -> None:
-        """What it waited for is there: it works again, or goes on starting."""
+        """The dependency is back: the worker works again, or goes on starting."""
         if self.was_ready:
             self.ready()
         else:
-            self.state, self.detail = State.STARTING, ""
+            self.state, self.detail = WorkerState.STARTING, ""
 
     def waiting(self, error: Unavailable) -> None:
-        if self.state is not State.WAITING or self.detail.partition(":")[0] != error.dependency:
+        if self.state is not WorkerState.WAITING or self.detail.partition(":")[0] != error.dependency:
             log.warning("worker waits", worker=self.name, dependency=error.dependency, detail=error.detail)
-        self.state, self.detail = State.WAITING, f"{error.dependency}: {error.detail}"
+        self.state, self.detail = WorkerState.WAITING, f"{error.dependency}: {error.detail}"
 
     def stopped(self, why: str) -> None:
-        if self.state is not State.STOPPED:
+        if self.state is not WorkerState.STOPPED:
             log.error("worker stopped", worker=self.name, why=why)
-        self.state, self.detail = State.STOPPED, why
+        self.state, self.detail = WorkerState.STOPPED, why
 
 
 class SubWorkerHealth(WorkerHealth):
@@ -65,7 +65,7 @@ class SubWorkerHealth(WorkerHealth):
         all_.append(self)
 
     def ready(self) -> None:
-        self.state, self.detail, self.waits_for, self.was_ready = State.READY, "", None, True
+        self.state, self.detail, self.waits_for, self.was_ready = WorkerState.READY, "", None, True
         self._tell()
 
     def recovered(self) -> None:
@@ -74,20 +74,20 @@ class SubWorkerHealth(WorkerHealth):
         self._tell()
 
     def waiting(self, error: Unavailable) -> None:
-        self.state, self.detail, self.waits_for = State.WAITING, f"{error.dependency}: {error.detail}", error
+        self.state, self.detail, self.waits_for = WorkerState.WAITING, f"{error.dependency}: {error.detail}", error
         self._tell()
 
     def stopped(self, why: str) -> None:
-        self.state, self.detail, self.waits_for = State.STOPPED, why, None
+        self.state, self.detail, self.waits_for = WorkerState.STOPPED, why, None
         self._worker.stopped(why)
 
     def _tell(self) -> None:
         missing = next((each.waits_for for each in self._all if each.waits_for is not None), None)
         if missing is not None:
             self._worker.waiting(missing)
-        elif all(each.state is State.READY for each in self._all):
+        elif all(each.state is WorkerState.READY for each in self._all):
             self._worker.ready()
-        elif self._worker.state is State.WAITING:
+        elif self._worker.state is WorkerState.WAITING:
             self._worker.recovered()
 
 
@@ -101,7 +101,7 @@ class Health:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.workers = {name: WorkerHealth(name) for name in names}
-        # Dependencies that are down while a worker goes on without them: by name, with the reason.
+        # Dependencies that are down while a worker goes on without them: name and reason.
         self.missed: dict[str, str] = {}
 
     def worker(self, name: str) -> WorkerHealth:
@@ -109,16 +109,16 @@ class Health:
 
     @property
     def ready(self) -> bool:
-        return all(worker.state is State.READY for worker in self.workers.values())
+        return all(worker.state is WorkerState.READY for worker in self.workers.values())
 
     def miss(self, dependency: str, why: str) -> None:
         if dependency not in self.missed:
-            log.warning("working on without", dependency=dependency, detail=why)
+            log.warning("dependency down, working without it", dependency=dependency, detail=why)
         self.missed[dependency] = why
 
-    def found(self, dependency: str) -> None:
+    def regained(self, dependency: str) -> None:
         if self.missed.pop(dependency, None) is not None:
-            log.info("back again", dependency=dependency)
+            log.info("dependency back", dependency=dependency)
 
     def report(self) -> dict[str, dict[str, str]]:
         return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

@@ -6,7 +6,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from abacus.platform.durations import Durations
 
-# Messages read from the transactions topic or the retry queue, by what became of them:
+# Messages read from the transactions topic or the retry queue, by outcome:
 # awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
 TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])
 
@@ -14,10 +14,10 @@ TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by out
 RETRIES: Final = Counter("abacus_retries", "Transactions sent to the retry queue, by what was down", ["dependency"])
 
 # Awards that the ledger decided: posted, duplicate, conflict, refused, rejected (over a partner's limit). The source
-# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner); refund is what takes back.
+# is how the award's key begins: txn (a transaction), event (a fixed award), api (a partner); refund (a reversal).
 AWARDS: Final = Counter("abacus_awards", "Awards decided by the ledger, by source and outcome", ["source", "outcome"])
 
-# What else was asked of accounts. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
+# Movements that were requested. Kinds are spend, reserve (a hold), capture, release, adjustment and reversal.
 MOVEMENTS: Final = Counter("abacus_movements", "Movements of points, by kind and outcome", ["kind", "outcome"])
 
 # Points of posted awards, by program.
@@ -50,9 +50,9 @@ PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
 # How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
 RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now")
 
-# Messages of a queue that wait for a worker, and how old the oldest of those is that came last; it grows while others
-# wait and none is received. Each process that works with a queue asks for itself: take the maximum over processes, not
-# the sum.
+# Messages of a queue that wait for a worker, and the age of the oldest message of the last receive; it grows while
+# others wait and none is received. Each process that works with a queue reports for itself: take the maximum over
+# processes, not the sum.
 QUEUE_MESSAGES: Final = Gauge("abacus_queue_messages", "Messages waiting in a queue", ["queue"])
 QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message that came last", ["queue"])
 
@@ -84,8 +84,10 @@ REQUEST_SECONDS: Final = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
-# Awards that partners asked for, by partner and outcome: accepted, replayed, refused.
-ASKED: Final = Counter("abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"])
+# Awards that partners requested, by partner and outcome: accepted, replayed, refused.
+PARTNER_AWARDS: Final = Counter(
+    "abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"]
+)
 
 # Tries to tell partners of their awards, by type of message and outcome: delivered, retried (failed, to come again),
 # given_up, gone (the receiver answered 410); and unreadable, for an event of the points stream that became no message.
@@ -95,8 +97,8 @@ WEBHOOKS: Final = Counter("abacus_webhook_deliveries", "Webhook tries, by type a
 WEBHOOKS_WAITING: Final = Gauge("abacus_webhooks_waiting", "Webhook messages not yet delivered")
 WEBHOOKS_OLDEST: Final = Gauge("abacus_webhooks_oldest_seconds", "Age of the oldest webhook message not yet delivered")
 
-# Events of the points stream, by what the tier keeper made of them: counted, seen (counted before), ignored (they
-# change nothing of what was earned), unreadable.
+# Events of the points stream, by their effect on tiers: counted, seen (counted before), ignored (they
+# change no earned points), unreadable.
 TIER_EVENTS: Final = Counter("abacus_tier_events", "Point events heard by the tier keeper, by outcome", ["outcome"])
 
 # Tiers that the keeper changed, by program, why (the closed list of tiers.keeping.Reason), and from which to which.
@@ -104,7 +106,7 @@ TIER_CHANGES: Final = Counter(
     "abacus_tier_changes", "Changes of tier by points", ["program", "reason", "from_tier", "to_tier"]
 )
 
-# Events published on the tiers stream; and how long the oldest of those had waited that were published last.
+# Events published on the tiers stream; and how long the oldest of the last batch had waited.
 TIERS_PUBLISHED: Final = Counter("abacus_tiers_published", "Tier events published")
 TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event that is published now")
 

@@ -1,4 +1,4 @@
-"""Bringing a database to the schema that this version needs."""
+"""Upgrades a database to the schema that this version needs."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,9 @@ def alembic_config(database_url: str) -> "Config":
 
 
 async def migrate(database_url: str, revision: str = HEAD) -> tuple[str | None, str | None]:
-    """Upgrade to the revision; the revisions before and after. Raises `Unavailable` when there is no database."""
+    """Upgrades to the revision, and returns the revisions before and after. Raises `Unavailable` when there is no
+    database.
+    """
     from alembic import command  # noqa: PLC0415  # as above
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
 
@@ -58,10 +60,11 @@ def head_revision() -> str | None:
 
 
 async def distribute(database_url: str) -> list[str]:
-    """Spread the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says; those now spread.
+    """Spreads the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says, and returns the
+    tables that were spread now.
 
-    Each by itself: a run that was cut off goes on where it stopped, and another one finds nothing to do. Raises
-    `Refused` when there is no Citus, when somebody has points already, or when Citus does not take a table.
+    Each is spread by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` when there is
+    no Citus, when somebody has points already, or when Citus does not take a table.
     """
     pool = await open_pool(database_url, size=1, role=None)
     try:

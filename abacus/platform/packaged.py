@@ -1,4 +1,4 @@
-"""Files that the wheel carries beside the code. In a checkout they are read from where they are kept."""
+"""Files that the wheel carries beside the code. In a checkout they are read from their own folders."""
 
 from pathlib import Path
 from typing import Final
@@ -8,6 +8,6 @@ _IN_CHECKOUT: Final = {"alembic": "alembic", "queues.json": "localstack/queues.j
 
 
 def packaged_file(name: str) -> Path:
-    """Where the file or folder is, installed or in a checkout."""
+    """The path of the file or folder, installed or in a checkout."""
     installed = _PACKAGE / "_packaged" / name
     return installed if installed.exists() else _PACKAGE.parent / _IN_CHECKOUT[name]

@@ -1,4 +1,6 @@
-"""Waiting: for what is down, without giving up and without hammering it; and for work, until it is time to stop."""
+"""Waits for a dependency that is down, without giving up and without hammering it; and for work, until it is time to
+stop.
+"""
 
 import asyncio
 import random
@@ -18,7 +20,7 @@ _RNG: Final = random.Random()
 async def until_available(
     action: Callable[[], Awaitable[Result]], health: WorkerHealth, backoff: Backoff = _DEFAULT
 ) -> Result:
-    """Do it, and while a dependency is down do it again later. Ends with its result, or when it is cancelled."""
+    """Calls the action, and again later while a dependency is down. Returns its result, or is cancelled."""
     attempt = 0
     while True:
         try:
@@ -34,7 +36,7 @@ async def until_available(
 
 
 async def unless_stopped(work: Awaitable[Result], stop: asyncio.Event, *, grace_s: float = 0.0) -> Result | None:
-    """Its result; or nothing when `stop` is set and the work has not ended after the grace: then it is cut off."""
+    """The result of the work; None when `stop` is set and the work was cut off after the grace."""
     working = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:

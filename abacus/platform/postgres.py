@@ -1,7 +1,7 @@
-"""Connections to Postgres, and what its failures mean to the caller.
+"""Connections to Postgres, and the meaning of its failures for the caller.
 
-Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`abacus.tables` of each room) are
-the source of the schema and of the migrations. docs/adr/0002 says why.
+Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`abacus.tables` of each room) are the
+source of the schema and of the migrations. docs/adr/0002 says why.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -41,8 +41,8 @@ Connection: TypeAlias = asyncpg.Connection
 
 
 class _Pool(asyncpg.Pool):  # type: ignore[misc]  # asyncpg has no types
-    """Nobody waits longer than `within_s` for a connection, nor to give one back whose server has gone silent: asyncpg
-    takes one limit for both.
+    """Limits to `within_s` the wait for a connection, and the return of one whose server has gone silent: asyncpg takes
+    one limit for both.
     """
 
     within_s: float | None = None
@@ -60,11 +60,11 @@ async def open_pool(
     keeps_nothing: bool = False,
     within_s: float | None = None,
 ) -> Pool:
-    """A pool whose sessions act as the application's role, which may not change or delete what the ledger holds.
+    """A pool whose sessions act as the application's role, which may not change or delete rows of the ledger.
 
-    One that keeps nothing in its sessions, no lock and no setting beyond a transaction, saves a round trip each time
-    that a connection comes back. `within_s` limits each wait for a connection, and each statement: for those who
-    would rather say that the database is away than wait for it.
+    A pool that `keeps_nothing` in its sessions, no lock and no setting beyond a transaction, saves a round trip each
+    time that a connection is returned. `within_s` limits each wait for a connection, and each statement: for callers
+    that report an absent database rather than wait for it.
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """
@@ -107,7 +107,7 @@ async def _json_as_bytes(connection: Connection) -> None:
 
 @asynccontextmanager
 async def passing_failures() -> AsyncIterator[None]:
-    """Turn "the database is away" into `Unavailable`; what the database says about the data passes unchanged."""
+    """Turns "the database is away" into `Unavailable`; errors about the data pass unchanged."""
     try:
         yield
     except asyncpg.PostgresError as error:
@@ -130,7 +130,7 @@ async def pages(connection: Connection, query: str, *parameters: object) -> Asyn
 
 @asynccontextmanager
 async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
-    """One state of the database for all that is read in it, whatever is posted meanwhile; nothing can be written.
+    """One read-only state of the database for all statements in it; later postings are not seen.
 
     For sums over the whole ledger: a statement may take `LONG_S`, and sorts spill to disk beyond 64 MiB each.
     """

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     notify_timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
     # Notices of a member that come within so many seconds become one message.
     notify_gather_seconds: Annotated[float, Field(ge=0, le=3600)] = 3
-    # How long a message is tried before it is parked, and how long what was told is kept.
+    # How long a message is tried before it is parked, and how long sent messages are kept.
     notify_park_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
     notify_keep_days: Annotated[int, Field(ge=31, le=3650)] = 60
     notify_webhook_url: str | None = None
@@ -116,7 +116,7 @@ class Settings(BaseSettings):
         return value.strip() if isinstance(value, str) else value
 
     def required(self, name: Required) -> str:
-        """A setting that what is about to run cannot do without. Raises `Refused` with its name."""
+        """A setting that has to be set. Raises `Refused` with its name."""
         value: str | None = getattr(self, name)
         if value is None:
             raise Refused(f"{PREFIX}{name.upper()} is not set")
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """The settings in the environment. Raises `Refused` with one line that names the one that is wrong."""
+    """The settings in the environment. Raises `Refused` with one line that names the wrong setting."""
     try:
         return Settings()
     except ValidationError as error:

@@ -10,7 +10,7 @@ from uuid import UUID
 # A colon and a name. Two colons are a cast.
 _NAMED: Final = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 
-# How the fields of a row type travel, unless somebody says otherwise.
+# The Postgres types of the fields of a row type, unless the caller names others.
 _TYPES: Final[Mapping[type, str]] = MappingProxyType(
     {UUID: "uuid", bool: "boolean", int: "bigint", str: "text", bytes: "bytea", datetime: "timestamptz", date: "date"}
 )
@@ -19,8 +19,8 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Statement:
-    """A statement whose parameters are written `:name`. Calling it with a value for each gives what asyncpg takes:
-    `await connection.fetch(*STATEMENT(member_id="bob"))`. A value too few or too many is a `TypeError`.
+    """A statement whose parameters are written `:name`. Calling it with a value for each gives the arguments for
+    asyncpg: `await connection.fetch(*STATEMENT(member_id="bob"))`. A value too few or too many is a `TypeError`.
     """
 
     __slots__ = ("_names", "text")
@@ -28,7 +28,7 @@ class Statement:
     def __init__(self, text: str) -> None:
         self._names: dict[str, None] = dict.fromkeys(_NAMED.findall(text))
         numbers = {name: f"${number}" for number, name in enumerate(self._names, 1)}
-        self.text = _NAMED.sub(lambda found: numbers[found[1]], text)
+        self.text = _NAMED.sub(lambda match: numbers[match[1]], text)
 
     def __call__(self, **values: object) -> tuple[Any, ...]:
         if values.keys() != self._names.keys():
@@ -36,13 +36,13 @@ class Statement:
         return (self.text, *(values[name] for name in self._names))
 
     def rows(self, rows: "list[dict[str, object]]") -> tuple[str, list[tuple[object, ...]]]:
-        """What `executemany` takes: one set of values for each row."""
+        """The arguments for `executemany`: one set of values for each row."""
         return self.text, [self(**row)[1:] for row in rows]
 
 
 def columns(row_type: type[tuple[Any, ...]], table: str = "") -> str:
     """The fields of a named tuple, as the columns of a select, of that table where one is named: rows come back in the
-    order that its constructor takes.
+    order of its constructor.
     """
     prefix = f"{table}." if table else ""
     return ", ".join(prefix + field for field in _fields(row_type))
@@ -55,7 +55,7 @@ def parameters(row_type: type[tuple[Any, ...]]) -> str:
 
 def unnested(row_type: type[tuple[Any, ...]], **types: str) -> str:
     """Rows as a table of a statement, one array a column: `STATEMENT(**arrays(RowType, rows))` has their values.
-    `types` are those of columns for which Python's type does not tell Postgres'.
+    `types` names the Postgres types of columns where Python's type does not determine them.
     """
     hints = get_type_hints(row_type)
     given = (f":{field}::{types.get(field) or _type_of(row_type, field, hints[field])}[]" for field in hints)
@@ -68,7 +68,7 @@ def arrays(row_type: type[Row], rows: Sequence[Row]) -> dict[str, list[object]]:
 
 
 def row_of(row_type: type[Row], record: Any) -> Row:
-    """A row type's fields out of a record that holds more than these."""
+    """The fields of a row type, out of a record with more fields."""
     return row_type._make(record[field] for field in _fields(row_type))  # type: ignore[attr-defined,no-any-return]  # as below
 
 
@@ -77,7 +77,7 @@ def _fields(row_type: type[tuple[Any, ...]]) -> tuple[str, ...]:
 
 
 def _type_of(row_type: type[tuple[Any, ...]], field: str, hint: Any) -> str:
-    """Of a column that may hold null, the type of the other values."""
+    """The type of a column's values, null left out."""
     kinds = [each for each in get_args(hint) if each is not type(None)] if isinstance(hint, UnionType) else [hint]
     if len(kinds) == 1:
         for kind, name in _TYPES.items():

@@ -1,4 +1,4 @@
-"""What messages have in common when they are checked: the times they may name, and the words for a fault."""
+"""Checks that all messages share: the times that they may name, and the words for a fault."""
 
 from datetime import UTC, date, datetime
 from typing import Annotated
@@ -36,7 +36,7 @@ Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidat
 
 
 def unreadable(what: str, error: ValidationError) -> SetAside:
-    """Why an envelope cannot be read: it is no JSON, of another version, or wrong."""
+    """The reason why an envelope cannot be read: no JSON, another version, or a wrong field."""
     kinds = {(fault["loc"], fault["type"]) for fault in error.errors(include_url=False, include_context=False)}
     if ((), "json_invalid") in kinds:
         reason = Reason.UNDECODABLE
@@ -48,7 +48,7 @@ def unreadable(what: str, error: ValidationError) -> SetAside:
 
 
 def first_fault(error: ValidationError, *, shown: bool = True) -> str:
-    """The first fault with its path and, where it may be shown, the value; and how many more faults there are."""
+    """The first fault with its path, with the value where that may be shown, and with the number of further faults."""
     faults = error.errors(include_url=False, include_context=False, include_input=True)
     first = faults[0]
     path = ".".join(str(part) for part in first["loc"])

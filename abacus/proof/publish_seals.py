@@ -7,7 +7,7 @@ from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.publishing import Batch, Publisher, Publishing
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import CLOUD_EVENT, Message
+from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.seal import Seal
@@ -31,7 +31,7 @@ class UnpublishedSeals:
         seals = [Seal(*row) for row in await connection.fetch(*_NEXT())]
         if not seals:
             return None
-        messages = [Message(KEY, encode_sealed(seal), CLOUD_EVENT) for seal in seals]
+        messages = [StreamMessage(KEY, encode_sealed(seal), CLOUD_EVENT) for seal in seals]
         return Batch(messages, seals[0].sealed_at, [seal.number for seal in seals])
 
     async def published(self, connection: Connection, mark: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""The Python client of the award API: `Client`, and `AsyncClient` for those who await."""
+"""The Python client of the award API: `Client`, and `AsyncClient` for asyncio."""
 
 from abacus_client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
 from abacus_client.asynchronous import AsyncClient

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Points and how they came about."""
+    """Points and their explanation."""
 
     points: int
     program: str
@@ -24,7 +24,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Award(Worth):
-    """An award and how far it has come. `balance` is the account's after the award, once it is posted."""
+    """An award and its progress. `balance` is the account's after the award, once it is posted."""
 
     award_id: UUID
     status: Literal["queued", "posted", "rejected", "quarantined"]
@@ -39,7 +39,7 @@ class Award(Worth):
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What became of one award of a batch: it has an `award`, or a `problem` if it was refused."""
+    """The outcome of one award of a batch: it has an `award`, or a `problem` if it was refused."""
 
     idempotency_key: str | None
     outcome: Literal["accepted", "replayed", "refused"]
@@ -61,7 +61,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member's accounts, those that are open to the partner; `as_of` is the past time that the caller named."""
+    """The accounts of a member that are open to the partner; `as_of` is the past time that the caller named."""
 
     member_id: str
     accounts: tuple[Account, ...]
@@ -88,8 +88,8 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Movement(Transfer):
-    """A spend, a hold, its capture or release, a reversal or an adjustment, as it is posted. `available` is what can be
-    spent after it.
+    """A posted spend, hold, capture, release, reversal or adjustment. `available` are the points that can be spent
+    after it.
     """
 
     member_id: str
@@ -118,7 +118,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """What remains of a transfer that added points."""
+    """The rest of a transfer that added points."""
 
     id: str
     program: str
@@ -133,7 +133,7 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """Some of a list; `next` is the cursor of the page after."""
+    """A page of a list; `next` is the cursor of the next page."""
 
     items: tuple[Item, ...]
     next: str | None

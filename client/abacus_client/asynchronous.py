@@ -1,4 +1,4 @@
-"""The client for those who await its answers; `blocking.py` is generated from this file."""
+"""The client for asyncio; `blocking.py` is generated from this file."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -52,7 +52,7 @@ class AsyncClient:
         idempotency_key: str | None = None,
         wait_s: int = 0,
     ) -> Award:
-        """Award points; with `wait_s` the answer waits for the posting, up to ten seconds."""
+        """Awards points; with `wait_s` the answer waits for the posting, up to ten seconds."""
         body = calls.fixed(member_id, country, points, reason, program)
         return await self._answer(calls.award(body, idempotency_key, wait_s))
 
@@ -65,11 +65,11 @@ class AsyncClient:
         idempotency_key: str | None = None,
         wait_s: int = 0,
     ) -> Award:
-        """Award what Abacus computes for the transaction."""
+        """Awards the points that Abacus computes for the transaction."""
         return await self._answer(calls.award(calls.computed(member_id, transaction, program), idempotency_key, wait_s))
 
     async def award_batch(self, items: Iterable[FixedItem | ComputedItem]) -> list[BatchResult]:
-        """Up to 1,000 awards; what became of each, in their order. One that was refused is not tried again."""
+        """Makes up to 1,000 awards, and returns their outcomes in order. A refused award is not tried again."""
         return await self._answer(calls.award_batch(items))
 
     async def award_state(self, award_id: UUID | str) -> Award:
@@ -78,23 +78,23 @@ class AsyncClient:
     async def quote(
         self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None
     ) -> Worth:
-        """What `award` would come to; nothing is awarded."""
+        """The points that `award` would give; nothing is awarded."""
         return await self._answer(calls.quote(calls.fixed(member_id, country, points, reason, program)))
 
     async def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
-        """What `award_transaction` would come to; nothing is awarded."""
+        """The points that `award_transaction` would give; nothing is awarded."""
         return await self._answer(calls.quote(calls.computed(member_id, transaction, program)))
 
     async def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:
-        """The member's accounts: as they are, or as they were at a time that is past."""
+        """The member's accounts at present or at a past time."""
         return await self._answer(calls.member(member_id, as_of))
 
     def transfers(self, member_id: str, program: str | None = None) -> AsyncIterator[Transfer]:
-        """All of them, the newest first, page after page as they are read."""
+        """All transfers, the newest first; a page is fetched when its first transfer is read."""
         return self._items(lambda cursor: calls.transfers(member_id, program, cursor))
 
     def lots(self, member_id: str, program: str | None = None) -> AsyncIterator[Lot]:
-        """What remains of each award, the oldest first: in that order points are spent."""
+        """The rest of each award, the oldest first: in that order points are spent."""
         return self._items(lambda cursor: calls.lots(member_id, program, cursor))
 
     async def spend(
@@ -107,7 +107,7 @@ class AsyncClient:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """At most what is available; the program or the country says which points, where there are several."""
+        """Spends points, at most those available; the program or the country names one of several accounts."""
         body = calls.moving(points, reason, program, country)
         return await self._answer(calls.spend(member_id, body, idempotency_key))
 
@@ -122,12 +122,12 @@ class AsyncClient:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Keep points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
+        """Holds points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
         body = calls.moving(points, reason, program, country, expires_in=expires_in)
         return await self._answer(calls.hold(member_id, body, idempotency_key))
 
     async def capture(self, member_id: str, hold_id: UUID | str, points: int | None = None) -> Movement:
-        """Spend what is held, or so many points of it; the rest is released."""
+        """Spends all held points, or so many of them; the rest is released."""
         return await self._answer(calls.settle(member_id, hold_id, "capture", points))
 
     async def release(self, member_id: str, hold_id: UUID | str) -> Movement:
@@ -141,7 +141,7 @@ class AsyncClient:
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Take a transfer back: all that is left of it, or so many points."""
+        """Takes a transfer back: all that is left of it, or so many points."""
         return await self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
 
     async def adjust(
@@ -155,7 +155,7 @@ class AsyncClient:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Add points or take them, in a person's name; a large adjustment waits for a second person."""
+        """Adds points or takes them, in a person's name; a large adjustment waits for a second person."""
         body = calls.moving(points, reason, program, country, actor=actor)
         return await self._answer(calls.adjust(member_id, body, idempotency_key))
 

@@ -1,5 +1,5 @@
 # Generated from asynchronous.py by `python client/generate_sync.py`; changes belong there.
-"""The client for those who wait for its answers."""
+"""The client that blocks until an answer comes."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -53,7 +53,7 @@ class Client:
         idempotency_key: str | None = None,
         wait_s: int = 0,
     ) -> Award:
-        """Award points; with `wait_s` the answer waits for the posting, up to ten seconds."""
+        """Awards points; with `wait_s` the answer waits for the posting, up to ten seconds."""
         body = calls.fixed(member_id, country, points, reason, program)
         return self._answer(calls.award(body, idempotency_key, wait_s))
 
@@ -66,34 +66,34 @@ class Client:
         idempotency_key: str | None = None,
         wait_s: int = 0,
     ) -> Award:
-        """Award what Abacus computes for the transaction."""
+        """Awards the points that Abacus computes for the transaction."""
         return self._answer(calls.award(calls.computed(member_id, transaction, program), idempotency_key, wait_s))
 
     def award_batch(self, items: Iterable[FixedItem | ComputedItem]) -> list[BatchResult]:
-        """Up to 1,000 awards; what became of each, in their order. One that was refused is not tried again."""
+        """Makes up to 1,000 awards, and returns their outcomes in order. A refused award is not tried again."""
         return self._answer(calls.award_batch(items))
 
     def award_state(self, award_id: UUID | str) -> Award:
         return self._answer(calls.award_state(award_id))
 
     def quote(self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None) -> Worth:
-        """What `award` would come to; nothing is awarded."""
+        """The points that `award` would give; nothing is awarded."""
         return self._answer(calls.quote(calls.fixed(member_id, country, points, reason, program)))
 
     def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
-        """What `award_transaction` would come to; nothing is awarded."""
+        """The points that `award_transaction` would give; nothing is awarded."""
         return self._answer(calls.quote(calls.computed(member_id, transaction, program)))
 
     def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:
-        """The member's accounts: as they are, or as they were at a time that is past."""
+        """The member's accounts at present or at a past time."""
         return self._answer(calls.member(member_id, as_of))
 
     def transfers(self, member_id: str, program: str | None = None) -> Iterator[Transfer]:
-        """All of them, the newest first, page after page as they are read."""
+        """All transfers, the newest first; a page is fetched when its first transfer is read."""
         return self._items(lambda cursor: calls.transfers(member_id, program, cursor))
 
     def lots(self, member_id: str, program: str | None = None) -> Iterator[Lot]:
-        """What remains of each award, the oldest first: in that order points are spent."""
+        """The rest of each award, the oldest first: in that order points are spent."""
         return self._items(lambda cursor: calls.lots(member_id, program, cursor))
 
     def spend(
@@ -106,7 +106,7 @@ class Client:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """At most what is available; the program or the country says which points, where there are several."""
+        """Spends points, at most those available; the program or the country names one of several accounts."""
         body = calls.moving(points, reason, program, country)
         return self._answer(calls.spend(member_id, body, idempotency_key))
 
@@ -121,12 +121,12 @@ class Client:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Keep points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
+        """Holds points for a purchase, so many seconds; `hold_id` is for `capture` and `release`."""
         body = calls.moving(points, reason, program, country, expires_in=expires_in)
         return self._answer(calls.hold(member_id, body, idempotency_key))
 
     def capture(self, member_id: str, hold_id: UUID | str, points: int | None = None) -> Movement:
-        """Spend what is held, or so many points of it; the rest is released."""
+        """Spends all held points, or so many of them; the rest is released."""
         return self._answer(calls.settle(member_id, hold_id, "capture", points))
 
     def release(self, member_id: str, hold_id: UUID | str) -> Movement:
@@ -140,7 +140,7 @@ class Client:
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Take a transfer back: all that is left of it, or so many points."""
+        """Takes a transfer back: all that is left of it, or so many points."""
         return self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
 
     def adjust(
@@ -154,7 +154,7 @@ class Client:
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Add points or take them, in a person's name; a large adjustment waits for a second person."""
+        """Adds points or takes them, in a person's name; a large adjustment waits for a second person."""
         body = calls.moving(points, reason, program, country, actor=actor)
         return self._answer(calls.adjust(member_id, body, idempotency_key))
 

@@ -16,7 +16,7 @@ import httpx
 from abacus_client import decode
 from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Transfer, Worth
 
-IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as the API has it: what a header carries without doubt
+IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as in the API: characters that any header carries
 
 _ON_PAGE: Final = 100
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
@@ -61,7 +61,7 @@ class ComputedItem(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """A request as it is before it is signed and sent, and how to read the answer to it."""
+    """A request before it is signed and sent, and the function that reads its answer."""
 
     method: str
     path: str
@@ -172,7 +172,7 @@ def _named(**values: object) -> dict[str, object]:
 
 
 def _part(text: str) -> str:
-    """One part of a path, whatever it holds; dots alone would be taken for a way up."""
+    """One segment of a path, escaped; dots alone would mean a parent directory."""
     return quoted(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 
 

@@ -1,11 +1,11 @@
-"""Where the time of a signature comes from."""
+"""The clock for the times of signatures."""
 
 from datetime import UTC, datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Gives the present."""
+    """A source of the present time."""
 
     def now(self) -> datetime:
         """The present, with an offset."""

@@ -1,4 +1,4 @@
-"""How a client reaches the API: its address, the key and the secret, how long it waits and how often it tries."""
+"""The settings of a client: the address of the API, the key and the secret, timeouts and retries."""
 
 import random
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from abacus_client.version import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The same for both clients."""
+    """The settings, the same for both clients."""
 
     base_url: str
     key: str = field(repr=False)
@@ -26,7 +26,7 @@ class Connection:
     rng: random.Random = field(default_factory=random.Random)
 
     def options(self) -> dict[str, Any]:
-        """The options of either of httpx's clients."""
+        """The options of httpx's clients, blocking or not."""
         headers = {"Authorization": f"Bearer {self.key}", "User-Agent": f"abacus-client/{VERSION}"}
         return {"base_url": self.base_url, "headers": headers, "timeout": self.timeout_s}
 
@@ -34,7 +34,7 @@ class Connection:
         return Tries(call, self.policy, self.rng)
 
     def request(self, http: httpx.Client | httpx.AsyncClient, call: Call[Any]) -> httpx.Request:
-        """One try, signed anew as it will be sent."""
+        """The request of one try, signed anew."""
         request = http.build_request(
             call.method,
             call.path,

@@ -1,4 +1,4 @@
-"""How each answer is read. Every function raises `ValueError` for an answer that it cannot read."""
+"""Reads the answers. Every function raises `ValueError` for an answer that it cannot read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -67,7 +67,7 @@ def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
 
 
 def adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
-    """An adjustment that waits for a second person is accepted, and not yet posted."""
+    """The posted movement, or the adjustment that waits for a second person."""
     return _read(Pending, answer) if answer.status_code == _ACCEPTED else movement(answer, keys)
 
 

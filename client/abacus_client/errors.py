@@ -1,4 +1,4 @@
-"""The errors of the client, by the remedy that its caller has."""
+"""The errors of the client, one class for each remedy of the caller."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from abacus_client.problem import Problem
 
 
 class ApiError(Exception):
-    """The API did not do what the call says. Tell its operator the `request_id`."""
+    """The call failed. Tell the operator of the API the `request_id`."""
 
     def __init__(self, problem: Problem, idempotency_keys: Sequence[str] = ()) -> None:
         super().__init__(problem, idempotency_keys)
@@ -23,7 +23,7 @@ class ApiError(Exception):
 
     @property
     def idempotency_key(self) -> str | None:
-        """The award's; a batch has `idempotency_keys`, one for each of its items."""
+        """The key of the award; a batch has `idempotency_keys`, one for each of its items."""
         return self.idempotency_keys[0] if len(self.idempotency_keys) == 1 else None
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Refused(ApiError):
 
 
 class Unavailable(ApiError):
-    """Every try failed, each for a reason that passes. An award may have arrived: bring it again under the same key."""
+    """Every try failed, each for a passing reason. An award may have arrived: send it again under the same key."""
 
 
 def error_of(problem: Problem, idempotency_keys: Sequence[str] = ()) -> ApiError:

@@ -1,4 +1,4 @@
-"""Why a try failed: the API's own word, or what its absence says. Pure."""
+"""The reason why a try failed: the API's problem document, or ours when there is none. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from abacus_client.reading import read
 KEY_IN_FLIGHT: Final = "key-in-flight"
 NO_ANSWER: Final = "no-answer"  # the request may or may not have arrived
 NOT_SENT: Final = "not-sent"  # nor can it ever be
-UNREADABLE: Final = "unreadable"  # a success, but not one of this API
+UNREADABLE: Final = "unreadable"  # a success, but not an answer of this API
 UNTYPED: Final = "about:blank"  # by RFC 9457: it is no more than its status says
 
 _MEDIA_TYPE: Final = "application/problem+json"
 _PASSING: Final = frozenset({429, 502, 503, 504})
-_SECONDS: Final = re.compile(r"[0-9]{1,9}")  # never a date: what sends one is not this API
+_SECONDS: Final = re.compile(r"[0-9]{1,9}")  # never a date: this API sends none
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Problem:
 
 
 def problem_of(outcome: httpx.Response | httpx.RequestError) -> Problem:
-    """Of a try that did not succeed."""
+    """The problem of a failed try."""
     if isinstance(outcome, httpx.RequestError):
         sendable = not isinstance(outcome, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
         words = str(outcome) or type(outcome).__name__
@@ -67,13 +67,13 @@ def problem_of(outcome: httpx.Response | httpx.RequestError) -> Problem:
 
 
 def unreadable(outcome: httpx.Response, why: ValueError) -> Problem:
-    """Of a try that succeeded, so it says, with an answer that makes no sense."""
+    """The problem of a try that succeeded by its status, with an unreadable answer."""
     request_id = outcome.headers.get("X-Request-Id")
     return Problem(UNREADABLE, "The answer cannot be read", outcome.status_code, str(why), request_id)
 
 
 def _told(outcome: httpx.Response) -> Problem | None:
-    """What the API says; nothing, if something that stands before it has answered."""
+    """The problem document of the API; None if another server answered in its place."""
     if outcome.headers.get("Content-Type", "").partition(";")[0].strip() != _MEDIA_TYPE:
         return None
     try:

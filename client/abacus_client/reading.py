@@ -1,4 +1,4 @@
-"""Reads JSON as frozen values, by the types of a dataclass. A member of an object that no field names is ignored."""
+"""Reads JSON as frozen values, by the types of a dataclass. Unknown members of objects are ignored."""
 
 import json
 import types
@@ -19,7 +19,7 @@ _FROM_TEXT: Final[Mapping[Any, Callable[[str], object]]] = {
 
 
 def read(kind: type[Value], content: bytes) -> Value:
-    """The JSON as a value of this dataclass. Raises `ValueError`, which names the field that is wrong."""
+    """The JSON as a value of this dataclass. Raises `ValueError` with the name of the wrong field."""
     try:
         document = json.loads(content)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""How a request is signed, as the API checks it. Pure.
+"""Signs requests in the form that the API checks. Pure.
 
 A signature is `v1=` and the HMAC-SHA256, in hexadecimal, of four lines: method, path with query, SHA-256 of the body in
 hexadecimal, and the timestamp in seconds.

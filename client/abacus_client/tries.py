@@ -1,4 +1,4 @@
-"""A call is tried again while the reason of its failure may pass, but not for ever. Neither sends nor sleeps."""
+"""Decides whether and when a call is tried again. Neither sends nor sleeps."""
 
 import random
 from collections.abc import Awaitable, Callable
@@ -19,23 +19,23 @@ _LONGEST_S: Final = 10.0
 
 
 def backoff(failures: int, rng: random.Random) -> float:
-    """Anything between nothing and a ceiling that doubles with each failure, so that clients which failed together do
-    not come back together.
+    """A random wait up to a ceiling that doubles with each failure, so that clients which failed together do not come
+    back together.
     """
     return rng.uniform(0.0, min(_LONGEST_S, _FIRST_S * 2.0 ** min(failures - 1, 40)))
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a call is repeated, and how long its waits may be together."""
+    """The number of tries of a call, and the limit of its waits together."""
 
     retries: int = 3
     longest_s: float = 60.0
 
     def wait(self, problem: Problem, failures: int, waited_s: float, rng: random.Random) -> float | None:
-        """How long to wait before the next try; nothing, when there is to be none.
+        """The wait before the next try; None when there is no further try.
 
-        Never shorter than the API says, and a little longer, so that those it put off do not come back together.
+        A little longer than the API demands, so that clients which it put off do not come back together.
         """
         if not problem.passing or failures > self.retries:
             return None
@@ -55,7 +55,7 @@ class Tries(Generic[Answer]):
         self._success: httpx.Response | None = None
 
     def wait_after(self, outcome: httpx.Response | httpx.RequestError) -> float | None:
-        """How long to wait before the next try; nothing after a success. Raises `ApiError` after the last failure."""
+        """The wait before the next try; None after a success. Raises `ApiError` after the last failure."""
         if isinstance(outcome, httpx.Response) and outcome.is_success:
             self._success = outcome
             return None
@@ -69,8 +69,8 @@ class Tries(Generic[Answer]):
         return wait_s
 
     def answer(self) -> Answer:
-        """Raises `ApiError` for a success that does not read like one of this API."""
-        assert self._success is not None  # noqa: S101  # asked for once there is nothing more to wait for
+        """The answer of the call. Raises `ApiError` for a success with an unreadable answer."""
+        assert self._success is not None  # noqa: S101  # called only after `wait_after` returned None
         try:
             return self._call.read(self._success, self._call.idempotency_keys)
         except ValueError as error:

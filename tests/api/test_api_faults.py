@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.earning.decide.source_message import Message
+from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.register import Reception, Register, RegisterAnswer, Status
+from abacus.intake.partners.register import AwardStatus, Reception, Register, RegisterAnswer
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.ledgers import award as contract_award
@@ -123,7 +123,7 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
         Entry.of("acme", contract_award(key="api:acme:k", points=points, explanation=b'{"points":%d}' % points))
         for points in (60, 180)
     )
-    guessed = guessed._replace(to_compute=Message(b"{}", "api:acme:k by SG@1"))
+    guessed = guessed._replace(to_compute=SourceMessage(b"{}", "api:acme:k by SG@1"))
     assert await register_.take([guessed]) == {
         guessed.award_id: RegisterAnswer(Reception.OURS, guessed.award, provisional=True)
     }
@@ -139,7 +139,7 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
     later = Register(house.pool, FixedClock(clock.now() + timedelta(minutes=1)))
     assert await later.states([known.award_id]) == {}
     await register_.queued([known.award_id])
-    assert (await later.states([known.award_id]))[known.award_id].status is Status.QUEUED
+    assert (await later.states([known.award_id]))[known.award_id].status is AwardStatus.QUEUED
 
 
 async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(house: House) -> None:

@@ -18,7 +18,7 @@ from abacus.core.errors import Reason
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Refunded, read_transaction
 from abacus.ledger.types.award import Award
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard, RateCard
 from abacus.programs.expiry.decide.month import Month
@@ -78,7 +78,7 @@ def cards() -> list[RateCard]:
 class Workload:
     """Messages in the order of sending, and the fate of each body."""
 
-    messages: Sequence[Message]
+    messages: Sequence[StreamMessage]
     fates: Mapping[bytes, Fate]
 
 
@@ -89,7 +89,7 @@ class _Made:
     fates: dict[bytes, Fate] = field(default_factory=dict)
     recent: list[dict[str, Any]] = field(default_factory=list)
     refundable: list[dict[str, Any]] = field(default_factory=list)
-    refunds: list[Message] = field(default_factory=list)
+    refunds: list[StreamMessage] = field(default_factory=list)
 
 
 def workload(seed: int, messages: int, today: datetime, lapsing: Month) -> Workload:
@@ -109,7 +109,7 @@ class _Maker:
         self._cards = {card.scope: card for card in cards()}
         self._number = 0
 
-    def messages(self, count: int) -> Iterator[Message]:
+    def messages(self, count: int) -> Iterator[StreamMessage]:
         waiting: list[tuple[int, dict[str, Any]]] = []  # transactions whose refund went ahead of them
         for at in range(count):
             if waiting and (waiting[0][0] <= at or at >= count - len(waiting)):
@@ -124,7 +124,7 @@ class _Maker:
             else:
                 yield self._one((kind - _EARLY) / (1 - _EARLY))
 
-    def _one(self, chance: float) -> Message:
+    def _one(self, chance: float) -> StreamMessage:
         made = self.made
         for share, make in (
             (_DUPLICATE, self._again),
@@ -141,7 +141,7 @@ class _Maker:
             return self._event()
         return self._fresh()
 
-    def _fresh(self) -> Message:
+    def _fresh(self) -> StreamMessage:
         transaction = self._transaction()
         made = self.made
         kept = made.recent if self._rng.random() < 0.5 else made.refundable
@@ -149,18 +149,18 @@ class _Maker:
         del kept[:-_RECENT]
         return self._awarded(transaction)
 
-    def _again(self) -> Message:
+    def _again(self) -> StreamMessage:
         if self.made.refunds and self._rng.random() < 0.2:
             return self._rng.choice(self.made.refunds)
         return _message(self._rng.choice(self.made.recent))
 
-    def _written_otherwise(self) -> Message:
+    def _written_otherwise(self) -> StreamMessage:
         known = self._rng.choice(self.made.recent)
         moment = datetime.fromisoformat(known["occurred_at"]).astimezone(UTC)
         amount = f"{known['amount']}{'0' if '.' in known['amount'] else '.0'}"
         return self._awarded({**known, "amount": amount, "occurred_at": moment.isoformat()})
 
-    def _contradiction(self) -> Message:
+    def _contradiction(self) -> StreamMessage:
         known = self._rng.choice(self.made.recent)
         other = self._transaction()
         changes = self._rng.choice(("amount", "occurred_at", "member_id")), "payment_type"
@@ -168,10 +168,10 @@ class _Maker:
         changed = {name: other[name] for name in changes}
         return self._awarded({**known, **changed, "amount": amount})
 
-    def _refund_of_one(self) -> Message:
+    def _refund_of_one(self) -> StreamMessage:
         return self._refund(self._rng.choice(self.made.refundable))
 
-    def _refund(self, transaction: dict[str, Any]) -> Message:
+    def _refund(self, transaction: dict[str, Any]) -> StreamMessage:
         self._number += 1
         whole = Decimal(transaction["amount"])
         part = self._rng.choice((Decimal(1), Decimal("0.5"), Decimal("0.25")))
@@ -193,7 +193,7 @@ class _Maker:
         self.made.refunds.append(message)
         return message
 
-    def _event(self) -> Message:
+    def _event(self) -> StreamMessage:
         listed = self._rng.random() < 0.5
         event = {**self._transaction(), "type": _LISTED if listed else "booking.rated"}
         if listed:
@@ -202,7 +202,7 @@ class _Maker:
         self.made.fates[message.value] = Ignored()
         return message
 
-    def _bad(self) -> Message:
+    def _bad(self) -> StreamMessage:
         good = self._transaction()
         faults: tuple[tuple[dict[str, Any] | bytes, Reason], ...] = (
             (b'{"type": "transaction.completed", "sour%d' % self._number, Reason.UNDECODABLE),
@@ -216,11 +216,11 @@ class _Maker:
             ({**good, "occurred_at": "2019-05-01T12:00:00+08:00"}, Reason.NO_CARD_IN_FORCE),
         )
         body, reason = self._rng.choice(faults)
-        message = Message(good["member_id"].encode(), body) if isinstance(body, bytes) else _message(body)
+        message = StreamMessage(good["member_id"].encode(), body) if isinstance(body, bytes) else _message(body)
         self.made.fates[message.value] = Aside(reason)
         return message
 
-    def _awarded(self, transaction: dict[str, Any]) -> Message:
+    def _awarded(self, transaction: dict[str, Any]) -> StreamMessage:
         message = _message(transaction)
         self.made.fates[message.value] = _fate_of(award_of(message, self._calculator))
         return message
@@ -261,7 +261,7 @@ def calculator_by(priced_by: Iterable[RateCard]) -> Calculator:
     return Calculator(CardBook(PublishedCard(card, 1) for card in priced_by))
 
 
-def award_of(message: Message, calculator: Calculator) -> Award:
+def award_of(message: StreamMessage, calculator: Calculator) -> Award:
     """What a good transaction, or a listed event, comes to."""
     read = read_transaction(message.value)
     award = calculator.award(read, calculator.card_for(read), BASE_TIER)
@@ -269,7 +269,7 @@ def award_of(message: Message, calculator: Calculator) -> Award:
     return award
 
 
-def awarded(messages: Iterable[Message], calculator: Calculator) -> dict[bytes, Fate]:
+def awarded(messages: Iterable[StreamMessage], calculator: Calculator) -> dict[bytes, Fate]:
     """The fates of such messages."""
     return {message.value: _fate_of(award_of(message, calculator)) for message in messages}
 
@@ -282,5 +282,5 @@ def is_sleeper(member: int) -> bool:
     return member % _SLEEPS == _SLEEPS - 1
 
 
-def _message(transaction: dict[str, Any]) -> Message:
-    return Message(transaction.get("member_id", "").encode(), json.dumps(transaction).encode())
+def _message(transaction: dict[str, Any]) -> StreamMessage:
+    return StreamMessage(transaction.get("member_id", "").encode(), json.dumps(transaction).encode())

@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 
 from abacus.cli.examples.stream import BOB
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from tests.support.commands import abacus_process as abacus
 from tests.support.house import until
 from workers import WORKERS
@@ -80,7 +80,7 @@ async def get(url: str) -> str:
 async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
     publisher = StreamPublisher(addresses["kafka"])
     try:
-        await publisher.publish("abacus.transactions.v1", [Message(b"bob", json.dumps(transaction).encode())])
+        await publisher.publish("abacus.transactions.v1", [StreamMessage(b"bob", json.dumps(transaction).encode())])
     finally:
         await publisher.close()
 

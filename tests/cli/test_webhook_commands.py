@@ -77,7 +77,7 @@ async def test_what_did_not_arrive_is_listed_and_sent_again(pool: Pool, database
         (
             ["set", "nobody", URL],
             "0",
-            "abacus: no partner is called 'nobody'; `abacus partners list` prints those that are",
+            "abacus: no partner is called 'nobody'; `abacus partners list` prints all partners",
         ),
         (
             ["set", "nobody", "http://hooks.example/"],
@@ -92,7 +92,7 @@ async def test_what_did_not_arrive_is_listed_and_sent_again(pool: Pool, database
         (
             ["set", "nobody", "http://10.0.0.1/"],
             "1",
-            "abacus: no partner is called 'nobody'; `abacus partners list` prints those that are",
+            "abacus: no partner is called 'nobody'; `abacus partners list` prints all partners",
         ),
         (["remove", "acme"], "0", "abacus: 'acme' has no webhook; `abacus partners webhook set acme URL` makes one"),
         (["retry", "acme"], "0", "abacus: 'acme' has no webhook; `abacus partners webhook set acme URL` makes one"),

@@ -15,7 +15,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.following import leading
 from abacus.platform.following.leading import Leading
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool
 from tests.support.fixed_clock import FixedClock
 from tests.support.points_broker import TOPIC, Broker, publish_all
@@ -141,7 +141,7 @@ async def test_a_relay_that_waits_ends_when_it_is_told_to(
     stop, health = asyncio.Event(), WorkerHealth("relay")
     relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health)
     running = asyncio.create_task(relay.run(stop))
-    await _until(lambda: health.state is State.WAITING)
+    await _until(lambda: health.state is WorkerState.WAITING)
     stop.set()
     await asyncio.wait_for(running, 5)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 from tests.support.soon import soon
 
 GATHER_S = 0.001
@@ -23,7 +23,7 @@ class Doubling:
         self.goes_on = asyncio.Event()
         self.goes_on.set()
 
-    async def work(self, together: Sequence[Waiting[int, int]]) -> None:
+    async def work(self, together: Sequence[PendingRequest[int, int]]) -> None:
         self.rounds.append([waiting.request for waiting in together])
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -112,7 +112,7 @@ async def test_work_that_fails_tells_those_who_have_no_answer_and_those_alone() 
 
 
 async def test_nobody_is_left_without_an_answer() -> None:
-    async def forgetful(together: Sequence[Waiting[int, int]]) -> None:
+    async def forgetful(together: Sequence[PendingRequest[int, int]]) -> None:
         together[0].answer(1)
 
     first, second = await answers_of(Gatherer(forgetful, gather_s=GATHER_S), 2)
@@ -131,7 +131,7 @@ async def test_a_caller_who_leaves_takes_neither_its_request_nor_the_others_alon
 
 
 async def test_a_request_may_be_another_for_the_same_caller() -> None:
-    async def plus_one(together: Sequence[Waiting[int, int]]) -> None:
+    async def plus_one(together: Sequence[PendingRequest[int, int]]) -> None:
         for waiting in together:
             other = waiting._replace(request=waiting.request + 1)
             other.answer(other.request)

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
-from abacus.platform.health import Health, State, WorkerHealth, sub_workers_of
+from abacus.platform.health import Health, WorkerHealth, WorkerState, sub_workers_of
 
 Report = Callable[[WorkerHealth], None]
 
@@ -25,42 +25,42 @@ def stopped(health: WorkerHealth) -> None:
 
 
 # What is reported in turn; the level and event of each line that is logged, the state and its detail at the end.
-TRANSITIONS: list[tuple[str, list[Report], list[tuple[str, str]], State, str]] = [
-    ("nothing yet", [], [], State.STARTING, ""),
-    ("ready once", [ready, ready, ready], [("info", "worker ready")], State.READY, ""),
+TRANSITIONS: list[tuple[str, list[Report], list[tuple[str, str]], WorkerState, str]] = [
+    ("nothing yet", [], [], WorkerState.STARTING, ""),
+    ("ready once", [ready, ready, ready], [("info", "worker ready")], WorkerState.READY, ""),
     (
         "waits for one thing, in other words each time",
         [waits_for("database", "refused"), waits_for("database", "timed out"), waits_for("database", "refused")],
         [("warning", "worker waits")],
-        State.WAITING,
+        WorkerState.WAITING,
         "database: refused",
     ),
     (
         "waits for another thing",
         [waits_for("database"), waits_for("queue abacus-award"), waits_for("queue abacus-award")],
         [("warning", "worker waits")] * 2,
-        State.WAITING,
+        WorkerState.WAITING,
         "queue abacus-award: down",
     ),
     (
         "the detail holds colons",
         [waits_for("SQS", "http://localhost:9324: refused"), waits_for("SQS", "http://localhost:9324: refused")],
         [("warning", "worker waits")],
-        State.WAITING,
+        WorkerState.WAITING,
         "SQS: http://localhost:9324: refused",
     ),
     (
         "recovers, and fails again",
         [ready, waits_for("Kafka"), ready, ready, waits_for("Kafka")],
         [("info", "worker ready"), ("warning", "worker waits"), ("info", "worker ready"), ("warning", "worker waits")],
-        State.WAITING,
+        WorkerState.WAITING,
         "Kafka: down",
     ),
     (
         "stops for good",
         [ready, stopped, stopped],
         [("info", "worker ready"), ("error", "worker stopped")],
-        State.STOPPED,
+        WorkerState.STOPPED,
         "too much is bad",
     ),
 ]
@@ -69,7 +69,7 @@ TRANSITIONS: list[tuple[str, list[Report], list[tuple[str, str]], State, str]] =
 @pytest.mark.parametrize(
     ("reports", "logged", "state", "detail"), [pytest.param(*row, id=name) for name, *row in TRANSITIONS]
 )
-def test_transitions(reports: list[Report], logged: list[tuple[str, str]], state: State, detail: str) -> None:
+def test_transitions(reports: list[Report], logged: list[tuple[str, str]], state: WorkerState, detail: str) -> None:
     health = WorkerHealth("awarder")
     with capture_logs() as logs:
         for report in reports:
@@ -124,14 +124,14 @@ def test_the_report_of_a_process() -> None:
 def test_a_worker_is_ready_when_all_its_sub_workers_are() -> None:
     whole = WorkerHealth("webhooks")
     first, second = sub_workers_of(whole, 2)
-    steps: list[tuple[WorkerHealth, Report, State, str]] = [
-        (first, ready, State.STARTING, ""),
-        (second, ready, State.READY, ""),
-        (first, waits_for("Kafka"), State.WAITING, "Kafka: down"),
-        (second, waits_for("database"), State.WAITING, "Kafka: down"),
-        (second, ready, State.WAITING, "Kafka: down"),
-        (first, ready, State.READY, ""),
-        (second, stopped, State.STOPPED, "too much is bad"),
+    steps: list[tuple[WorkerHealth, Report, WorkerState, str]] = [
+        (first, ready, WorkerState.STARTING, ""),
+        (second, ready, WorkerState.READY, ""),
+        (first, waits_for("Kafka"), WorkerState.WAITING, "Kafka: down"),
+        (second, waits_for("database"), WorkerState.WAITING, "Kafka: down"),
+        (second, ready, WorkerState.WAITING, "Kafka: down"),
+        (first, ready, WorkerState.READY, ""),
+        (second, stopped, WorkerState.STOPPED, "too much is bad"),
     ]
     for sub_worker, report, state, detail in steps:
         report(sub_worker)

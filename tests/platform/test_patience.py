@@ -6,7 +6,7 @@ import pytest
 
 from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.patience import unless_stopped, until_available
 
 AT_ONCE = Backoff(first_s=0.0005, longest_s=0.001)
@@ -18,7 +18,7 @@ class Dependency:
     def __init__(self, health: WorkerHealth, failures: int) -> None:
         self._health = health
         self._failures = failures
-        self.seen: list[State] = []
+        self.seen: list[WorkerState] = []
         self.asked_often = asyncio.Event()
 
     async def ask(self) -> str:
@@ -30,15 +30,15 @@ class Dependency:
         return "answer"
 
 
-@pytest.mark.parametrize("before", [State.STARTING, State.READY])
+@pytest.mark.parametrize("before", [WorkerState.STARTING, WorkerState.READY])
 @pytest.mark.parametrize("failures", [0, 1, 4])
-async def test_it_asks_until_it_is_answered_and_is_as_it_was(failures: int, before: State) -> None:
+async def test_it_asks_until_it_is_answered_and_is_as_it_was(failures: int, before: WorkerState) -> None:
     health = WorkerHealth("awarder")
-    if before is State.READY:
+    if before is WorkerState.READY:
         health.ready()
     dependency = Dependency(health, failures)
     assert await until_available(dependency.ask, health, AT_ONCE) == "answer"
-    assert dependency.seen == [before, *[State.WAITING] * failures]
+    assert dependency.seen == [before, *[WorkerState.WAITING] * failures]
     assert health.state is before
 
 
@@ -58,7 +58,7 @@ async def test_waiting_ends_when_it_is_cancelled() -> None:
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert health.state is State.WAITING
+    assert health.state is WorkerState.WAITING
 
 
 class Work:

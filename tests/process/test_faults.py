@@ -10,7 +10,7 @@ from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.ledger.store.post import PostgresLedger
-from abacus.platform.health import Health, State
+from abacus.platform.health import Health, WorkerState
 from abacus.platform.metrics import TRANSACTIONS, total
 from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
@@ -63,10 +63,10 @@ async def test_postgres_goes_away_and_comes_back(house: House) -> None:
             await until(lambda: _transfers(house, 1))
             await proxy.cut()
             await house.produce([completed(number) for number in range(2, 50)])
-            await until(lambda: _is(health, "relay", State.WAITING))
+            await until(lambda: _is(health, "relay", WorkerState.WAITING))
             await until(lambda: _deferred_since(deferred))
             await house.produce([completed(number) for number in range(50, 60)])
-            await until(lambda: _is(health, "calculator", State.WAITING))
+            await until(lambda: _is(health, "calculator", WorkerState.WAITING))
             assert not health.ready
             await proxy.mend()
             await until(lambda: _transfers(house, 59), within_s=120)
@@ -84,7 +84,7 @@ async def test_sqs_goes_away_and_comes_back(house: House) -> None:
             await until(lambda: _transfers(house, 1))
             await proxy.cut()
             await house.produce([completed(number) for number in range(2, 50)])
-            await until(lambda: _is(health, "calculator", State.WAITING))
+            await until(lambda: _is(health, "calculator", WorkerState.WAITING))
             await proxy.mend()
             await until(lambda: _transfers(house, 49), within_s=60)
     assert await house.transfers() == 49
@@ -106,7 +106,7 @@ async def test_a_worker_says_what_it_waits_for(
     await PostgresLedger(house.pool, SystemClock()).post([AWARD])  # so that the relay has something to publish
     astray = house.settings.model_copy(update={setting: nowhere})
     async with house.running(worker, settings=astray) as health:
-        await until(lambda: _is(health, worker, State.WAITING))
+        await until(lambda: _is(health, worker, WorkerState.WAITING))
         assert health.worker(worker).detail.startswith(dependency)
 
 
@@ -115,7 +115,7 @@ async def test_workers_wait_for_what_is_down_at_the_start(house: House) -> None:
         await proxy.cut()
         through = house.settings.model_copy(update={"database_url": address})
         async with house.running(settings=through) as health:
-            await until(lambda: _is(health, "awarder", State.WAITING))
+            await until(lambda: _is(health, "awarder", WorkerState.WAITING))
             assert health.worker("awarder").detail.startswith("database: ")
             await house.produce([completed(1)])
             await proxy.mend()
@@ -126,10 +126,10 @@ async def test_workers_wait_for_what_is_down_at_the_start(house: House) -> None:
 async def test_the_breaker_stops_the_line_and_nothing_is_set_aside_or_lost(house: House) -> None:
     async with house.running() as health:
         await house.produce([b"{poison"] * 300)
-        await until(lambda: _is(health, "calculator", State.STOPPED))
+        await until(lambda: _is(health, "calculator", WorkerState.STOPPED))
         assert "300 messages would be quarantined" in health.worker("calculator").detail
         assert not health.ready
-        assert health.worker("awarder").state is State.READY
+        assert health.worker("awarder").state is WorkerState.READY
     assert await house.reasons() == {}
     permissive = house.settings.model_copy(update={"quarantine_share": 1.0})
     async with house.running(settings=permissive):
@@ -164,7 +164,7 @@ async def _held(house: House, reason: Reason, count: int) -> bool:
     return (await house.reasons()).get(reason, 0) == count
 
 
-async def _is(health: Health, worker: str, state: State) -> bool:
+async def _is(health: Health, worker: str, state: WorkerState) -> bool:
     return health.worker(worker).state is state
 
 

@@ -18,7 +18,7 @@ from abacus.intake.partners.webhooks.decide.message import posted
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import NOTICES, TIER_EVENTS, WEBHOOKS, total
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.decide.heard import heard_in
@@ -210,7 +210,7 @@ class Broker:
         if self.down:
             raise Unavailable("Kafka", "down")
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         assert topic == TOPIC
         await self.connect()
         for message in messages:
@@ -251,7 +251,7 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
         async def connect(self) -> None:
             """Always there."""
 
-        async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+        async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
             published.append(len(messages))
 
     async def grow_and_publish(*arguments: Any, **named: Any) -> Grown:

@@ -9,8 +9,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.earning.calculator import StreamCalculator
-from abacus.intake.earning.decide.source_message import Message
-from abacus.intake.earning.issuing import Decided, Issuing
+from abacus.intake.earning.decide.source_message import SourceMessage
+from abacus.intake.earning.issuing import DecidedBatch, Issuing
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
 from abacus.ledger.types.account import Account
@@ -19,7 +19,7 @@ from abacus.ledger.types.movement import MovesPort
 from abacus.ledger.types.posting import LedgerPort, Outcome, Status
 from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message as StreamMessage
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Handler, Record, StreamReader
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
@@ -65,7 +65,7 @@ class _TakesNoForAnAnswer(Issuing):
 class _PaysTheRateOfTheDay(Issuing):
     """Looks every transaction up as if it had happened now."""
 
-    async def decide(self, messages: Sequence[Message]) -> Decided:
+    async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
         decided = await super().decide(messages)
         decided.awards = [self._recalculated(award) for award in decided.awards]
         return decided

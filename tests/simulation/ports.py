@@ -11,7 +11,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.posting import Claim, Outcome, Unpostable
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.platform.sqs.port import Received, Unsent
@@ -199,7 +199,7 @@ class StormyPublisher:
         async with self._life.call("kafka", "kafka.connect"):
             pass
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         storm = self._life.storm
         published = list(messages)
         async with self._life.call("kafka", "kafka.publish"):

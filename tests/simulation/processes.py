@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.process import STOP_WITHIN_S
 from tests.simulation.life import Life
 from tests.simulation.simulated import SimulatedAbacus
@@ -58,13 +58,13 @@ async def _asked_to_end(simulated: SimulatedAbacus, life: Life, health: WorkerHe
     leaves_at = float("inf")
     if simulated.storm.strikes("stopped", life.name):
         leaves_at = loop.time() + simulated.storm.chance.uniform(1.0, 200.0)
-    while loop.time() < leaves_at and health.state is not State.STOPPED:
+    while loop.time() < leaves_at and health.state is not WorkerState.STOPPED:
         try:
             async with asyncio.timeout(min(_LOOKS_EVERY_S, max(0.0, leaves_at - loop.time()))):
                 await closing.wait()
         except TimeoutError:
             continue
         return
-    if health.state is State.STOPPED:
+    if health.state is WorkerState.STOPPED:
         simulated.trace.misfortunes["breaker"] += 1
         simulated.lift_breaker()

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from abacus.intake.awarding import awarder
 from abacus.intake.earning import issuing
-from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.ledger.relay import publish_transfers
 from abacus.platform import patience
 from abacus.platform.following import leading
@@ -164,7 +164,7 @@ async def _operate(simulated: SimulatedAbacus) -> None:
     await replay(
         cast("QuarantineStore", simulated.quarantine),  # it has the one method that a replay uses
         queues=_queues(simulated),
-        encode_transaction=lambda item: encode_retry(Message(item.body, item.origin, cause=str(item.reason))),
+        encode_transaction=lambda item: encode_retry(SourceMessage(item.body, item.origin, cause=str(item.reason))),
         limit=100_000,
     )
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 from aiokafka import TopicPartition
 
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka import reader
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record, StreamReader
 from tests.simulation.virtual_time import run_virtually
 from tests.support.fixed_clock import FixedClock
@@ -76,7 +76,7 @@ def test_a_silent_broker_is_waited_for(
 
         running = asyncio.ensure_future(StreamReader("memory", TOPIC, GROUP, health).run(handle, stop))
         for number in range(RECORDS):
-            log.append(TOPIC, Message(f"m{number}".encode(), b"{}"))
+            log.append(TOPIC, StreamMessage(f"m{number}".encode(), b"{}"))
         await asyncio.sleep(1)
         broker.clear()
         await asyncio.sleep(30)
@@ -84,9 +84,9 @@ def test_a_silent_broker_is_waited_for(
         assert health.detail.startswith("Kafka: ")
         if comes_back:
             broker.set()
-            log.append(TOPIC, Message(b"later", b"{}"))
+            log.append(TOPIC, StreamMessage(b"later", b"{}"))
             await asyncio.sleep(30)
-            assert (health.state, log.behind(GROUP, TOPIC)) == (State.READY, 0)
+            assert (health.state, log.behind(GROUP, TOPIC)) == (WorkerState.READY, 0)
         stop.set()
         await asyncio.wait_for(running, 20)
 

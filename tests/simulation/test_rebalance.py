@@ -11,7 +11,7 @@ import pytest
 
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka import reader
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record, StreamReader
 from tests.simulation.virtual_time import run_virtually
 from tests.support.fixed_clock import FixedClock
@@ -90,7 +90,7 @@ async def _read(log: MemoryLog, chance: random.Random, readers: int, takes_s: fl
         for _ in range(readers)
     ]
     for number in range(RECORDS):
-        log.append(TOPIC, Message(f"m{number}".encode(), b"{}"))
+        log.append(TOPIC, StreamMessage(f"m{number}".encode(), b"{}"))
         await asyncio.sleep(chance.choice((0, 0, 0.5, 3.0)))
     for _ in range(3600):
         if not log.behind(GROUP, TOPIC):

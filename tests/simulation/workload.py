@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, Final
 
 from abacus.core.errors import Reason
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from tests.simulation.oracle import COMPLETED, Aside, Document, Ignored, Verdict, earns
 
 START: Final = datetime(2026, 5, 1, 3, tzinfo=UTC)
@@ -26,7 +26,7 @@ class Sent:
     """A message on the transactions topic, when it gets there, and what must become of it."""
 
     at_s: float
-    message: Message
+    message: StreamMessage
     verdict: Verdict
 
 
@@ -104,7 +104,7 @@ class _Writer:
         return self._sent(at_s, document, json.dumps(document).encode(), earns(document))
 
     def _sent(self, at_s: float, document: Document, value: bytes, verdict: Verdict) -> Sent:
-        return Sent(at_s, Message(document["member_id"].encode(), value), verdict)
+        return Sent(at_s, StreamMessage(document["member_id"].encode(), value), verdict)
 
     def _transaction(self, number: int) -> Document:
         country = self._chance.choice(tuple(_AMOUNTS))

@@ -9,7 +9,7 @@ from abacus.core.clock import SystemClock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import Pace, read_rates
 from abacus.engage.notify.outbox import Outbox as NotificationOutbox
-from abacus.intake.partners.webhooks.decide.message import Message, MessageType
+from abacus.intake.partners.webhooks.decide.message import MessageType, WebhookMessage
 from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
 from abacus.platform.delivery.deliverer import Deliveries
 from abacus.platform.postgres import Pool
@@ -79,7 +79,8 @@ class WebhookTable:
         ids = [f"msg_{number:03}" for number in range(len(receivers))]
         now = CLOCK.now()
         messages = [
-            Message(id_, receiver, MessageType.POSTED, "{}", now) for id_, receiver in zip(ids, receivers, strict=True)
+            WebhookMessage(id_, receiver, MessageType.POSTED, "{}", now)
+            for id_, receiver in zip(ids, receivers, strict=True)
         ]
         await WebhookOutbox(pool, CLOCK).enter(messages)
         await pool.execute(

@@ -12,7 +12,7 @@ from typing import Any
 
 from abacus.cli.examples.stream import Sent
 from abacus.platform.health import Health, WorkerHealth
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -116,9 +116,9 @@ def completed(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
-def _message(message: Sent | dict[str, Any] | bytes) -> Message:
+def _message(message: Sent | dict[str, Any] | bytes) -> StreamMessage:
     if isinstance(message, bytes):
-        return Message(b"", message)
+        return StreamMessage(b"", message)
     if isinstance(message, Sent):
-        return Message(message.key, message.value)
-    return Message(str(message.get("member_id", "")).encode(), json.dumps(message).encode())
+        return StreamMessage(message.key, message.value)
+    return StreamMessage(str(message.get("member_id", "")).encode(), json.dumps(message).encode())

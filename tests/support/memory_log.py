@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError
 
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 
 PARTITIONS: Final = 4
 
@@ -40,7 +40,7 @@ class MemoryLog:
         self._groups: dict[tuple[str, str], Group] = {}
         self._grown = asyncio.Event()
 
-    def append(self, topic: str, message: Message) -> Stored:
+    def append(self, topic: str, message: StreamMessage) -> Stored:
         partition = zlib.crc32(message.key) % PARTITIONS
         held = self._partitions[TopicPartition(topic, partition)]
         held.append(Stored(topic, partition, len(held), *message))
@@ -168,7 +168,7 @@ class MemoryPublisher:
     async def connect(self) -> None:
         """There is always someone to publish to."""
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         for message in messages:
             self._log.append(topic, message)
 

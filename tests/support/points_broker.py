@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.point_event import PointEvent
 from abacus.platform.following.leading import Leading
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
 from tests.support.neighbours import neighbours_are_through
 from tests.support.stepping import all_steps
@@ -24,7 +24,7 @@ class Broker:
         if self.down:
             raise Unavailable("Kafka", "down")
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         assert topic == TOPIC
         if self.down:
             raise Unavailable("Kafka", "down")

@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import StreamReader
 
 MESSAGES: Final = 40
@@ -27,7 +27,7 @@ class Topic:
         self._publisher = publisher
 
     async def filled(self) -> Self:
-        await self._publisher.publish(self.name, [Message(b"%d" % number, b"{}") for number in range(MESSAGES)])
+        await self._publisher.publish(self.name, [StreamMessage(b"%d" % number, b"{}") for number in range(MESSAGES)])
         return self
 
     @asynccontextmanager

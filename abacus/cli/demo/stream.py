@@ -13,7 +13,7 @@ from abacus.cli.examples.stream import Sent
 from abacus.cli.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import (
     AWARDS,
     EXPIRED,
@@ -115,7 +115,9 @@ async def _send(complete: Settings, messages: Iterator[Sent], counts: Counts, pr
             for sent in chunk:
                 if sent.award is not None:
                     produced_at.setdefault(sent.award, now)
-            await publisher.publish(complete.transactions_topic, [Message(sent.key, sent.value) for sent in chunk])
+            await publisher.publish(
+                complete.transactions_topic, [StreamMessage(sent.key, sent.value) for sent in chunk]
+            )
             sent_so_far += len(chunk)
     finally:
         await publisher.close()

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.platform.delivery.types import Waiting
+from abacus.platform.delivery.types import Backlog
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 
@@ -33,12 +33,12 @@ class Notifications:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def waiting(self) -> dict[ChannelName, Waiting]:
+    async def waiting(self) -> dict[ChannelName, Backlog]:
         """For each channel, whether anything waits for it or not."""
         async with passing_failures():
             rows = await self._pool.fetch(*_WAITING())
-        waiting = {channel: Waiting(count, oldest) for channel, count, oldest in rows}
-        return {channel: waiting.get(channel, Waiting(0, None)) for channel in ChannelName}
+        waiting = {channel: Backlog(count, oldest) for channel, count, oldest in rows}
+        return {channel: waiting.get(channel, Backlog(0, None)) for channel in ChannelName}
 
     async def prune(self, before: datetime) -> int:
         """Remove what was told before then, in small steps; how much. What was parked stays until somebody decides."""

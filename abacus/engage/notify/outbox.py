@@ -12,7 +12,7 @@ from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.engage.notify.decide.pace import Pace, slots
-from abacus.platform.delivery.types import LEASE, Outcome, Room, Settled
+from abacus.platform.delivery.types import LEASE, DeliveryOutcome, Room, Settled
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -24,7 +24,7 @@ class _Settlement(NamedTuple):
     message_id: str
     channel: ChannelName
     attempts: int
-    outcome: Outcome
+    outcome: DeliveryOutcome
     retry_at: datetime | None
     reason: str | None
 

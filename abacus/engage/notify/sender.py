@@ -21,7 +21,7 @@ from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.templates import Templates, Unrenderable, words_of
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.deliverer import Deliverer
-from abacus.platform.delivery.types import Answer, Concurrency, Outcome, Said, Settled
+from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import NOTIFICATIONS
 
@@ -29,10 +29,10 @@ CONCURRENCY: Final = Concurrency(at_once=100, batch=25)
 
 # Under what a notification is counted.
 _COUNTED_AS: Final = {
-    Outcome.DELIVERED: "sent",
-    Outcome.RETRIED: "retried",
-    Outcome.GIVEN_UP: "parked",
-    Outcome.GONE: "parked",
+    DeliveryOutcome.DELIVERED: "sent",
+    DeliveryOutcome.RETRIED: "retried",
+    DeliveryOutcome.GIVEN_UP: "parked",
+    DeliveryOutcome.GONE: "parked",
 }
 
 log = structlog.get_logger(__name__)

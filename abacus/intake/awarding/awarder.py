@@ -23,9 +23,9 @@ MOST_AWARDS: Final = 1000
 
 
 class Awarder:
-    """Handles messages of the award queue: all their awards in one transaction, the bad ones set aside one by one;
-    then what refunds take back. A message in which something fails in a way that nobody foresaw fails too, once all
-    else in it is posted.
+    """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
+    one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
+    other awards are posted.
     """
 
     def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
@@ -51,7 +51,7 @@ class Awarder:
                     reversals.append(decode_reversal(text))
                 except SetAside as fault:
                     bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
-        # Of several messages the one at fault is found first, by whoever handed them over; then the award in it.
+        # The caller first isolates the message at fault, by handing messages over singly; then this isolates its award.
         failures: list[Exception] | None = [] if len(received) == 1 else None
         for start in range(0, len(awards), MOST_AWARDS):
             posting = isolate_failures(awards[start : start + MOST_AWARDS], self._post, _refused, failures)

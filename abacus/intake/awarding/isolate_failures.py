@@ -1,4 +1,4 @@
-"""Doing many things together; and when that fails, by halves, so that the one at fault fails alone."""
+"""Does many things together; after a failure, does each half by itself, until the thing at fault fails alone."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
@@ -18,10 +18,10 @@ async def isolate_failures(
     refused: Callable[[Thing, Unpostable], Result],
     failures: list[Exception] | None,
 ) -> list[Result]:
-    """The results in order; `refused` makes one for a thing whose values the store does not take.
+    """The results in order; `refused` makes the result of a thing whose values the store does not take.
 
-    What a thing alone fails with otherwise, in a way that nobody foresaw, is added to `failures` and has no result.
-    Where that is None, or many have failed, it is raised.
+    Any other failure of a single thing is added to `failures`, and that thing has no result. If `failures` is None, or
+    holds many already, the failure is raised.
     """
     try:
         return await work(things)

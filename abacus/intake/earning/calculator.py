@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from abacus.core.errors import LineStopped, Unavailable
 from abacus.intake.earning.decide.breaker import Breaker
-from abacus.intake.earning.decide.source_message import Message
+from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.issuing import Issuing
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record, StreamReader
@@ -13,7 +13,7 @@ from abacus.platform.patience import until_available
 
 
 class StreamCalculator:
-    """Reads batches, decides them, hands them over; only then are their offsets committed.
+    """Reads batches, decides them, hands them over, and only then commits their offsets.
 
     When a dependency goes down, the batch in hand goes to the retry queue, and the next one waits here until the
     dependency answers again: Kafka keeps the rest of the stream better than a queue would.
@@ -40,7 +40,8 @@ class StreamCalculator:
             await until_available(self._issuing.probe, self._health)
             self._health.ready()
         messages = [
-            Message(record.value, f"kafka:{record.topic}/{record.partition}/{record.offset}") for record in records
+            SourceMessage(record.value, f"kafka:{record.topic}/{record.partition}/{record.offset}")
+            for record in records
         ]
         decided = await self._issuing.decide(messages)
         self._breaker.watch(len(messages), len(decided.set_aside))

@@ -1,6 +1,6 @@
-"""From messages to awards: the one calculation that the calculator and the retrier both run.
+"""The calculation from messages to awards; the calculator and the retrier both run it.
 
-Deciding and handing over are apart: a decision can be looked at (the breaker does) before it has any effect.
+Deciding and handing over are separate steps, so that the breaker can look at a decision before it has any effect.
 """
 
 import random
@@ -15,7 +15,7 @@ from abacus.core.errors import Reason, Refused, SetAside, Unavailable
 from abacus.core.sources import source_of_key
 from abacus.intake.earning.decide.calculate import Calculator, reversal_of
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.intake.earning.decide.transaction import Completed, Refunded, Transaction, read_transaction
 from abacus.ledger.types.account import AccountId
 from abacus.ledger.types.award import Award
@@ -38,7 +38,7 @@ _attempt: Final = attrgetter("attempt")
 
 
 class Cards(Protocol):
-    """Where the rate cards come from; `CardReader` serves the last known ones while the database is down."""
+    """The source of the rate cards; `CardReader` serves the last known cards while the database is down."""
 
     def book(self) -> CardBook:
         """Raises `Unavailable` when no card was ever read."""
@@ -50,35 +50,40 @@ class Cards(Protocol):
 
 
 class Tiers(Protocol):
-    """Which tier each account has."""
+    """The source of the tiers of accounts."""
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Raises `Unavailable`."""
         ...
 
 
-class Postings(Protocol):
-    """What is posted already."""
+class PostedClaims(Protocol):
+    """The claims of awards that are posted."""
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        """Of these keys those that are posted. Raises `Unavailable`."""
+        """The claims of those keys that are posted. Raises `Unavailable`."""
         ...
 
 
 @dataclass(slots=True)
-class Decided:
-    """What is to become of a batch of messages."""
+class DecidedBatch:
+    """The decisions about a batch of messages."""
 
     awards: list[Award] = field(default_factory=list)
     reversals: list[Reversal] = field(default_factory=list)
     set_aside: list[Item] = field(default_factory=list)
-    deferred: list[Message] = field(default_factory=list)
+    deferred: list[SourceMessage] = field(default_factory=list)
     ignored: int = 0
     down: Unavailable | None = None  # why some were deferred
 
 
+class _Read(NamedTuple):
+    message: SourceMessage
+    transaction: Transaction
+
+
 class _Priced(NamedTuple):
-    message: Message
+    message: SourceMessage
     transaction: Transaction
     card: PublishedCard
 
@@ -91,7 +96,7 @@ class Issuing:
         *,
         cards: Cards,
         tiers: Tiers,
-        postings: Postings,
+        postings: PostedClaims,
         award_queue: Queue,
         retry_queue: Queue,
         quarantine: QuarantinePort,
@@ -113,13 +118,13 @@ class Issuing:
         self._calculator: Calculator | None = None
 
     async def probe(self) -> None:
-        """Whether what deciding needs answers. Raises `Unavailable`."""
+        """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
         await self._cards.look_again()
         self._cards.book()
         await self._tiers.tiers_of([])
 
-    async def decide(self, messages: Sequence[Message]) -> Decided:
-        decided = Decided()
+    async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
+        decided = DecidedBatch()
         read = self._read(messages, decided)
         try:
             priced = await self._find_cards(read, decided)
@@ -143,11 +148,11 @@ class Issuing:
             if award is None:
                 decided.ignored += 1
             else:
-                decided.awards.append(_as_asked(award, message, transaction))
+                decided.awards.append(_for_partner(award, message, transaction))
         return decided
 
-    async def hand_over(self, decided: Decided) -> None:
-        """Returns when everything decided is durable somewhere, however long that takes."""
+    async def hand_over(self, decided: DecidedBatch) -> None:
+        """Returns when every decision is durable: on a queue or in the quarantine. Waits as long as that takes."""
         await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
         await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
         for attempt, together in groupby(sorted(decided.deferred, key=_attempt), key=_attempt):
@@ -156,17 +161,19 @@ class Issuing:
         await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
         self._count(decided)
 
-    def _read(self, messages: Sequence[Message], decided: Decided) -> list[tuple[Message, Transaction]]:
-        read: list[tuple[Message, Transaction]] = []
+    def _read(self, messages: Sequence[SourceMessage], decided: DecidedBatch) -> list[_Read]:
+        read: list[_Read] = []
         for message in messages:
             try:
-                read.append((message, read_transaction(message.body)))
+                read.append(_Read(message, read_transaction(message.body)))
             except SetAside as fault:
                 decided.set_aside.append(_item(message, fault))
         return read
 
-    async def _find_cards(self, read: Sequence[tuple[Message, Transaction]], decided: Decided) -> list[_Priced]:
-        """The card of each transaction. One that is not known may have been published just now: look once more."""
+    async def _find_cards(self, read: Sequence[_Read], decided: DecidedBatch) -> list[_Priced]:
+        """The card of each transaction. An unknown card may have been published just now, so the cards are read once
+        more.
+        """
         calculator = self._calculator_for(self._cards.book())
         if not all(_is_known(calculator.book, message, transaction) for message, transaction in read):
             await self._cards.look_again()
@@ -193,20 +200,22 @@ class Issuing:
 
     def _take_back(
         self,
-        message: Message,
+        message: SourceMessage,
         refund: Refunded,
         card: PublishedCard,
         originals: Mapping[str, Claim],
-        decided: Decided,
+        decided: DecidedBatch,
     ) -> None:
-        """What is refunded may still be on its way; then the refund waits for it. Raises `SetAside`."""
+        """Decides a refund; while its transaction is not posted, the refund waits. Raises `SetAside`."""
         original = originals.get(refund.refunds)
         if original is None:
-            self._defer([(message, refund)], Unavailable("transaction", f"{refund.refunds} is not posted"), decided)
+            self._defer(
+                [_Read(message, refund)], Unavailable("transaction", f"{refund.refunds} is not posted"), decided
+            )
         else:
             decided.reversals.append(reversal_of(refund, original, card))
 
-    def _defer(self, read: Sequence[tuple[Message, Transaction]], error: Unavailable, decided: Decided) -> None:
+    def _defer(self, read: Sequence[_Read], error: Unavailable, decided: DecidedBatch) -> None:
         now = self._clock.now()
         held = {(item.origin, item.body) for item in decided.set_aside}
         for message, transaction in read:
@@ -240,7 +249,7 @@ class Issuing:
         if left:
             await until_available(send, self._health)
 
-    def _count(self, decided: Decided) -> None:
+    def _count(self, decided: DecidedBatch) -> None:
         worker = self._health.name
         TRANSACTIONS.labels(worker, "awarded").inc(len(decided.awards))
         TRANSACTIONS.labels(worker, "refunded").inc(len(decided.reversals))
@@ -249,35 +258,35 @@ class Issuing:
         TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
 
 
-def _is_known(book: CardBook, message: Message, transaction: Transaction) -> bool:
-    asked = message.asked
-    return (transaction.country if asked is None else asked.card) in book
+def _is_known(book: CardBook, message: SourceMessage, transaction: Transaction) -> bool:
+    request = message.partner_request
+    return (transaction.country if request is None else request.card) in book
 
 
-def _card(calculator: Calculator, message: Message, transaction: Transaction) -> PublishedCard:
-    """The one that a partner's ask went by, or else the one in force there and then. Raises `SetAside`."""
-    asked = message.asked
-    if asked is None:
+def _card(calculator: Calculator, message: SourceMessage, transaction: Transaction) -> PublishedCard:
+    """The card that the partner's request names, or else the card in force at the place and time. Raises `SetAside`."""
+    request = message.partner_request
+    if request is None:
         return calculator.card_for(transaction)
     try:
-        return calculator.book.by_name(asked.card)
+        return calculator.book.by_name(request.card)
     except Refused as error:
         raise SetAside(Reason.NO_CARD_IN_FORCE, str(error)) from None
 
 
-def _as_asked(award: Award, message: Message, transaction: Transaction) -> Award:
-    """As its partner asked for it, where it comes from one: under the partner's key."""
-    asked = message.asked
-    if asked is None or not isinstance(transaction, Completed):
+def _for_partner(award: Award, message: SourceMessage, transaction: Transaction) -> Award:
+    """The award under the partner's key, if a partner requested it; otherwise the award as it is."""
+    request = message.partner_request
+    if request is None or not isinstance(transaction, Completed):
         return award
-    source = source_of_key(asked.key) or award.source
-    return award._replace(key=asked.key, fingerprint=transaction.fingerprint_as_asked, source=source)
+    source = source_of_key(request.key) or award.source
+    return award._replace(key=request.key, fingerprint=transaction.fingerprint_for_partner, source=source)
 
 
-def _item(message: Message, fault: SetAside, transaction: Transaction | None = None) -> Item:
-    """What is set aside of a message; a partner that asked for it can find it by its key."""
+def _item(message: SourceMessage, fault: SetAside, transaction: Transaction | None = None) -> Item:
+    """The quarantine item of a message; the partner that requested the award finds it by its key."""
     item = Item.of(Stage.TRANSACTION, message.origin, message.body, fault)
-    asked = message.asked
-    if asked is None or not isinstance(transaction, Completed):
+    request = message.partner_request
+    if request is None or not isinstance(transaction, Completed):
         return item
-    return replace(item, key=asked.key, fingerprint=transaction.fingerprint_as_asked)
+    return replace(item, key=request.key, fingerprint=transaction.fingerprint_for_partner)

@@ -1,9 +1,9 @@
-"""The retrier: transactions that had to wait for a dependency go through the same calculation again."""
+"""The retrier: calculates transactions again that had to wait for a dependency."""
 
 from collections.abc import Sequence
 
 from abacus.core.errors import SetAside
-from abacus.intake.earning.decide.source_message import Message, decode_retries
+from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.issuing import Issuing
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import RETRY_QUEUE, Item, Stage
@@ -11,14 +11,16 @@ from abacus.platform.sqs.port import Received
 
 
 class Retrier:
-    """Handles messages of the retry queue. What fails again goes back with its attempt counted and a longer delay."""
+    """Handles messages of the retry queue. A message that fails again goes back with one more attempt and a longer
+    delay.
+    """
 
     def __init__(self, issuing: Issuing, quarantine: QuarantinePort) -> None:
         self._issuing = issuing
         self._quarantine = quarantine
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
-        messages: list[Message] = []
+        messages: list[SourceMessage] = []
         unreadable: list[Item] = []
         for envelope in received:
             try:

@@ -1,1 +1,1 @@
-"""Partners: who may award points over HTTP, and how much."""
+"""Partners, their rights and limits, and the awards and movements that they request over HTTP."""

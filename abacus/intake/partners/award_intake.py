@@ -1,9 +1,9 @@
-"""The award intake: awards that arrive within a few milliseconds are entered, sent and answered together. Those whose
-points cannot be computed now leave by the retry queue.
+"""The award intake enters, sends and answers together the awards that arrive within a few milliseconds. Awards whose
+points cannot be computed now go to the retry queue.
 
 An award is entered in the register before it is sent, so that its key means one thing in every process. While the
-database is away nothing can be entered: awards are sent all the same, the ledger decides on their keys, and the entries
-are made up for when the database is back.
+database is away nothing can be entered: awards are sent all the same, the ledger decides on their keys, and the missing
+entries are made when the database is back.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from abacus.intake.partners.owed_entries import Entries, OwedEntries
 from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.sqs.packing import pack_counting
 from abacus.platform.sqs.port import Queue, Unsent
 
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 class KeyInFlight(AbacusError):
-    """The same key is being dealt with at this moment."""
+    """Another request with the same key is in progress."""
 
 
 class KeyReused(AbacusError):
@@ -50,19 +50,19 @@ class Accepted(NamedTuple):
     provisional: bool = False
 
 
-_Waiting: TypeAlias = Waiting[Entry, Accepted]
+_Request: TypeAlias = PendingRequest[Entry, Accepted]
 
 
 class _Sent(NamedTuple):
-    """Whose awards the queue has, whose it has not, and why not."""
+    """The requests whose awards the queue took, those whose awards it did not take, and the reason."""
 
-    sent: list[_Waiting]
-    unsent: list[_Waiting]
+    sent: list[_Request]
+    unsent: list[_Request]
     why: str
 
 
 class AwardIntake:
-    """One for each process. `close` waits for what is on its way."""
+    """One for each process. `close` waits for the requests in progress."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class AwardIntake:
         self._inside: set[UUID] = set()
 
     async def enter(self, entry: Entry) -> Accepted:
-        """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, or `Unavailable`: then it has not,
-        as far as anyone can tell.
+        """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, or `Unavailable` when nothing
+        confirms that the queue took it.
         """
         if self._gatherer.waiting >= self._most_waiting:
             raise Unavailable("award queue", "too many awards wait for it")
@@ -100,30 +100,28 @@ class AwardIntake:
 
     @property
     def owed(self) -> int:
-        """Entries that the register does not know of yet, or not that the queue has them."""
+        """The number of entries that the register lacks, or lacks the note that the queue has them."""
         return len(self._owed)
 
     def remembered(self, award_id: UUID) -> Entry | None:
-        """An award that the queue has and the register does not know of yet."""
+        """The entry of an award that the queue has and the register lacks."""
         return self._owed.get(award_id)
 
     async def keep_books(self) -> None:
-        """Until cancelled: look whether a database that was away is back, and make up for the entries that could not
-        be made.
-        """
+        """Runs until cancelled: makes the missing entries when the database is back."""
         await self._owed.keep()
 
     async def close(self) -> None:
         await self._gatherer.close()
 
-    async def _accept(self, together: Sequence[_Waiting]) -> None:
+    async def _accept(self, together: Sequence[_Request]) -> None:
         try:
             await self._enter_and_send(together)
         except Exception as error:
             log.exception("awards could not be accepted", awards=len(together))
             raise Unavailable("award queue", type(error).__name__) from error
 
-    async def _enter_and_send(self, together: Sequence[_Waiting]) -> None:
+    async def _enter_and_send(self, together: Sequence[_Request]) -> None:
         receptions = {
             waiting.request.award_id: _as_remembered(waiting.request, earlier)
             for waiting in together
@@ -138,7 +136,7 @@ class AwardIntake:
                 entry.award_id: RegisterAnswer(Reception.OURS, entry.award, entry.provisional) for entry in new
             }
             entered = False
-        to_send: list[_Waiting] = []
+        to_send: list[_Request] = []
         for waiting in together:
             entry = waiting.request
             received = receptions[entry.award_id]
@@ -157,9 +155,9 @@ class AwardIntake:
         if to_send:
             await self._send(to_send, entered=entered)
 
-    async def _send(self, to_send: Sequence[_Waiting], *, entered: bool) -> None:
-        awards: list[tuple[_Waiting, bytes]] = []
-        later: list[tuple[_Waiting, bytes]] = []
+    async def _send(self, to_send: Sequence[_Request], *, entered: bool) -> None:
+        awards: list[tuple[_Request, bytes]] = []
+        later: list[tuple[_Request, bytes]] = []
         for waiting in to_send:
             entry = waiting.request
             if entry.to_compute is None:
@@ -178,7 +176,7 @@ class AwardIntake:
                 waiting.answer(Accepted(entry.award, replayed=False, provisional=entry.provisional))
             for waiting in batch.unsent:
                 waiting.refuse(Unavailable("award queue", batch.why))
-        # Neither the answers nor the next round wait for these: until they are done, this process knows.
+        # Neither the answers nor the next round wait for the register: until it is done, this process remembers.
         if sent and entered:
             self._gatherer.beside(self._owed.note_queued([entry.award_id for entry in sent]))
         if unsent:
@@ -191,8 +189,8 @@ def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:
     return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
 
-async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Waiting, bytes]]) -> _Sent:
-    """In as few envelopes as they fit in; a failed envelope fails only those in it."""
+async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Request, bytes]]) -> _Sent:
+    """Sends the items in as few envelopes as possible; a failed envelope fails only its own items."""
     if not items:
         return _Sent([], [], "")
     packed = list(pack_counting(name, (item for _, item in items)))

@@ -1,4 +1,4 @@
-"""Who is behind a key: all partners in memory, read again every few seconds, kept while the database is away."""
+"""The partner of each key: all partners in memory, read again every few seconds, kept while the database is away."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _NOTE_EVERY_S: Final = 30.0
 
 
 class Partners(Protocol):
-    """Where the partners are kept."""
+    """The store of partners."""
 
     async def all(self) -> list[Registered]: ...
 
@@ -44,7 +44,7 @@ class _Index(NamedTuple):
 
 
 class Directory:
-    """Finds the partner of a key. What it knows may be two seconds old, or older while the database is away."""
+    """Finds the partner of a key. Its copy may be two seconds old, or older while the database is away."""
 
     def __init__(self, store: Partners, clock: Clock) -> None:
         self._store = store
@@ -61,7 +61,7 @@ class Directory:
         self._last_used: dict[str, datetime] = {}
 
     async def find(self, text: str) -> Partner | None:
-        """The partner whose key this is, or nobody. Raises `Unavailable` when no partners were ever read."""
+        """The partner of this key, or None. Raises `Unavailable` when no partners were ever read."""
         if not looks_like_key(text):
             return None
         key = await self._key(prefix_of(text))
@@ -75,22 +75,22 @@ class Directory:
         return partner
 
     def allowance(self, partner_id: str) -> Allowance:
-        """As last read: the ledger's own word comes when the award is posted."""
+        """The allowance as last read; the ledger decides by its own when the award is posted."""
         return self._copy.value().partners[partner_id].allowance
 
     async def keep_fresh(self) -> None:
-        """Until cancelled: read the partners."""
+        """Runs until cancelled: reads the partners again and again."""
         await self._copy.keep_fresh()
 
     async def keep_noting_use(self) -> None:
-        """Until cancelled: note when keys were last used."""
+        """Runs until cancelled: writes the times of the keys' last use."""
         while True:
             await asyncio.sleep(_NOTE_EVERY_S)
             with suppress(Unavailable):
                 await self.note_use()
 
     async def note_use(self) -> None:
-        """Raises `Unavailable`, and keeps what it has not written."""
+        """Writes the times of the keys' last use. Raises `Unavailable`, and keeps the times that it has not written."""
         if self._last_used:
             used, self._last_used = self._last_used, {}
             try:

@@ -1,11 +1,11 @@
-"""Members as partners read them. Requests that come within a millisecond or two are one query of the database."""
+"""Reads the accounts of members for partners. Requests within a millisecond or two share one query of the database."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.ledger.types.account import Account
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
@@ -21,7 +21,7 @@ where u.member_id = any(:members::text[])
 order by u.member_id, u.program
 """)
 
-# The tier that counted then: the one after the last change before, or the one before the first change since.
+# The tier at that moment: as the last change before it set it, else as the first change after it replaced it.
 _TIER_THEN: Final = f"""
 coalesce(
     (select c.to_tier from tier_change c
@@ -33,7 +33,7 @@ coalesce(
 )
 """
 
-# These say in their explanation by how much they change what is held.
+# The explanations of these kinds hold the change of the held points.
 _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
 
 _THEN: Final = Statement(f"""
@@ -52,8 +52,8 @@ order by u.program
 """)
 
 
-class Then(NamedTuple):
-    """What an account held at some time, and the tier there as far as it is known."""
+class AccountAsOf(NamedTuple):
+    """The points of an account at some time, and its tier as far as that is known."""
 
     program: str
     country: str
@@ -68,16 +68,18 @@ class Then(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A member's account in one program, and the tier there."""
+    """A member's account in one program, with its tier."""
 
     account: Account
     tier: str
 
     @property
-    def now(self) -> Then:
-        """The same in the words in which the past is told."""
+    def now(self) -> AccountAsOf:
+        """The account at present, in the same type as its past."""
         account = self.account
-        return Then(account.program, account.country, account.balance, account.held, self.tier, account.expires_on)
+        return AccountAsOf(
+            account.program, account.country, account.balance, account.held, self.tier, account.expires_on
+        )
 
 
 class MemberReader:
@@ -93,13 +95,15 @@ class MemberReader:
         """Raises `Unavailable`."""
         return await self._gatherer.ask(member_id)
 
-    async def as_of(self, member_id: str, moment: datetime) -> Sequence[Then]:
-        """As the transfers posted until then left it. An account that had none is not there. Raises `Unavailable`."""
+    async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
+        """The accounts after the transfers that were posted until then; accounts without a transfer are left out.
+        Raises `Unavailable`.
+        """
         async with passing_failures():
             rows = await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))
-        return [row_of(Then, row) for row in rows]
+        return [row_of(AccountAsOf, row) for row in rows]
 
-    async def _read(self, together: Sequence[Waiting[str, Sequence[Holding]]]) -> None:
+    async def _read(self, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
         async with passing_failures():
             rows = await self._pool.fetch(*_HOLDINGS(members=list(holdings)))

@@ -1,4 +1,4 @@
-"""Movements that arrive within a few milliseconds are done in one transaction; each is answered by itself.
+"""Posts in one transaction the movements that arrive within a few milliseconds, and answers each by itself.
 
 A hundred callers that spend from one account would otherwise wait for each other's commits, one after the other.
 """
@@ -13,7 +13,7 @@ from abacus.core.ids import PARTNERS
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
 from abacus.ledger.types.posting import Unpostable
-from abacus.platform.gathering import Gatherer, Waiting
+from abacus.platform.gathering import Gatherer, PendingRequest
 
 _GATHER_S: Final = 0.002
 _MOST_TOGETHER: Final = 200
@@ -23,16 +23,16 @@ log = structlog.get_logger(__name__)
 
 
 class Awards(Protocol):
-    """The awards of partners, whose keys are of the same kind as those of movements. Raises `Unavailable`."""
+    """The register of partners' awards; awards and movements share one space of keys. Raises `Unavailable`."""
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]: ...
 
 
-_Waiting: TypeAlias = Waiting[Movement, Moved]
+_Request: TypeAlias = PendingRequest[Movement, Moved]
 
 
 class MovementBatcher:
-    """One for each process. `close` waits for what is on its way."""
+    """One for each process. `close` waits for the movements in progress."""
 
     def __init__(self, moves: MovesPort, awards: Awards) -> None:
         self._moves = moves
@@ -42,15 +42,15 @@ class MovementBatcher:
         )
 
     async def move(self, movement: Movement) -> Moved:
-        """Raises `KeyReused` for the key of an award, and `Unavailable` when it is not known what became of it: asked
-        again under its key, it is done once.
+        """Raises `KeyReused` for the key of an award, and `Unavailable` when the result is not known: a repetition
+        under the same key does it once.
         """
         return await self._gatherer.ask(movement)
 
     async def close(self) -> None:
         await self._gatherer.close()
 
-    async def _do(self, together: Sequence[_Waiting]) -> None:
+    async def _do(self, together: Sequence[_Request]) -> None:
         try:
             together = await self._without_awards(together)
             moved = await self._moves.move([each.request for each in together]) if together else []
@@ -68,14 +68,16 @@ class MovementBatcher:
             for each, answer in zip(together, moved, strict=True):
                 each.answer(answer)
 
-    async def _do_alone(self, waiting: _Waiting) -> None:
+    async def _do_alone(self, waiting: _Request) -> None:
         try:
             await self._do([waiting])
         except (Unpostable, Unavailable) as error:
             waiting.refuse(error)
 
-    async def _without_awards(self, together: Sequence[_Waiting]) -> Sequence[_Waiting]:
-        """Those whose key does not mean an award, which may still be on its way to the ledger. Raises `Unavailable`."""
+    async def _without_awards(self, together: Sequence[_Request]) -> Sequence[_Request]:
+        """The movements whose key is not the key of an award; an award may still be on its way to the ledger. Raises
+        `Unavailable`.
+        """
         keys = {each.request.key for each in together if each.request.key.startswith(PARTNERS)}
         taken = await self._awards.awards_among(keys) if keys else set()
         for each in together:

@@ -1,6 +1,4 @@
-"""What partners and operators order of a member's points besides awards: the bodies, and the movements they come to.
-Pure.
-"""
+"""The bodies of requests to move a member's points, and the movements that they become. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +24,7 @@ LONGEST_HOLD_S: Final = 31 * 24 * 3600
 
 _MEMBER: Final = re.compile(ID_PATTERN)
 _PROGRAM: Final = re.compile(PROGRAM_PATTERN)
-_SEQ: Final = re.compile(r"[0-9]{1,18}")  # what a bigint holds for sure
+_SEQ: Final = re.compile(r"[0-9]{1,18}")  # any such number fits a bigint
 
 PointsToMove = Annotated[int, Field(strict=True, ge=1, le=MAX_POINTS)]
 Person = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,100}$", strip_whitespace=True)]
@@ -37,8 +35,8 @@ def _with_example(*examples: dict[str, Any]) -> ConfigDict:
 
 
 class _Order(BaseModel):
-    """Which account is meant. A member with one account open to you need not be asked; otherwise name the program, or
-    the country for the program of its card.
+    """Names the account. Not needed for a member with one account open to you; otherwise name the program, or the
+    country for the program of its card.
     """
 
     program: ProgramName | None = None
@@ -67,7 +65,7 @@ class HoldOrder(_Order):
 
 
 class CaptureOrder(BaseModel):
-    """All of a hold, or part of it; the rest is released."""
+    """Captures all of a hold, or part of it; the rest is released."""
 
     model_config = _with_example({}, {"points": 30})
 
@@ -75,7 +73,7 @@ class CaptureOrder(BaseModel):
 
 
 class ReverseOrder(BaseModel):
-    """All that is left of a transfer, or a number of its points."""
+    """Takes back all that is left of a transfer, or a number of its points."""
 
     model_config = _with_example({"reason": "Cancelled by the shop"}, {"points": 20, "reason": "One of two returned"})
 
@@ -94,7 +92,7 @@ class AdjustmentOrder(_Order):
 
 
 class Target(NamedTuple):
-    """The account that an order is about, and the card of its country."""
+    """The account of an order, and the card of its country."""
 
     member_id: str
     program: str
@@ -105,7 +103,7 @@ class Target(NamedTuple):
 def target_of(
     member_id: str, order: _Order, accounts: Sequence[Account], book: CardBook, now: datetime, *, may_open: bool = False
 ) -> Target:
-    """`accounts` are those of the member that may be touched. Raises `Objection`."""
+    """`accounts` are the member's accounts that the caller may change. Raises `Objection`."""
     country, program = order.country, order.program
     if country is not None and program is None:
         program = card_now(book, country, now).card.program
@@ -220,7 +218,7 @@ def parse_transfer_id(text: str) -> tuple[str, str, int] | None:
 
 
 def card_now(book: CardBook, country: str, now: datetime) -> PublishedCard:
-    """The card in force there. Raises `Objection`."""
+    """The card in force in the country. Raises `Objection`."""
     try:
         return book.in_force(country, now)
     except SetAside as fault:

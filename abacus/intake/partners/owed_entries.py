@@ -1,4 +1,4 @@
-"""The register for callers who cannot wait: it has a short time to answer; while it is away its entries are kept."""
+"""The register with a short time limit, for callers that cannot wait; while it is away, its entries are kept here."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -35,7 +35,7 @@ class Entries(Protocol):
 
 
 class OwedEntries:
-    """One for each process. While the register is known to be away, only `keep` asks it."""
+    """One for each process. While the register is known to be away, only `keep` calls it."""
 
     def __init__(self, register: Entries) -> None:
         self._register = register
@@ -43,14 +43,14 @@ class OwedEntries:
         self._owed: dict[UUID, Entry] = {}
 
     def __len__(self) -> int:
-        """Entries that the register does not know of yet, or not that the queue has them."""
+        """The number of entries that the register lacks, or lacks the note that the queue has them."""
         return len(self._owed)
 
     def get(self, award_id: UUID) -> Entry | None:
         return self._owed.get(award_id)
 
     def remember(self, sent: Sequence[Entry]) -> None:
-        """The queue has them; until the register has noted that, it is owed these entries."""
+        """Keeps entries that the queue has, until the register has noted them."""
         if len(self._owed) + len(sent) > _MOST_OWED:
             log.warning("too many entries to remember; the ledger makes them when it posts", entries=len(sent))
             return
@@ -61,16 +61,16 @@ class OwedEntries:
         return await self._answer(lambda: self._register.take(entries))
 
     async def note_queued(self, ids: Sequence[UUID]) -> None:
-        """The queue has them; what cannot be noted now stays owed."""
+        """Notes that the queue has the awards; an entry that cannot be noted now is kept for later."""
         if await self._is_done(lambda: self._register.queued(ids)):
             self._forget(ids)
 
     async def release(self, ids: Sequence[UUID]) -> None:
-        """The queue has not taken them; without the register, that ends by itself."""
+        """Notes that the queue did not take the awards; while the register is away, their claim ends by itself."""
         await self._is_done(lambda: self._register.release(ids))
 
     async def keep(self) -> None:
-        """Until cancelled: look whether a register that was away is back, and give it the entries that it is owed."""
+        """Runs until cancelled: gives the register the entries that it lacks, as soon as it is back."""
         while True:
             await asyncio.sleep(_ASK_AGAIN_AFTER_S)
             if self._is_away:

@@ -1,4 +1,4 @@
-"""The register of partners' awards: an entry is made before an award is sent, so that a key means one thing."""
+"""The register of partners' awards: an award is entered before it is sent, so that its key means one thing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from abacus.platform.sql import Statement, arrays, columns, row_of
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
 
-# An entry that nobody is sending any more is taken over; its facts stay those of the first asking. What the ledger has
+# An entry that nobody is sending any more is taken over; its facts stay those of the first request. What the ledger has
 # under the key already, a movement or another award, is not entered. (As a subquery that is one look at an index each.)
 _TAKE: Final = Statement(f"""
 insert into partner_award as p ({PARTNER_AWARD_COLUMNS})
@@ -29,7 +29,7 @@ on conflict (award_id) do update set taken_until = excluded.taken_until
 returning award_id, xmax = 0 as is_new
 """)
 
-# Points that were a guess when they were entered, and never left, are those of the asking that sends them.
+# Provisional points that were never sent are replaced by those of the request that sends them.
 _COMPUTED_ANEW: Final = Statement(f"""
 update partner_award p set program = u.program, points = u.points, expires_on = u.expires_on,
     explanation = u.explanation, lifetime = u.lifetime, provisional = u.provisional
@@ -57,7 +57,7 @@ update partner_award set taken_until = null where award_id = any(:ids::uuid[]) a
 
 
 class _Fate(NamedTuple):
-    """What became of an award, where it lies outside of `partner_award`: posted, rejected or set aside."""
+    """The outcome of an award, as other tables than `partner_award` tell it: posted, rejected or set aside."""
 
     posted_fingerprint: str | None
     posted_at: datetime | None
@@ -89,24 +89,24 @@ where p.award_id = any(:ids::uuid[])
 
 
 class Reception(StrEnum):
-    """What the register says of an entry that is brought to it."""
+    """The answer of the register to a new entry."""
 
-    OURS = "ours"  # to be sent, by whoever brought it
+    OURS = "ours"  # the caller has to send it
     QUEUED = "queued"  # the queue has had it before
     IN_FLIGHT = "in flight"  # another process is sending it
     OTHER_FACTS = "other facts"  # the key means something else
 
 
 class RegisterAnswer(NamedTuple):
-    """How an entry is received, and the award as it was first asked for; for `provisional` see `Entry`."""
+    """The reception of an entry, and the award of the first request; for `provisional` see `Entry`."""
 
     reception: Reception
     award: Award
     provisional: bool = False
 
 
-class Status(StrEnum):
-    """How far an award has come, as its partner is told."""
+class AwardStatus(StrEnum):
+    """The progress of an award, in the words for its partner."""
 
     QUEUED = "queued"
     POSTED = "posted"
@@ -114,13 +114,13 @@ class Status(StrEnum):
     QUARANTINED = "quarantined"
 
 
-class State(NamedTuple):
-    """An award as it is now."""
+class AwardState(NamedTuple):
+    """An award and its progress."""
 
     award_id: UUID
     partner_id: str
     award: Award
-    status: Status
+    status: AwardStatus
     asked_at: datetime
     provisional: bool = False
     posted_at: datetime | None = None
@@ -137,7 +137,7 @@ class Register:
         self._clock = clock
 
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
-        """Enter what is new, and say for each what is to be done with it."""
+        """Enters new awards, and returns for each entry how to go on."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection:
             new = [_row(entry, now, taken_until=now + _TAKEN_FOR) for entry in entries]
@@ -155,30 +155,32 @@ class Register:
         return answers
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]:
-        """Those keys that mean an award."""
+        """Those of the keys that are keys of awards."""
         async with passing_failures():
             rows = await self._pool.fetch(*_KEYS_AMONG(ids=[award_id(key) for key in keys]))
         return {row["key"] for row in rows}
 
     async def queued(self, ids: Iterable[UUID]) -> None:
-        """The queue has taken them."""
+        """Notes that the queue took the awards."""
         async with passing_failures():
             await self._pool.execute(*_QUEUED(ids=list(ids), now=self._clock.now()))
 
     async def enter_queued(self, entries: Sequence[Entry]) -> None:
-        """The queue has taken them, and they could not be entered before, or perhaps were."""
+        """Enters awards that the queue took while they could not be entered, and notes on existing entries that the
+        queue took them.
+        """
         now = self._clock.now()
         async with passing_failures():
             rows = [_row(entry, now, queued_at=now) for entry in entries]
             await self._pool.execute(*_ENTER_QUEUED(**arrays(PartnerAward, rows)))
 
     async def release(self, ids: Iterable[UUID]) -> None:
-        """The queue has not taken them: whoever asks again may send them at once."""
+        """Notes that the queue did not take the awards: the next request under the key may send them at once."""
         async with passing_failures():
             await self._pool.execute(*_RELEASE(ids=list(ids)))
 
-    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, State]:
-        """How far each has come; an id that nobody asked for is missing, and so is one that the queue did not take."""
+    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
+        """The progress of each award; unknown ids are left out, and so are awards that the queue did not take."""
         async with passing_failures():
             rows = await self._pool.fetch(*_STATES(ids=list(ids)))
         now = self._clock.now()
@@ -201,12 +203,12 @@ def _row(
 
 
 def _as_brought(entry: Entry, *, is_ours: bool) -> RegisterAnswer:
-    """The answer for an entry without a row from before: it is new, or its key is a movement's."""
+    """The answer for an entry without an earlier row: it is new, or its key is a movement's."""
     return RegisterAnswer(Reception.OURS if is_ours else Reception.OTHER_FACTS, entry.award, entry.provisional)
 
 
 def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> RegisterAnswer:
-    """The answer for a key that has a row, to a caller whose facts have that fingerprint."""
+    """The answer for a key that has a row; `fingerprint` is that of the caller's facts."""
     if row.fingerprint != fingerprint:
         return RegisterAnswer(Reception.OTHER_FACTS, row.award)
     if row.queued_at is not None:
@@ -214,20 +216,20 @@ def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> Register
     return RegisterAnswer(Reception.OURS if is_ours else Reception.IN_FLIGHT, row.award, row.provisional)
 
 
-def _state(row: PartnerAward, fate: _Fate, now: datetime) -> State | None:
-    """Nothing is known of an award that a process was to send and has not said that it did."""
-    known = State(row.award_id, row.partner_id, row.award, Status.QUEUED, row.asked_at, row.provisional)
+def _state(row: PartnerAward, fate: _Fate, now: datetime) -> AwardState | None:
+    """The state of an award; None if it is neither decided nor on the queue, and no process is sending it."""
+    known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
     if fate.posted_at is not None and fate.posted_fingerprint == row.fingerprint:
         return known._replace(
             award=row.award._replace(points=fate.posted_points, explanation=fate.posted_explanation),
-            status=Status.POSTED,
+            status=AwardStatus.POSTED,
             provisional=False,
             posted_at=fate.posted_at,
             balance=fate.balance_after,
         )
     if fate.rejection is not None:
-        return known._replace(status=Status.REJECTED, reason=fate.rejection, detail=fate.rejection_detail)
+        return known._replace(status=AwardStatus.REJECTED, reason=fate.rejection, detail=fate.rejection_detail)
     if fate.fault is not None:
-        return known._replace(status=Status.QUARANTINED, reason=fate.fault, detail=fate.fault_detail)
+        return known._replace(status=AwardStatus.QUARANTINED, reason=fate.fault, detail=fate.fault_detail)
     is_being_sent = row.taken_until is not None and row.taken_until > now
     return known if row.queued_at is not None or is_being_sent else None

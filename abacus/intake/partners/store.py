@@ -56,7 +56,7 @@ from {unnested(_Use)} where k.prefix = u.prefix
 
 
 class Registered(NamedTuple):
-    """A partner with everything that belongs to it."""
+    """A partner with its keys and limits."""
 
     partner: Partner
     keys: Sequence[PartnerKey]
@@ -71,7 +71,7 @@ class PartnerStore:
         self._clock = clock
 
     async def create(self, partner: Partner, limits: Limits, key: NewKey) -> None:
-        """Raises `Refused` for a partner that makes no sense, or whose id is taken."""
+        """Enters a partner. Raises `Refused` for bad values, and for an id that is taken."""
         checked(partner)
         scope, partner_id = partner.card_scope, partner.partner_id
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -85,7 +85,9 @@ class PartnerStore:
             await _add_key(connection, partner_id, key, partner.created_at)
 
     async def rotate(self, partner_id: str, key: NewKey, *, overlap: timedelta) -> datetime:
-        """A new key; the newest one so far stays valid for the overlap and older ones end now. Until when it does."""
+        """Adds the new key, and returns the end of the overlap: until then the newest old key stays valid. Older keys
+        end now.
+        """
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
@@ -95,20 +97,20 @@ class PartnerStore:
         return now + overlap
 
     async def disable(self, partner_id: str) -> datetime:
-        """From now on its keys open nothing. What was accepted before is still posted."""
+        """Disables the partner: its keys are refused from now on. Awards that were accepted before are still posted."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             since: datetime = await connection.fetchval(*_DISABLE(partner_id=partner_id, now=self._clock.now()))
         return since
 
     async def sign(self, partner_id: str, secret: str | None) -> None:
-        """Its requests must be signed with this secret, and with no other any more; or need not be signed."""
+        """Sets the one secret that its requests must be signed with; None: they need not be signed."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             await connection.execute(*_SIGN(partner_id=partner_id, secret=secret))
 
     async def limit(self, partner_id: str, limits: Limits) -> None:
-        """Put other limits in place of those it has."""
+        """Replaces the limits of the partner."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
@@ -128,7 +130,7 @@ class PartnerStore:
         ]
 
     async def note_use(self, last_used: Mapping[str, datetime]) -> None:
-        """When keys were last used, by prefix."""
+        """Writes the times of the keys' last use, by prefix."""
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
 
@@ -139,9 +141,9 @@ def _partner(row: Sequence[Any]) -> Partner:
 
 
 async def _lock(connection: Connection, partner_id: str) -> None:
-    """Raises `Refused` for a partner that is not there."""
+    """Raises `Refused` for an unknown partner."""
     if not await connection.fetchval(*_LOCK(partner_id=partner_id)):
-        raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
+        raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
 
 
 async def _add_key(connection: Connection, partner_id: str, key: NewKey, now: datetime) -> None:

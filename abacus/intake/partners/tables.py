@@ -1,4 +1,4 @@
-"""Partners, their keys and their webhooks. A key is kept as its digest only; a secret that signs is kept whole."""
+"""Partners, their keys and their webhooks. Of a key only the digest is kept; a signing secret is kept whole."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ PARTNER_KEY: Final = Table(
     Index(None, "partner_id"),
 )
 
-# Where a partner is told what became of its awards.
+# The address for messages to a partner about its awards.
 WEBHOOK: Final = Table(
     "webhook",
     METADATA,
@@ -46,7 +46,7 @@ WEBHOOK: Final = Table(
     Column("secret", Text, nullable=False),
     Column("former_secret", Text),  # signs too, until then
     Column("former_secret_until", DateTime(timezone=True)),
-    Column("created_at", DateTime(timezone=True), nullable=False),  # what happened before is not told
+    Column("created_at", DateTime(timezone=True), nullable=False),  # earlier events are not sent
     Column("disabled_at", DateTime(timezone=True)),
     Column("disabled_why", Text),
 )

@@ -9,7 +9,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import CLOUD_EVENT, Message
+from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.platform.postgres import Connection, Pool
 
@@ -34,18 +34,18 @@ class Transfers:
         # As of one moment: an erasure moves the cursor and renames the transfers behind it.
         async with connection.transaction(isolation="repeatable_read"):
             position = await self._cursor.position(connection, self._clock.now())
-            stretch = await TRANSFERS.next(connection, position)
-        if stretch is None:
+            next_rows = await TRANSFERS.next(connection, position)
+        if next_rows is None:
             return None
-        messages = [message_of(transfer) for transfer in stretch.rows]
-        return Batch(messages, stretch.rows[0].posted_at, Moved(position, stretch.reached))
+        messages = [message_of(transfer) for transfer in next_rows.rows]
+        return Batch(messages, next_rows.rows[0].posted_at, Moved(position, next_rows.reached))
 
     async def published(self, connection: Connection, mark: Moved) -> None:
         await self._cursor.move(connection, mark.before, mark.after, self._clock.now())
 
 
-def message_of(transfer: Transfer) -> Message:
-    return Message(transfer.member_id.encode(), encode_event(transfer), CLOUD_EVENT)
+def message_of(transfer: Transfer) -> StreamMessage:
+    return StreamMessage(transfer.member_id.encode(), encode_event(transfer), CLOUD_EVENT)
 
 
 def transfer_relay(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:

@@ -21,7 +21,7 @@ from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.telling import Evidence, tell
 from abacus.oversight.reconcile.transfers import Transfers
-from abacus.platform.kafka.window import Stretch, TopicWindow, committed
+from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
@@ -91,7 +91,7 @@ class Reconciliation:
         async with passing_failures(), self._pool.acquire() as connection:
             messages, events = MessageTable(connection), EventTable(connection, start, end)
             async with _created(messages, events):
-                stretches = await self._read_messages(messages, start, end)
+                ranges = await self._read_messages(messages, start, end)
                 next_offsets = await committed(self._streams.bootstrap, self._streams.transactions, self._streams.group)
                 queues = await self._queues.count()
                 await messages.look_again()
@@ -102,7 +102,7 @@ class Reconciliation:
                 window = Window(start, end, now, self._streams.transactions, self._streams.points)
                 account = Account(window, queues)
                 account.reads += [
-                    Read(each.partition, each.first, each.after, each.messages, each.forgotten) for each in stretches
+                    Read(each.partition, each.first, each.after, each.messages, each.forgotten) for each in ranges
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all that is asked of the ledger. It writes nothing, so the relay need not wait for it.
@@ -112,7 +112,7 @@ class Reconciliation:
                 account.close(next_offsets)
         return account
 
-    async def _read_messages(self, messages: MessageTable, start: datetime, end: datetime) -> Sequence[Stretch]:
+    async def _read_messages(self, messages: MessageTable, start: datetime, end: datetime) -> Sequence[OffsetRange]:
         topic = self._streams.transactions
         window = TopicWindow(self._streams.bootstrap, topic, start, end)
         async for batch in window.batches():
@@ -129,7 +129,7 @@ class Reconciliation:
             ]
             await messages.enter(entries)
             self._progress("messages", len(batch))
-        return [window.stretches[partition] for partition in sorted(window.stretches)]
+        return [window.ranges[partition] for partition in sorted(window.ranges)]
 
     async def _explain_transfers(
         self, connection: Connection, messages: MessageTable, start: datetime, end: datetime

@@ -1,4 +1,4 @@
-"""The loop that delivers: take what is due, attempt many deliveries at once, settle those that ended together.
+"""The loop that delivers: it takes due deliveries, attempts many at once, and settles together those that ended.
 
 A delivery is taken for a while. When a process is killed, another one takes its deliveries after that while and
 attempts them again, under the same ids.
@@ -15,7 +15,7 @@ from abacus.core.clock import Clock
 from abacus.platform.delivery.decide.room import room
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.periodic import Periodic
-from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, Outcome, Room, Settled
+from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, DeliveryOutcome, Room, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 
@@ -30,12 +30,12 @@ class Deliveries(Protocol[ClaimT]):
     """The table. Both methods raise `Unavailable` while the database is away."""
 
     async def take(self, room: Room) -> Sequence[ClaimT]:
-        """Deliveries that are due, those first that are due longest. Nobody else takes them until the lease is over."""
+        """Takes due deliveries, longest due first. No other process takes them until the lease is over."""
         ...
 
     async def settle(self, settled: Sequence[Settled[ClaimT]]) -> None:
-        """Write down what became of attempts, once however often it is called. What was delivered is delivered, whoever
-        has the claim by now; any other verdict counts only while the claim is this one.
+        """Writes verdicts down; repeating a call has no effect. A delivery is kept as delivered even if another process
+        has the claim by now; any other verdict counts only under this claim.
         """
         ...
 
@@ -55,8 +55,8 @@ class Deliverer(Generic[ClaimT]):
         on_settled: Callable[[Settled[ClaimT]], None],
         periodically: Sequence[Periodic] = (),
     ) -> None:
-        """`on_settled` is called for each attempt whose verdict was written down: to count it, and to log what a person
-        has to know.
+        """`on_settled` is called for each attempt whose verdict was written down: to count it, and to log the faults
+        that need a person.
         """
         self._deliveries = deliveries
         self._attempt = attempt
@@ -76,7 +76,7 @@ class Deliverer(Generic[ClaimT]):
         self._take_more = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then the attempts under way are finished, or left to be made again."""
+        """Runs until `stop` is set; then the attempts under way are finished, or left for another process."""
         try:
             while not stop.is_set():
                 taking = until_available(self._take, self._health)
@@ -108,7 +108,7 @@ class Deliverer(Generic[ClaimT]):
         self._health.ready()
 
     async def _until_more_may_be_taken(self) -> None:
-        """Until a batch of attempts has ended; or for a moment, because something else may be due by then."""
+        """Waits until a batch of attempts has ended, or for a moment: another delivery may be due by then."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_IDLE_S):
                 await self._take_more.wait()
@@ -128,14 +128,14 @@ class Deliverer(Generic[ClaimT]):
             self._has_ended(claim)
         verdict = self._schedule.verdict(claim, answer, self._clock.now())
         if self._concurrency.per_receiver is not None:
-            if verdict.outcome is Outcome.DELIVERED:
+            if verdict.outcome is DeliveryOutcome.DELIVERED:
                 self._failing.discard(claim.receiver)
             else:
                 self._failing.add(claim.receiver)
         self._to_settle.append(Settled(claim, answer, verdict))
-        # Whoever comes here first settles for all that came meanwhile; the others find it done.
+        # The first attempt to come here settles for all that ended meanwhile.
         async with self._settling:
-            await asyncio.sleep(0)  # those that end at this very moment come along
+            await asyncio.sleep(0)  # lets attempts that end at this moment be settled too
             batch, self._to_settle = self._to_settle, []
             if batch:
                 await self._settle(batch)

@@ -1,11 +1,11 @@
-"""What a deliverer does from time to time, between two takings: count what waits, forget what was delivered."""
+"""Periodic work of a deliverer between two rounds: counting waiting messages, deleting delivered ones."""
 
 import time
 from collections.abc import Awaitable, Callable
 
 
 class Periodic:
-    """An action that is due at once, and again so many seconds after it was done. One that fails stays due."""
+    """An action that is due at once, and again so many seconds after it was done. A failed action stays due."""
 
     def __init__(self, action: Callable[[], Awaitable[None]], every_s: float) -> None:
         self._action = action

@@ -1,7 +1,7 @@
-"""Posting to a receiver: at an address that was looked up and judged just before, and at no other.
+"""Posts to a receiver, only at an address that was looked up and checked just before.
 
 The request goes straight to the transport: no proxy, no cookies, no redirects. A connection serves one request, because
-two receivers may share an address and must not share what was proved to one of them.
+two receivers may share an address, and the certificate of one proves nothing about the other.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 class NoReply(AbacusError):
-    """The message was not sent, or nothing came back; the text says why."""
+    """The message was not sent, or no reply came; the text says why."""
 
 
 class Poster:
@@ -73,7 +73,7 @@ class Poster:
         await self._transport.aclose()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """What came of it: this never fails."""
+        """Posts, and returns the reply or its absence; never fails."""
         try:
             async with asyncio.timeout(self._within_s):
                 return await self._post(httpx.URL(checked_url(url, to_private=self._to_private)), headers, body)
@@ -95,7 +95,7 @@ class Poster:
         raise NoReply(f"{url.host}: no address was found")
 
     async def _addresses(self, url: httpx.URL) -> Sequence[str]:
-        """All of which may be connected to. Raises `NoReply` when one of them may not."""
+        """The addresses of the host. Raises `NoReply` when one of them may not be connected to."""
         host = url.raw_host.decode()
         try:
             addresses = await self._resolve(host, url.port or (443 if url.scheme == "https" else 80))
@@ -107,7 +107,7 @@ class Poster:
         return addresses[:_MOST_ADDRESSES]
 
     async def _send(self, url: httpx.URL, address: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """To exactly this address. The certificate and the Host header are those of the name."""
+        """Sends to exactly this address. The certificate and the Host header are those of the name."""
         request = httpx.Request(
             "POST",
             url.copy_with(host=address),
@@ -126,7 +126,7 @@ class Poster:
 
 
 async def _in_words(response: httpx.Response) -> str:
-    """The status, and how the answer begins: no more of it is read."""
+    """The status and the beginning of the body; the rest is not read."""
     if response.is_success:
         return str(response.status_code)
     if response.is_redirect:

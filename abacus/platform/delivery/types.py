@@ -13,7 +13,7 @@ class Claim(Protocol):
 
     @property
     def id(self) -> str:
-        """The same at every attempt, so that a receiver knows what it has seen."""
+        """The same at every attempt, so that a receiver recognises a repetition."""
         ...
 
     @property
@@ -23,7 +23,7 @@ class Claim(Protocol):
 
     @property
     def attempts(self) -> int:
-        """How many there were, with this one."""
+        """The number of attempts, this one included."""
         ...
 
 
@@ -31,7 +31,7 @@ ClaimT = TypeVar("ClaimT", bound=Claim)
 
 
 class Said(StrEnum):
-    """What a receiver said to one attempt."""
+    """The receiver's reaction to one attempt."""
 
     ACCEPTED = "accepted"
     FAILED = "failed"  # it may accept it later
@@ -40,8 +40,8 @@ class Said(StrEnum):
 
 
 class Answer(NamedTuple):
-    """What came of one attempt, with the words for people. `status` is that of HTTP, where the receiver gave one;
-    before `not_before` it wants no other attempt.
+    """The result of one attempt, with the words for people. `status` is the HTTP status, if there was one; the receiver
+    wants no other attempt before `not_before`.
     """
 
     said: Said
@@ -50,7 +50,7 @@ class Answer(NamedTuple):
     not_before: datetime | None = None
 
 
-class Outcome(StrEnum):
+class DeliveryOutcome(StrEnum):
     """The list is closed: metrics count by it."""
 
     DELIVERED = "delivered"
@@ -60,15 +60,17 @@ class Outcome(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """What follows from an attempt; when the next one is due, where there is one; why it is not delivered."""
+    """Our decision after an attempt: the outcome; the time of the next attempt, if there is one; the reason of a
+    failure.
+    """
 
-    outcome: Outcome
+    outcome: DeliveryOutcome
     retry_at: datetime | None = None
     reason: str | None = None
 
 
 class Settled(NamedTuple, Generic[ClaimT]):
-    """A claim with its answer and the verdict, to be written down."""
+    """A claim with its answer and its verdict."""
 
     claim: ClaimT
     answer: Answer
@@ -76,8 +78,8 @@ class Settled(NamedTuple, Generic[ClaimT]):
 
 
 class Concurrency(NamedTuple):
-    """How many deliveries one process attempts at once: in all, and to one receiver where that is limited. More are
-    taken when `batch` of them have ended.
+    """The limits of deliveries that one process attempts at once: in all, and to one receiver. More are taken when
+    `batch` of them have ended.
     """
 
     at_once: int
@@ -86,8 +88,8 @@ class Concurrency(NamedTuple):
 
 
 class Room(NamedTuple):
-    """How many deliveries may be taken now: in all, and to one receiver. `busy` counts what is to be subtracted for
-    each receiver.
+    """The number of deliveries that may be taken now: in all, and to one receiver, less the `busy` ones of that
+    receiver.
     """
 
     most: int
@@ -95,12 +97,12 @@ class Room(NamedTuple):
     busy: Mapping[str, int]
 
 
-class Waiting(NamedTuple):
-    """How many deliveries are not settled for good, and since when the oldest of them waits."""
+class Backlog(NamedTuple):
+    """The number of deliveries that are not settled for good, and the time since which the oldest waits."""
 
     deliveries: int
     oldest: datetime | None
 
     def age_s(self, now: datetime) -> float:
-        """Nought where nothing waits."""
+        """The age of the oldest; 0 when nothing waits."""
         return max(0.0, (now - self.oldest).total_seconds()) if self.oldest is not None else 0.0

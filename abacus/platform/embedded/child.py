@@ -1,4 +1,4 @@
-"""A program of ours in a process of its own that cannot outlive us."""
+"""Runs a program of ours in a child process that cannot outlive us."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ class Child:
         return None if self._process is None or self._process.poll() is not None else self._process.pid
 
     async def start(self) -> str:
-        """Run it and come back with the address that it announced; a child that never gets there is ended."""
+        """Runs the child and returns the address that it announced; a child that announces none in time is ended."""
         process = self._process = self._spawn()
         reading = asyncio.ensure_future(asyncio.to_thread(_ready_line, process, self._start_seconds))
         try:
@@ -65,7 +65,7 @@ class Child:
         return line
 
     async def stop(self) -> None:
-        """Ask it to end, and after the grace end it. Stopping twice, or what never started, is fine."""
+        """Asks the child to end, and kills it after the grace. Stopping twice, or before a start, does no harm."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -85,7 +85,7 @@ class Child:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists():
             self.log.replace(self.log.with_name(f"{self.log.name}.previous"))
-        # The child finds modules exactly where we do, and (with -P) nothing in whatever directory we happen to be in.
+        # The child finds modules where we do, and (with -P) none in the current directory.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)}
         with self.log.open("wb") as log:
             return subprocess.Popen(  # noqa: S603  # our own interpreter and module
@@ -105,7 +105,7 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ready_line(process: subprocess.Popen[bytes], timeout_seconds: float) -> str | None:
-    """What the child announced; None if it ended first, or took too long."""
+    """The line that the child announced; None if it ended first, or took too long."""
     deadline = time.monotonic() + timeout_seconds
     seen = b""
     with cast("IO[bytes]", process.stdout) as stdout:

@@ -1,8 +1,8 @@
-"""The child's half of the bargain: say when ready, and end when the parent is gone.
+"""The child's side: it says when it is ready, and ends when the parent is gone.
 
 The parent holds the write end of the child's stdin and never writes to it. However the parent ends, kill -9 included,
-the kernel closes that end and the child reads the end of the file. This works on Linux and macOS alike, and unlike
-a parent-death signal it does not depend on which of the parent's threads started the child.
+the kernel closes that end and the child reads the end of the file. This works on Linux and macOS alike, and unlike a
+parent-death signal it does not depend on which of the parent's threads started the child.
 """
 
 import os
@@ -14,7 +14,8 @@ READY = "ready "
 
 
 class Lifeline:
-    """Made first thing in a child: its stdout is kept for the ready line, everything else goes to the log (stderr).
+    """The first object that a child makes: its stdout is kept for the ready line, everything else goes to the log
+    (stderr).
 
     Nobody reads the pipe after that line, so a library that prints there would fill it and stop.
     """
@@ -31,7 +32,7 @@ class Lifeline:
         os.close(self._ready)
 
     def is_cut(self, wait_seconds: float) -> bool:
-        """Whether the parent is gone, or wants us gone; looks for up to this long."""
+        """Whether the parent is gone or wants us to end; waits up to this long."""
         readable, _, _ = select.select([0], [], [], wait_seconds)
         # The second question is for a parent that forked: its forks keep the pipe open after it.
         return (bool(readable) and os.read(0, 1) == b"") or os.getppid() != self._parent

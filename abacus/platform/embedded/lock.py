@@ -10,7 +10,7 @@ from abacus.core.errors import Refused
 class DirectoryLock:
     """An advisory lock on a directory, held by this process until it lets go or dies, however it dies.
 
-    It is what makes it safe to stop a Postgres found running in the directory: its owner cannot be alive.
+    It makes it safe to stop a Postgres that still runs in the directory: its owner cannot be alive.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -18,7 +18,7 @@ class DirectoryLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Become the owner; refused while another process, or another stack in this one, is."""
+        """Become the owner. Raises `Refused` while another process, or another stack in this one, is the owner."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,4 +1,4 @@
-"""What moto's SQS needs before several clients use it at once, as ours do. Applied in the server's process only.
+"""Repairs moto's SQS for several clients at once. Applied in the server's process only.
 
 moto is made for one test at a time. Measured on moto 5.2.5, on a machine with two cores:
 

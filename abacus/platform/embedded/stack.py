@@ -1,4 +1,4 @@
-"""Everything Abacus needs around it, on one laptop."""
+"""All services that Abacus needs, on one laptop."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ class _Part(Protocol):
 
 
 class EmbeddedStack:
-    """Postgres, SQS and Kafka, or those of them that are wanted, started together and stopped together.
+    """Postgres, SQS and Kafka, or some of them, started together and stopped together.
 
     One stack at a time owns `data_dir`; a second one is refused. If a part does not start, the others are stopped and
-    its error is raised. `kafka_topics` gives topics more partitions than the 4 that they have otherwise, and with
-    them room: see `EmbeddedKafka`.
+    its error is raised. `kafka_topics` gives topics more partitions than the 4 that they have otherwise, and with them
+    room: see `EmbeddedKafka`.
     """
 
     def __init__(
@@ -44,17 +44,17 @@ class EmbeddedStack:
 
     @property
     def database_url(self) -> str | None:
-        """`postgresql://…` while it runs; None if not wanted."""
+        """`postgresql://…` while it runs; None without Postgres."""
         return self._postgres.url if self._postgres else None
 
     @property
     def sqs_endpoint_url(self) -> str | None:
-        """`http://…` while it runs; None if not wanted."""
+        """`http://…` while it runs; None without SQS."""
         return self._sqs.endpoint_url if self._sqs else None
 
     @property
     def kafka_bootstrap(self) -> str | None:
-        """host:port while it runs; None if not wanted."""
+        """host:port while it runs; None without Kafka."""
         return self._kafka.bootstrap if self._kafka else None
 
     async def start(self) -> None:
@@ -72,7 +72,7 @@ class EmbeddedStack:
             raise
 
     async def stop(self) -> None:
-        """Stop what was started, the last first; each part is stopped even if another does not want to."""
+        """Stops the parts, the last first; each is stopped even if another fails to."""
         async with AsyncExitStack() as stopping:
             stopping.callback(self._lock.release)
             for part in self._parts():

@@ -1,1 +1,3 @@
-"""Following: work that one process at a time leads, rows of a table published or walked in order, and topics read."""
+"""Following: leading work in one process at a time, walking and publishing the rows of a table in order, reading
+topics.
+"""

@@ -1,4 +1,4 @@
-"""Walking a table in the order of the transactions that wrote its rows, and the cursor that says how far one came.
+"""Walks a table in the order of the transactions that wrote its rows, and keeps the position reached in a cursor.
 
 A position is a named tuple: `xid`, which is text because it is 64 bits unsigned, and the columns of the table's key.
 """
@@ -18,7 +18,7 @@ _XID: Final = "xid::text::xid8"
 _IS_AHEAD: Final = Statement(f"select :{_XID} >= pg_snapshot_xmax(pg_current_snapshot())")
 
 
-class Stretch(NamedTuple, Generic[Row, At]):
+class NextRows(NamedTuple, Generic[Row, At]):
     """The rows that come next, and the position of the last of them."""
 
     rows: Sequence[Row]
@@ -36,7 +36,7 @@ class Walk(Generic[Row, At]):
         self._row_type = row_type
         self._start = start
         # Only up to the oldest transaction that is still open, so one that commits late is never skipped. In the order
-        # of the column and not of what is selected: that is a text, in which 1000 comes before 999.
+        # of the column and not of the selected expression, a text, in which 1000 comes before 999.
         self._next = Statement(
             f"select {columns(row_type)}, xid::text as at_xid from {table}"
             f" where {behind} and xid < pg_snapshot_xmin(pg_current_snapshot())"
@@ -44,8 +44,10 @@ class Walk(Generic[Row, At]):
         )
         self._count = Statement(f"select count(*) from {table} where {behind}")
 
-    async def next(self, connection: Connection, position: At) -> Stretch[Row, At] | None:
-        """Nothing when no row is behind the position. Raises `Unavailable` when this server has never come so far."""
+    async def next(self, connection: Connection, position: At) -> NextRows[Row, At] | None:
+        """The rows behind the position; None when there are none. Raises `Unavailable` when the server has not reached
+        the position.
+        """
         at = _named(position)
         if await connection.fetchval(*_IS_AHEAD(xid=at["xid"])):
             raise Unavailable(
@@ -53,20 +55,20 @@ class Walk(Generic[Row, At]):
                 f"the cursor over {self._table} stands at transaction {at['xid']}, which this server has not reached:"
                 " was it restored from a dump? docs/operate.md, Backups",
             )
-        found = await connection.fetch(*self._next(**at))
-        if not found:
+        rows = await connection.fetch(*self._next(**at))
+        if not rows:
             return None
-        key = (found[-1][name] for name in _fields(self._start)[1:])
-        reached = type(self._start)(found[-1]["at_xid"], *key)
-        return Stretch([self._row_type(*values) for *values, _ in found], reached)
+        key = (rows[-1][name] for name in _fields(self._start)[1:])
+        reached = type(self._start)(rows[-1]["at_xid"], *key)
+        return NextRows([self._row_type(*values) for *values, _ in rows], reached)
 
     async def waiting(self, connection: Connection, position: At) -> int:
-        """How many rows are behind the position, those included whose turn has not come yet."""
+        """The number of rows behind the position, also of those that `next` does not return yet."""
         return int(await connection.fetchval(*self._count(**_named(position))))
 
 
 class Cursor(Generic[At]):
-    """The row of that name in a table of cursors; it is made when it is first asked for, at the start."""
+    """The row of that name in a table of cursors; the first reading makes it, at the start."""
 
     def __init__(self, table: str, column: str, name: str, start: At) -> None:
         fields = _fields(start)
@@ -91,14 +93,14 @@ class Cursor(Generic[At]):
         return self._start
 
     async def move(self, connection: Connection, before: At, after: At, now: datetime) -> None:
-        """From where we read, and from nowhere else: if the cursor was rewound, or moved by another process, it stays
+        """Moves the cursor from the position that was read: if it was rewound, or moved by another process, it stays
         where it is.
         """
         was = {f"before_{field}": value for field, value in _named(before).items()}
         await connection.execute(*self._move(name=self._name, now=now, **_named(after), **was))
 
     async def put(self, connection: Connection, at: At, now: datetime) -> None:
-        """Wherever it stands."""
+        """Moves the cursor from any position."""
         await self.position(connection, now)
         await connection.execute(*self._put(name=self._name, now=now, **_named(at)))
 

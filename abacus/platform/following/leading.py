@@ -12,21 +12,21 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 _STANDBY_S: Final = 2.0
 _DRAIN_S: Final = 5.0  # a step that is cut off is done again
 
-# The next of the work; how much that was, and 0 when nothing is left for the moment. Raises `Unavailable`.
+# Does the next of the work and returns how much that was; 0 when nothing is left for the moment. Raises `Unavailable`.
 Step = Callable[[Connection], Awaitable[int]]
 
 
 async def nothing_needed() -> None:
-    """For work that needs the database alone."""
+    """For work that needs only the database."""
 
 
 def nothing_to_do() -> None:
-    """For work that notes nothing when it stands by."""
+    """For work without anything to do when another process leads."""
 
 
 class Leading:
-    """Step after step on one connection, under the lease of that name. `prepare` returns when whatever else the work
-    needs is there, and raises `Unavailable` before that; `stand_by` is called each time that another process leads.
+    """Step after step on one connection, under the lease of that name. `prepare` checks the other dependencies of the
+    work and raises `Unavailable` while one is down; `stand_by` is called each time that another process leads.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class Leading:
         self._stand_by = stand_by
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then the step in hand may end, or is cut off after a while."""
+        """Runs until `stop` is set; then the present step may end, or is cut off after a while."""
         while not stop.is_set():
             leading = until_available(lambda: self._lead(stop), self._health)
             if await unless_stopped(leading, stop, grace_s=_DRAIN_S) is False:
                 await _stand_by(stop)
 
     async def _lead(self, stop: asyncio.Event) -> bool:
-        """Work until told to stop: then True. False when another process is leading."""
+        """Works until told to stop, then returns True; False when another process leads."""
         async with passing_failures(), self._pool.acquire() as connection:
             await self._prepare()
             self._health.ready()

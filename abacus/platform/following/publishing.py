@@ -1,5 +1,5 @@
-"""Publishing rows of the database on a topic: in order, at least once. Rows are marked as published after the broker
-has all of them, so a process that dies in between publishes them again, under the same ids.
+"""Publishes rows of the database on a topic: in order, at least once. Rows are marked as published after the broker has
+all of them, so a process that dies in between publishes them again, under the same ids.
 """
 
 from collections.abc import Sequence
@@ -11,53 +11,53 @@ from prometheus_client import Counter, Gauge
 from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection, Pool
 
 Mark = TypeVar("Mark")
 
 
 class Publisher(Protocol):
-    """Where messages go."""
+    """The broker that messages are published to."""
 
     async def connect(self) -> None:
-        """Returns when there is someone to publish to. Raises `Unavailable`."""
+        """Returns when the broker answers. Raises `Unavailable`."""
         ...
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
-        """Returns when all are durable. Raises `Unavailable` when some may not be."""
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
+        """Returns when all messages are durable. Raises `Unavailable` when some may not be."""
         ...
 
 
 class Batch(NamedTuple, Generic[Mark]):
-    """The next rows as messages, the time since which the oldest of them waits, and what marks them as published."""
+    """The next rows as messages, the time since which the oldest waits, and the mark for `published`."""
 
-    messages: Sequence[Message]
+    messages: Sequence[StreamMessage]
     since: datetime
     mark: Mark
 
 
 class Source(Protocol[Mark]):
-    """The rows of one kind: which of them come next, and how they are marked as published."""
+    """The rows of one kind, in the order of publishing."""
 
     async def next(self, connection: Connection) -> Batch[Mark] | None:
-        """Nothing when all rows are published. Raises `Unavailable`."""
+        """The next batch; None when all rows are published. Raises `Unavailable`."""
         ...
 
     async def published(self, connection: Connection, mark: Mark) -> None:
-        """The broker has every message of the batch with this mark."""
+        """Marks the rows of a batch as published: the broker has all its messages."""
         ...
 
 
 class Meter(NamedTuple):
-    """How many messages were published, and how many seconds the oldest of those waited that are published now."""
+    """Counts published messages, and the seconds that the oldest of the last batch had waited."""
 
     published: Counter
     behind: Gauge
 
 
 class Publishing(Generic[Mark]):
-    """Publishes what a source has, on one topic."""
+    """Publishes the rows of a source on one topic."""
 
     def __init__(
         self, source: Source[Mark], publisher: Publisher, topic: str, clock: Clock, meter: Meter | None = None
@@ -69,7 +69,7 @@ class Publishing(Generic[Mark]):
         self._meter = meter
 
     async def publish_next(self, connection: Connection) -> int:
-        """Publish the next batch, then mark it. How many messages there were. Raises `Unavailable`."""
+        """Publishes the next batch, then marks it, and returns the number of messages. Raises `Unavailable`."""
         batch = await self._source.next(connection)
         if batch is None:
             self.nothing_waits()

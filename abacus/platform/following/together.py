@@ -1,15 +1,15 @@
-"""Several things that one worker does at a time."""
+"""Runs several tasks of one worker side by side."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-# Until the event is set; then the work in hand is finished, or cut off and found again.
+# Runs until the event is set; then the present work is finished, or cut off and done again later.
 Run = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
 
 
 def together(*runs: Run) -> Run:
-    """All of them at a time. When one fails, the others are cut off."""
+    """Runs all of them at once. When one fails, the others are cut off."""
 
     async def run(stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Following a topic: its events become what they say to the follower, and offsets move after that is durable."""
+"""Follows a topic: the follower reads its events, and offsets move when the effect is durable."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 
 class ReadRecords(NamedTuple, Generic[Value]):
-    """What records say to a follower, and how many of them say nothing to it or cannot be read."""
+    """The events in records that matter to a follower, and the numbers of irrelevant and unreadable records."""
 
     values: Sequence[Value]
     ignored: int
@@ -22,7 +22,7 @@ class ReadRecords(NamedTuple, Generic[Value]):
 
 
 def read_records(records: Sequence[Record], read: Callable[[bytes], Value | None]) -> ReadRecords[Value]:
-    """What cannot be read is logged and counted, and holds up nothing."""
+    """Reads records. An unreadable record is logged and counted, and holds up nothing."""
     values: list[Value] = []
     unreadable = 0
     for record in records:

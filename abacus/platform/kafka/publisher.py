@@ -14,7 +14,7 @@ from abacus.core.errors import Unavailable
 
 DEPENDENCY: Final = "Kafka"
 
-# What the CloudEvents binding for Kafka asks of an event in structured form.
+# The header that the CloudEvents binding for Kafka demands of an event in structured form.
 CLOUD_EVENT: Final = (("content-type", b"application/cloudevents+json; charset=utf-8"),)
 
 _CONNECT_WITHIN_S: Final = 10.0
@@ -22,8 +22,8 @@ _PUBLISH_WITHIN_S: Final = 20.0
 _CLOSE_WITHIN_S: Final = 2.0
 
 
-class Message(NamedTuple):
-    """What is published, under the key that decides its partition."""
+class StreamMessage(NamedTuple):
+    """A message to publish; its key decides its partition."""
 
     key: bytes
     value: bytes
@@ -46,12 +46,12 @@ class StreamPublisher:
         self._producer: AIOKafkaProducer | None = None
         self._partition_of = DefaultPartitioner()
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
-        """Returns when the broker has every message. Raises `Unavailable` when it may not: publish all again."""
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
+        """Returns when the broker has every message. Raises `Unavailable` when that is unknown: publish all again."""
         async with self._within(self._publish_within_s):
             producer = await self._started()
             partitions = sorted(await producer.partitions_for(topic))
-            by_partition: dict[int, list[Message]] = {}
+            by_partition: dict[int, list[StreamMessage]] = {}
             for message in messages:
                 partition = self._partition_of(message.key, partitions, partitions)
                 by_partition.setdefault(partition, []).append(message)
@@ -63,7 +63,9 @@ class StreamPublisher:
             await self._started()
 
     async def close(self) -> None:
-        """What is not acknowledged by then is given up; whoever published it was told so or never heard."""
+        """Closes the producer. Messages without an acknowledgement are given up; no publisher was told that the broker
+        has them.
+        """
         producer, self._producer = self._producer, None
         if producer is None:
             return
@@ -101,7 +103,9 @@ class StreamPublisher:
             self._producer = producer
         return self._producer
 
-    async def _send(self, producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[Message]) -> None:
+    async def _send(
+        self, producer: AIOKafkaProducer, topic: str, partition: int, messages: Sequence[StreamMessage]
+    ) -> None:
         sent = []
         batch = producer.create_batch()
         for message in messages:
@@ -114,7 +118,7 @@ class StreamPublisher:
             await acknowledged
 
 
-def _append(batch: BatchBuilder, message: Message) -> bool:
+def _append(batch: BatchBuilder, message: StreamMessage) -> bool:
     """Whether there was room for it."""
     appended = batch.append(key=message.key, value=message.value, timestamp=None, headers=list(message.headers))
     return appended is not None

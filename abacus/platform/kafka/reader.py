@@ -1,4 +1,4 @@
-"""Reading a topic in batches. An offset is committed only after the batch it belongs to is dealt with."""
+"""Reads a topic in batches. An offset is committed only after its batch is handled."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ _COMMIT_WITHIN_S: Final = 5.0
 
 
 class Record(NamedTuple):
-    """A message of the topic, with where it stands."""
+    """A message of the topic, with its partition and offset."""
 
     value: bytes
     topic: str
@@ -55,7 +55,7 @@ class StreamReader:
         self._read: list[Record] = []
 
     async def run(self, handle: Handler, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then the batch in hand is finished and committed, or left for the next reader."""
+        """Runs until `stop` is set; then the present batch is finished and committed, or left for the next reader."""
         async with self._joined(stop) as (consumer, busy):
             while consumer is not None and not stop.is_set():
                 batch = await unless_stopped(until_available(lambda: self._next(consumer), self._health), stop)
@@ -68,7 +68,7 @@ class StreamReader:
 
     @contextlib.asynccontextmanager
     async def _joined(self, stop: asyncio.Event) -> AsyncIterator[tuple[AIOKafkaConsumer | None, asyncio.Lock]]:
-        """A reader in the group, or none when `stop` is set before there is one."""
+        """A consumer in the group, or None when `stop` is set before it has joined."""
         busy = asyncio.Lock()
         consumer = await unless_stopped(until_available(lambda: self._start(busy), self._health), stop)
         if consumer is None:
@@ -90,10 +90,10 @@ class StreamReader:
             group_id=self._group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            isolation_level="read_committed",  # what its sender took back never happened
+            isolation_level="read_committed",  # messages of aborted transactions are skipped
             max_partition_fetch_bytes=1024 * 1024,
             fetch_max_bytes=8 * 1024 * 1024,
-            session_timeout_ms=6_000,  # the shortest that brokers allow: what a dead reader held goes on sooner
+            session_timeout_ms=6_000,  # the shortest that brokers allow: a dead reader's partitions move sooner
             heartbeat_interval_ms=1_500,
             fetch_max_wait_ms=100,
             metadata_max_age_ms=30_000,
@@ -109,7 +109,7 @@ class StreamReader:
         return consumer
 
     async def _next(self, consumer: AIOKafkaConsumer) -> list[Record]:
-        """The next records, or none for the moment."""
+        """The next records, or none at the moment."""
         while not self._read:
             await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
             try:
@@ -121,15 +121,15 @@ class StreamReader:
         return read
 
     def _poll(self, consumer: AIOKafkaConsumer) -> "asyncio.Future[Any]":
-        """The one poll under way. It is never cut off, because what it has read would be skipped; and in a rebalance
-        it waits for the new assignment, which may be waiting for our batch.
+        """The one poll in progress. It is never cut off, because its records would be skipped; in a rebalance it waits
+        for the new assignment, which may wait for our batch.
         """
         if self._polling is None:
             self._polling = asyncio.ensure_future(consumer.getmany(timeout_ms=200, max_records=self._max_records))
         return self._polling
 
     def _take_read(self) -> bool:
-        """Keep what the poll has read, if it is done; whether there is anything. Raises what it raised."""
+        """Keeps the records of a finished poll, and returns whether there are any. Raises the error of the poll."""
         if self._polling is not None and self._polling.done():
             polled, self._polling = self._polling, None
             self._read += [
@@ -140,7 +140,7 @@ class StreamReader:
         return bool(self._read)
 
     async def _check_contact(self, consumer: AIOKafkaConsumer) -> None:
-        """aiokafka reads nothing from a broker that is gone, and says nothing; so when it is quiet, ask."""
+        """aiokafka reads nothing from a dead broker and reports no error; so after a silence, ask the broker."""
         now = asyncio.get_running_loop().time()
         if now - self._heard_at < _ASK_AFTER_S:
             return
@@ -171,7 +171,7 @@ class StreamReader:
                 await asyncio.wait((work,))
 
     async def _wait_paused(self, consumer: AIOKafkaConsumer, work: "asyncio.Future[None]", stop: asyncio.Event) -> None:
-        """Polls paused partitions until the work is done, or for a while after `stop`."""
+        """Polls the paused partitions until the work is done, or for a while after `stop`."""
         paused = consumer.assignment()
         consumer.pause(*paused)
         PARTITIONS_PAUSED.labels(self._topic).set(len(paused))
@@ -191,7 +191,9 @@ class StreamReader:
             consumer.resume(*(paused & consumer.assignment()))
 
     async def _commit(self, consumer: AIOKafkaConsumer, batch: Sequence[Record], stop: asyncio.Event) -> None:
-        """Until the broker has it; when it is gone and we are told to stop, the batch will be read again."""
+        """Commits, and repeats until the broker has it. If the broker is gone when `stop` is set, the batch will be
+        read again.
+        """
         offsets = {TopicPartition(record.topic, record.partition): record.offset + 1 for record in batch}
 
         async def commit() -> None:
@@ -214,7 +216,7 @@ class StreamReader:
 
 
 class WaitForBatch(ConsumerRebalanceListener):
-    """Holds a rebalance until the batch in hand is committed. Who then has a partition tells its lag."""
+    """Holds a rebalance until the present batch is committed. The new owner of a partition reports its lag."""
 
     def __init__(self, busy: asyncio.Lock) -> None:
         self._busy = busy

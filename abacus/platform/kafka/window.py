@@ -1,4 +1,4 @@
-"""Reading a stretch of a topic once, without a group: whoever reads by offsets that are committed is not disturbed."""
+"""Reads a part of a topic once, without a group, so that no consumer group is disturbed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _AT_ANY_TIME_MS: Final = 0
 
 
 class Stamped(NamedTuple):
-    """A message of the topic, where it stands, and the time that its sender or broker gave it."""
+    """A message of the topic, its partition and offset, and the time that its sender or broker gave it."""
 
     value: bytes
     partition: int
@@ -33,10 +33,10 @@ class Stamped(NamedTuple):
 
 
 @dataclass(slots=True)
-class Stretch:
-    """What of a partition lies in a window: from the offset `first` up to but without `after`.
+class OffsetRange:
+    """The offsets of a partition that lie in a window: from `first` up to but without `after`.
 
-    `forgotten` says that the topic no longer has what came before `first`, so more may have belonged there.
+    `forgotten` says that the broker has deleted the messages before `first`, so some of the window may be missing.
     """
 
     partition: int
@@ -46,19 +46,19 @@ class Stretch:
     messages: int = 0
 
 
-def stretch_from(partition: int, begins: int, ends: int, found: int | None, *, keeps_times: bool) -> Stretch:
-    """Where to begin in a partition that holds the offsets from `begins` up to `ends`; `found` is what the broker names
-    as the first message of the window. What it forgot before that may have belonged there.
+def range_from(partition: int, begins: int, ends: int, named: int | None, *, keeps_times: bool) -> OffsetRange:
+    """The range to begin with in a partition that holds the offsets from `begins` up to `ends`; `named` is the first
+    message of the window, as the broker names it. Deleted messages before it may have belonged to the window.
     """
-    if found is None:
-        found = ends if keeps_times else begins
-    return Stretch(partition, found, found, forgotten=0 < found == begins < ends)
+    if named is None:
+        named = ends if keeps_times else begins
+    return OffsetRange(partition, named, named, forgotten=0 < named == begins < ends)
 
 
 class TopicWindow:
     """The messages of a topic between two moments, in the order of each partition.
 
-    A stretch begins with the first message that is stamped at or after `start` and ends before the first that is
+    A range begins with the first message that is stamped at or after `start` and ends before the first that is
     stamped at or after `end`, or where the partition ended when reading began. So windows that meet share no message
     and leave none out, even where stamps do not rise.
     """
@@ -71,9 +71,9 @@ class TopicWindow:
         self._start = start
         self._end = end
         self._silent_after_s = silent_after_s
-        self._open: dict[TopicPartition, int] = {}  # where each partition ends that is not read to its end yet
+        self._open: dict[TopicPartition, int] = {}  # the ends of the partitions that are not read to their end yet
         self._begun: set[TopicPartition] = set()
-        self.stretches: dict[int, Stretch] = {}
+        self.ranges: dict[int, OffsetRange] = {}
 
     async def batches(self) -> AsyncIterator[Sequence[Stamped]]:
         """Each message of the window once; none of a topic that is not there. Raises `Unavailable`."""
@@ -95,7 +95,7 @@ class TopicWindow:
             raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
 
     async def _place(self, consumer: AIOKafkaConsumer) -> None:
-        """Stand at the beginning of each stretch."""
+        """Moves the consumer to the beginning of each range."""
         partitions = await _partitions(self._bootstrap, self._topic)
         if not partitions:
             return
@@ -103,43 +103,43 @@ class TopicWindow:
         firsts = await _first_since(consumer, partitions, self._start)
         held = [partition for partition in partitions if begins[partition] < ends[partition]]
         # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
-        # partitions are read from where they begin.
+        # partitions are read from their beginning.
         ever = await _first_since(consumer, held, _EPOCH) if held else {}
-        keeps_times = not held or any(found is not None for found in ever.values())
+        keeps_times = not held or any(first is not None for first in ever.values())
         for partition in partitions:
-            stretch = stretch_from(
+            offsets = range_from(
                 partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=keeps_times
             )
-            self.stretches[partition.partition] = stretch
-            if stretch.first < ends[partition]:
+            self.ranges[partition.partition] = offsets
+            if offsets.first < ends[partition]:
                 self._open[partition] = ends[partition]
         consumer.assign(list(self._open))
         for partition in self._open:
-            consumer.seek(partition, self.stretches[partition.partition].first)
+            consumer.seek(partition, self.ranges[partition.partition].first)
 
     def _within(self, partition: TopicPartition, records: Sequence[Any]) -> list[Stamped]:
-        """Those of the records that belong to the window."""
-        stretch, found = self.stretches[partition.partition], list[Stamped]()
+        """The messages among the records that belong to the window."""
+        offsets, messages = self.ranges[partition.partition], list[Stamped]()
         for record in records:
             if partition not in self._open or record.offset >= self._open[partition]:
                 break
             stamped_at = _EPOCH + record.timestamp * _MILLISECOND
             if partition not in self._begun:
                 if stamped_at < self._start:
-                    stretch.first = stretch.after = record.offset + 1
-                    stretch.forgotten = False
+                    offsets.first = offsets.after = record.offset + 1
+                    offsets.forgotten = False
                     continue
                 self._begun.add(partition)
             if stamped_at >= self._end:
                 del self._open[partition]
                 break
-            found.append(Stamped(record.value or b"", partition.partition, record.offset, stamped_at))
-            stretch.after = record.offset + 1
-        stretch.messages += len(found)
-        return found
+            messages.append(Stamped(record.value or b"", partition.partition, record.offset, stamped_at))
+            offsets.after = record.offset + 1
+        offsets.messages += len(messages)
+        return messages
 
     async def _close_read(self, consumer: AIOKafkaConsumer) -> None:
-        """Read no further where the window or the partition ends; an end may be a record that is no message."""
+        """Stops reading partitions at the end of the window or of the partition; the last record may be no message."""
         for partition, end in list(self._open.items()):
             if await consumer.position(partition) >= end:
                 del self._open[partition]
@@ -147,31 +147,31 @@ class TopicWindow:
 
 
 async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]:
-    """How far the group has read each partition of the topic; 0 where it has not begun. Raises `Refused` when there is
-    no such topic, and `Unavailable`.
+    """The committed offset of the group in each partition of the topic; 0 where it has not begun. Raises `Refused` when
+    there is no such topic, and `Unavailable`.
     """
     partitions = await _partitions(bootstrap, topic)
     if not partitions:
         raise Refused(f"there is no topic {topic!r} at {bootstrap}")
     async with _admin(bootstrap) as admin:
-        found = await admin.list_consumer_group_offsets(group, partitions=partitions)
-    return offsets_of(partitions, found)
+        committed_offsets = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return offsets_of(partitions, committed_offsets)
 
 
 def offsets_of(
-    partitions: Sequence[TopicPartition], found: Mapping[TopicPartition, OffsetAndMetadata]
+    partitions: Sequence[TopicPartition], committed_offsets: Mapping[TopicPartition, OffsetAndMetadata]
 ) -> Mapping[int, int]:
-    """By partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no partition at all: it
-    does so while the group's coordinator starts, and aiokafka does not tell the error that stands beside.
+    """The offsets by partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no
+    partition at all: it does so while the group's coordinator starts, and aiokafka hides the error.
     """
-    if not all(each in found for each in partitions):
+    if not all(each in committed_offsets for each in partitions):
         raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
-    return {each.partition: max(0, found[each].offset) for each in partitions}
+    return {each.partition: max(0, committed_offsets[each].offset) for each in partitions}
 
 
 async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
     async with _admin(bootstrap) as admin:
-        if topic not in await admin.list_topics():  # asked first: a description would create it on some brokers
+        if topic not in await admin.list_topics():  # listed first: a description would create it on some brokers
             return []
         [described] = await admin.describe_topics([topic])
     return sorted(TopicPartition(topic, each["partition"]) for each in described["partitions"])
@@ -182,8 +182,8 @@ async def _first_since(
 ) -> dict[TopicPartition, int | None]:
     """The offset of the first message of each that is stamped at or after the moment, where the broker knows one."""
     at = max(_AT_ANY_TIME_MS, -((_EPOCH - moment) // _MILLISECOND))
-    found = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
-    return {partition: None if each is None else each.offset for partition, each in found.items()}
+    first = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
+    return {partition: None if each is None else each.offset for partition, each in first.items()}
 
 
 @asynccontextmanager
@@ -193,7 +193,7 @@ async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         group_id=None,
         isolation_level="read_committed",
         enable_auto_commit=False,
-        auto_offset_reset="none",  # what is forgotten while it is read must not be passed over in silence
+        auto_offset_reset="none",  # messages that are deleted while we read must not be skipped silently
         max_partition_fetch_bytes=1024 * 1024,
         fetch_max_bytes=8 * 1024 * 1024,
         fetch_max_wait_ms=100,

@@ -1,1 +1,1 @@
-"""What could not be processed, why, and its replay."""
+"""The quarantine: items that could not be processed, the reasons, and their replay."""

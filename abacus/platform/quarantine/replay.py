@@ -1,4 +1,4 @@
-"""Putting quarantined items back to where they were on their way to."""
+"""Puts quarantined items back on their queues."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,8 @@ async def replay(
     set_aside_before: datetime | None = None,
     limit: int = 100,
 ) -> list[Item]:
-    """Send held items on their way again, by the queues of that name; those that were sent. Raises `Unavailable`; then
-    none counts as replayed.
+    """Sends held items again, by the queues of that name, and returns the items that were sent. Raises `Unavailable`;
+    then none counts as replayed.
 
     A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
     """

@@ -68,7 +68,7 @@ class _Row(NamedTuple):
         return HeldItem(item, self.status, self.set_aside_at, self.replayed_at, self.replays)
 
 
-# An item that comes back after a replay is held again; one that is set aside twice because of a crash changes nothing.
+# An item that comes back after a replay is held again; setting it aside twice because of a crash changes nothing.
 _ADD: Final = Statement(f"""
 insert into quarantine as q ({columns(_Row)})
 select u.* from {unnested(_Row)} order by u.id
@@ -108,7 +108,7 @@ update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = repla
 
 
 class QuarantinePort(Protocol):
-    """Where items are put that cannot be processed."""
+    """The place for items that cannot be processed."""
 
     async def add(self, items: Sequence[Item]) -> None:
         """Returns when every item is kept. Raises `Unavailable`."""
@@ -116,7 +116,7 @@ class QuarantinePort(Protocol):
 
 
 class QuarantineStore:
-    """`QuarantinePort` on Postgres, and what a person does with the items."""
+    """`QuarantinePort` on Postgres, and the actions of a person on the items."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
@@ -161,7 +161,7 @@ class QuarantineStore:
     ) -> AsyncIterator[Sequence[HeldItem]]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
-        What is larger than a queue takes stays held: it was never a transaction.
+        An item that is too large for a queue stays held: it was never a transaction.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             taken = _TAKE(ids=list(ids), reason=reason, set_aside_before=set_aside_before, limit=limit)

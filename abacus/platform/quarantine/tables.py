@@ -1,4 +1,4 @@
-"""What could not be processed, whole, with where it came from and why."""
+"""Items that could not be processed, whole, with their origin and the reason."""
 
 from typing import Final
 
@@ -23,5 +23,5 @@ QUARANTINE: Final = Table(
     Column("replayed_at", DateTime(timezone=True)),
     Column("replays", Integer, nullable=False, server_default="0"),
     Index(None, "status", "reason", "set_aside_at"),
-    Index(None, "key"),  # what became of an award
+    Index(None, "key"),  # finds the outcome of an award
 )

@@ -8,14 +8,14 @@ from typing import Final
 
 from abacus.core.errors import Reason, SetAside
 
-# The origins of envelopes: each is the queue that it stood in, and that a replay puts it back on.
+# The origins of envelopes: each is a queue, and a replay puts the envelope back on it.
 AWARD_QUEUE: Final = "award queue"
 RETRY_QUEUE: Final = "retry queue"
 EXPIRY_QUEUE: Final = "expiry queue"
 
 
 class Stage(StrEnum):
-    """Where it was set aside, which decides where a replay puts it back."""
+    """The stage at which an item was set aside; it decides where a replay puts the item back."""
 
     TRANSACTION = "transaction"
     AWARD = "award"
@@ -24,8 +24,8 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What could not be processed, whole. Its id depends on what it is and where it stood, so setting it aside again
-    after a crash is the same item.
+    """An item that could not be processed, whole. Its id depends on its content and origin, so setting it aside again
+    after a crash makes no second item.
     """
 
     stage: Stage

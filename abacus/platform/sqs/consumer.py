@@ -1,4 +1,4 @@
-"""Working off a queue: receive, keep the messages ours while the work lasts, and delete them when it has lasted."""
+"""Works off a queue: receives messages, keeps them ours while the work lasts, and deletes them after it."""
 
 import asyncio
 import contextlib
@@ -26,12 +26,12 @@ _DRAIN_S: Final = 20.0
 class QueueConsumer:
     """Several hands on one queue, each with up to ten messages.
 
-    One hand receives at a time. What came with less than ten has emptied the queue, so the next receive rests a moment:
+    One hand receives at a time. A receive with fewer than ten has emptied the queue, so the next one waits a moment:
     messages that arrive one by one then come several at a time, for fewer calls and fewer transactions.
 
     A message is deleted only after the handler has returned it. While a dependency is down the hands keep what they
-    hold and receive nothing new. A message that makes the handler fail is tried alone, and comes back until the
-    queue's redrive policy moves it to the dead-letter queue.
+    hold and receive nothing new. A message that makes the handler fail is tried alone, and comes back until the queue's
+    redrive policy moves it to the dead-letter queue.
     """
 
     def __init__(self, queue: Queue, handle: Handler, health: WorkerHealth, *, hands: int = 1) -> None:
@@ -43,7 +43,7 @@ class QueueConsumer:
         self._rest_until = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set; then what is in hand is finished, or given back if that takes too long."""
+        """Runs until `stop` is set; then the messages in hand are finished, or given back if that takes too long."""
         self._health.ready()
         async with asyncio.TaskGroup() as group:
             for _ in range(self._hands):

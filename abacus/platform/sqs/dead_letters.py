@@ -1,4 +1,4 @@
-"""Dead letters: what is in a dead-letter queue, and sending it back."""
+"""Counts the messages in dead-letter queues, and sends them back."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,13 +20,13 @@ async def dead_letters(client: Client, prefix: str) -> list[DeadLetters]:
     counted: list[DeadLetters] = []
     for queue in definitions(prefix):
         if queue.dead_letter is None:
-            found = await SqsQueue.find(client, queue.name)
-            counted.append(DeadLetters(queue.name, await found.waiting()))
+            letters = await SqsQueue.find(client, queue.name)
+            counted.append(DeadLetters(queue.name, await letters.waiting()))
     return counted
 
 
 async def redrive(client: Client, prefix: str, name: str, *, limit: int) -> int:
-    """Send up to so many messages of the queue's dead letters back to it; how many. Raises `Unavailable`.
+    """Sends up to so many messages of the queue's dead letters back to it, and returns how many. Raises `Unavailable`.
 
     Each is deleted from the dead letters only after its queue has taken it: a crash in between leaves a double, which
     the keys absorb.

@@ -1,4 +1,4 @@
-"""The queues as `localstack/queues.json` defines them, and their making. The file is the only definition there is."""
+"""Reads the definitions of the queues in `localstack/queues.json`, the only ones there are, and makes the queues."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ EXPIRY: Final = "expiry"
 
 
 class QueueDefinition(NamedTuple):
-    """One queue and where its messages go when they keep failing."""
+    """A queue, and the queue for messages that keep failing."""
 
     name: str
     attributes: dict[str, str]

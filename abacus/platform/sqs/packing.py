@@ -25,7 +25,7 @@ def pack(name: str, items: Iterable[bytes], *, max_items: int = MAX_ITEMS, max_b
 def pack_counting(
     name: str, items: Iterable[bytes], *, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES
 ) -> Iterator[Packed]:
-    """As `pack`, for those who need to know which items are in which message."""
+    """As `pack`, with the number of items in each message."""
     head, tail = f'{{"v":1,"{name}":['.encode(), b"]}"
     frame = len(head) + len(tail) - 1  # the last item has no comma after it
     held: list[bytes] = []

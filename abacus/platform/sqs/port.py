@@ -1,4 +1,4 @@
-"""What a queue promises, whoever keeps it. SQS does; the simulation's queue does, with every misfortune SQS allows."""
+"""The promises of a queue. SQS keeps them; so does the simulation's queue, with every misfortune that SQS allows."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
@@ -18,7 +18,7 @@ class Received(NamedTuple):
 
 
 class Unsent(Unavailable):
-    """The queue did not take everything; `remaining` is what it did not take."""
+    """The queue did not take every body; `remaining` are those that it did not take."""
 
     def __init__(self, queue: str, detail: str, remaining: Sequence[str]) -> None:
         super().__init__(f"queue {queue}", detail)
@@ -40,9 +40,9 @@ class Queue(Protocol):
         ...
 
     async def delete(self, messages: Sequence[Received]) -> None:
-        """They are done. A message that could not be deleted comes again. Raises `Unavailable`."""
+        """Deletes messages that are done. A message that could not be deleted comes again. Raises `Unavailable`."""
         ...
 
     async def keep(self, messages: Sequence[Received], seconds: int) -> None:
-        """They stay ours for so long from now; 0 gives them back at once. Raises `Unavailable`."""
+        """Keeps messages ours for so long from now; 0 gives them back at once. Raises `Unavailable`."""
         ...

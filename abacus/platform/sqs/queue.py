@@ -35,9 +35,9 @@ Client = Any  # aiobotocore builds its clients at run time; there is no class to
 
 @cache
 def _session(*, plain: bool) -> Any:
-    """One for all clients of the process, since it keeps what it reads: AWS' descriptions of services, credentials.
+    """One session for all clients of the process, since it caches AWS' service descriptions and credentials.
 
-    By plain HTTP no AWS is spoken to, so the machine's role is not asked for: off AWS that waits for nobody's answer.
+    An endpoint by plain HTTP is not AWS, so the machine's role is not looked up, which off AWS ends in a timeout.
     """
     import aioboto3  # noqa: PLC0415  # as below
     from aiobotocore.session import get_session  # noqa: PLC0415  # as below
@@ -82,7 +82,7 @@ async def sqs_client(endpoint_url: str | None, *, within_s: float = LONG_POLL_S)
 
 @contextmanager
 def reachable() -> Iterator[None]:
-    """Turn every way in which SQS does not answer into `Unavailable`."""
+    """Turns every failure to reach SQS into `Unavailable`."""
     try:
         yield
     except (BotoCoreError, ClientError, NoCredentialsError, OSError, TimeoutError) as error:
@@ -98,7 +98,7 @@ class SqsQueue:
         self._client = client
         self._wait_s = wait_s
         self._calls = asyncio.Semaphore(_PARALLEL_CALLS)
-        self._oldest_ms: float | None = None  # when the oldest message was sent of those that came last
+        self._oldest_ms: float | None = None  # when the oldest message of the last receive was sent
 
     @classmethod
     async def find(cls, client: Client, name: str, *, wait_s: int = 20) -> "SqsQueue":
@@ -120,7 +120,9 @@ class SqsQueue:
             raise Unsent(self.name, next(why for _, why in results if why), remaining)
 
     async def _send_call(self, bodies: Sequence[str], delay_s: int) -> tuple[list[str], str]:
-        """What of the call was not taken after a few tries, and why. Entries that were taken are not sent again."""
+        """Sends, and returns the entries that were not taken after a few tries, and the reason. Taken entries are not
+        sent again.
+        """
         left, why = list(bodies), ""
         for attempt in range(_TRIES):
             entries = [
@@ -148,7 +150,7 @@ class SqsQueue:
             )
         count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
         QUEUE_MESSAGES.labels(self.name).set(count)
-        if count and self._oldest_ms is not None:  # nothing is received while what was received cannot be worked off
+        if count and self._oldest_ms is not None:  # while the worker is stuck nothing new is received
             self._note_age(self._oldest_ms)
         return count
 
@@ -232,5 +234,5 @@ def calls_of(bodies: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _still_there(answer: Any) -> list[dict[str, Any]]:
-    """The failed entries of a batch call, less those whose message is no longer ours: nothing can be done for them."""
+    """The failed entries of a batch call, without messages that are no longer ours: nothing can be done about them."""
     return [entry for entry in answer.get("Failed", []) if not any(code in entry["Code"] for code in _ALREADY_GONE)]

@@ -7,7 +7,7 @@ from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import CLOUD_EVENT, Message
+from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, columns
@@ -82,8 +82,8 @@ class UnpublishedChanges:
         return [Change(*row) for row in rows]
 
 
-def _message(change: Change) -> Message:
-    return Message(change.member_id.encode(), encode_tier_changed(change), CLOUD_EVENT)
+def _message(change: Change) -> StreamMessage:
+    return StreamMessage(change.member_id.encode(), encode_tier_changed(change), CLOUD_EVENT)
 
 
 def change_publisher(

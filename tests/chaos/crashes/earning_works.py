@@ -8,7 +8,7 @@ from itertools import count
 from typing import ClassVar, Final
 
 from abacus.core.errors import Reason
-from abacus.intake.earning.decide.source_message import Message, encode_retry
+from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.packing import pack
@@ -132,8 +132,8 @@ class Retries(Work):
         self.is_bad(Reason.RETRIES_EXHAUSTED, never)
         self.is_bad(Reason.UNDECODABLE, broken.encode())
 
-    def _waited(self, facts: dict[str, object], since: datetime) -> Message:
-        return Message(body_of(facts), f"kafka:{self.mark}/0/{next(self._offsets)}", 1, since, "database: away")
+    def _waited(self, facts: dict[str, object], since: datetime) -> SourceMessage:
+        return SourceMessage(body_of(facts), f"kafka:{self.mark}/0/{next(self._offsets)}", 1, since, "database: away")
 
     async def follow_up(self) -> None:
         await self.produce(self._late)

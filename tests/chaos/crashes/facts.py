@@ -6,7 +6,7 @@ from typing import Any
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Completed, Event, read_transaction
 from abacus.ledger.types.award import Award
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
 from tests.support.house import completed
@@ -32,10 +32,10 @@ def body_of(facts: dict[str, Any]) -> bytes:
     return json.dumps(facts).encode()
 
 
-def message_of(facts: dict[str, Any] | bytes) -> Message:
+def message_of(facts: dict[str, Any] | bytes) -> StreamMessage:
     if isinstance(facts, bytes):
-        return Message(b"", facts)
-    return Message(facts["member_id"].encode(), body_of(facts))
+        return StreamMessage(b"", facts)
+    return StreamMessage(facts["member_id"].encode(), body_of(facts))
 
 
 def award_of(book: CardBook, facts: dict[str, Any], **changes: Any) -> Award:

@@ -21,7 +21,7 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.kafka.window import committed
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool, open_pool
@@ -121,7 +121,7 @@ class Lane:
         await asyncio.gather(*(running.end() for running in self._started))
         await self._publisher.close()
 
-    async def produce(self, messages: Iterable[Message]) -> None:
+    async def produce(self, messages: Iterable[StreamMessage]) -> None:
         sent = list(messages)
         await self._publisher.publish(self.settings.transactions_topic, sent)
         self._produced += len(sent)

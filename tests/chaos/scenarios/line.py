@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.cards import CardStore
 from tests.chaos.scenarios.scenario import Scenario, Stage
@@ -63,14 +63,14 @@ async def _play(stage: Stage, rng: Random) -> None:
     await stage.send(stage.third(1))
 
 
-def _unpriced(stage: Stage) -> Iterable[Message]:
+def _unpriced(stage: Stage) -> Iterable[StreamMessage]:
     """Of each good transaction of the workload another one, paid with what no card knows."""
     for message in stage.messages:
         if isinstance(stage.fates[message.value], Awarded):
             transaction: dict[str, Any] = json.loads(message.value)
             if transaction["type"] == "transaction.completed":
                 changed = {"transaction_id": f"V-{transaction['transaction_id']}", "payment_type": _NEW}
-                yield Message(message.key, json.dumps({**transaction, **changed}).encode())
+                yield StreamMessage(message.key, json.dumps({**transaction, **changed}).encode())
 
 
 async def _held(stage: Stage) -> int:

@@ -15,7 +15,7 @@ import httpx
 import psutil
 
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.patience import until_available
 from tests.chaos.crew import Worker
 from tests.chaos.ground import READY_WITHIN_S, ProvingGround, kafka_admin
@@ -100,9 +100,11 @@ async def _send(stage: Stage, numbers: "count[int]", wanted: int, *, within_s: f
         await publisher.close()
 
 
-def _messages(numbers: "count[int]", many: int) -> Sequence[Message]:
+def _messages(numbers: "count[int]", many: int) -> Sequence[StreamMessage]:
     drawn = [next(numbers) for _ in range(many)]
-    return [Message(b"m%05d" % (each % _MEMBERS), _BODY % (each, each % _MEMBERS, 10 + each % 90)) for each in drawn]
+    return [
+        StreamMessage(b"m%05d" % (each % _MEMBERS), _BODY % (each, each % _MEMBERS, 10 + each % 90)) for each in drawn
+    ]
 
 
 async def _posted(stage: Stage) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from abacus.core.errors import Reason
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.packing import pack
@@ -81,18 +81,18 @@ async def _play(stage: Stage, rng: Random) -> None:
         stage.hold(f"{' '.join(command)} ends with 0, not {code}: {told}", if_=code == 0)
 
 
-def _once(stage: Stage, messages: Sequence[Message]) -> list[Message]:
+def _once(stage: Stage, messages: Sequence[StreamMessage]) -> list[StreamMessage]:
     """Those that are posted in any case: good ones whose key no other message has."""
     times = Counter(_key(stage, message) for message in stage.messages)
     return [message for message in messages if times[_key(stage, message)] == 1]
 
 
-def _key(stage: Stage, message: Message) -> str | None:
+def _key(stage: Stage, message: StreamMessage) -> str | None:
     fate = stage.fates[message.value]
     return fate.key if isinstance(fate, Awarded) else None
 
 
-async def _poison_queues(stage: Stage, neighbours: Sequence[Message]) -> None:
+async def _poison_queues(stage: Stage, neighbours: Sequence[StreamMessage]) -> None:
     """Among it an envelope with one bad award, whose neighbours stand in the stream too, later."""
     ground = stage.ground
     calculator = calculator_by(cards())
@@ -122,7 +122,7 @@ async def _poison_topic(stage: Stage) -> None:
     }
     stage.fates = {**stage.fates, **{body: Aside(reason) for body, reason in bodies.items()}}
     stage.seen["poison on the topic"] += len(bodies)
-    await stage.send([Message(b"m00001", body) for body in bodies])
+    await stage.send([StreamMessage(b"m00001", body) for body in bodies])
 
 
 POISON: Final = Scenario(

@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Unavailable
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
@@ -32,18 +32,18 @@ class Stage:
 
     ground: ProvingGround
     plan: Plan
-    messages: Sequence[Message]
+    messages: Sequence[StreamMessage]
     fates: Mapping[bytes, Fate]
-    sent: list[Message] = field(default_factory=list)
+    sent: list[StreamMessage] = field(default_factory=list)
     aside: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def third(self, number: int) -> Sequence[Message]:
+    def third(self, number: int) -> Sequence[StreamMessage]:
         """Of the workload, counted from 0."""
         return self.messages[len(self.messages) * number // 3 : len(self.messages) * (number + 1) // 3]
 
-    async def send(self, messages: Sequence[Message], over_s: float = 0.0) -> None:
+    async def send(self, messages: Sequence[StreamMessage], over_s: float = 0.0) -> None:
         self.sent += messages
         await send(self.ground, Workload(messages, {}), over_s)
 
@@ -82,7 +82,7 @@ class Scenario(NamedTuple):
     needs: frozenset[Need] = frozenset()
 
 
-def _in_order(planned: Workload) -> Iterator[Message]:
+def _in_order(planned: Workload) -> Iterator[StreamMessage]:
     """Without refunds that go ahead of their transaction: they would wait, longer each time, for another part of it."""
     told: set[str] = set()
     for message in planned.messages:

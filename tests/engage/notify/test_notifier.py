@@ -28,8 +28,8 @@ from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.delivery.types import LEASE, Answer, Room, Said
-from abacus.platform.health import State, WorkerHealth
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.health import WorkerHealth, WorkerState
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES, total
 from abacus.platform.postgres import Pool
@@ -359,7 +359,7 @@ async def tier_change(house: House, member: str, at: datetime) -> None:
     change = {"id": f"{member}:GRP:tier:1", "type": "abacus.tier.changed.v1", "time": at}
     publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
     value = orjson.dumps(change | {"data": data})
-    await publisher.publish(house.settings.tiers_topic, [Message(member.encode(), value)])
+    await publisher.publish(house.settings.tiers_topic, [StreamMessage(member.encode(), value)])
     await publisher.close()
 
 
@@ -441,11 +441,11 @@ async def _entered(house: House, wanted: int) -> None:
 
 
 async def _is_ready(health: WorkerHealth) -> bool:
-    return health.state is State.READY
+    return health.state is WorkerState.READY
 
 
 async def _waits(health: WorkerHealth) -> bool:
-    return health.state is State.WAITING and health.detail.startswith("database")
+    return health.state is WorkerState.WAITING and health.detail.startswith("database")
 
 
 async def _seen(receiver: Receiver, wanted: int) -> bool:

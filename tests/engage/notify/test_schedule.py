@@ -13,7 +13,7 @@ from abacus.engage.notify.decide.news import Expiring
 from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.types import Answer, Outcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said, Verdict
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -28,15 +28,15 @@ def decided(answer: Answer, failing_since: datetime | None, *, attempts: int = 3
 @pytest.mark.parametrize(
     ("answer", "failing_since", "outcome", "reason"),
     [
-        (SENT, None, Outcome.DELIVERED, None),
-        (SENT, NOW - 9 * DAY, Outcome.DELIVERED, None),
-        (FAILED, None, Outcome.RETRIED, "no answer"),
-        (FAILED, NOW - DAY + timedelta(seconds=1), Outcome.RETRIED, "no answer"),
-        (FAILED, NOW - DAY, Outcome.GIVEN_UP, "no answer"),
-        (REFUSED, None, Outcome.GIVEN_UP, "bad"),
+        (SENT, None, DeliveryOutcome.DELIVERED, None),
+        (SENT, NOW - 9 * DAY, DeliveryOutcome.DELIVERED, None),
+        (FAILED, None, DeliveryOutcome.RETRIED, "no answer"),
+        (FAILED, NOW - DAY + timedelta(seconds=1), DeliveryOutcome.RETRIED, "no answer"),
+        (FAILED, NOW - DAY, DeliveryOutcome.GIVEN_UP, "no answer"),
+        (REFUSED, None, DeliveryOutcome.GIVEN_UP, "bad"),
     ],
 )
-def test_verdict(answer: Answer, failing_since: datetime | None, outcome: Outcome, reason: str | None) -> None:
+def test_verdict(answer: Answer, failing_since: datetime | None, outcome: DeliveryOutcome, reason: str | None) -> None:
     decision = decided(answer, failing_since)
     assert (decision.outcome, decision.reason) == (outcome, reason)
 

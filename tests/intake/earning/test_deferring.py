@@ -8,9 +8,9 @@ import pytest
 
 from abacus.core.errors import Reason, Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.intake.earning.decide.source_message import Message, decode_retries
+from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
-from abacus.intake.earning.issuing import Decided, Issuing
+from abacus.intake.earning.issuing import DecidedBatch, Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.pricing.decide.card import PublishedCard
@@ -70,7 +70,7 @@ async def cards_read() -> CardReader:
     return reader
 
 
-async def decided(*messages: Message) -> Decided:
+async def decided(*messages: SourceMessage) -> DecidedBatch:
     return await issuing(await cards_read(), MemoryQueue("retry")).decide(messages)
 
 
@@ -85,21 +85,23 @@ async def decided(*messages: Message) -> Decided:
 )
 async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_aside: list[bytes]) -> None:
     """All from one origin: what is set aside of it says nothing of the rest."""
-    came_to = await decided(*(Message(body, ASKED) for body in bodies))
+    came_to = await decided(*(SourceMessage(body, ASKED) for body in bodies))
     assert [each.body for each in came_to.deferred] == deferred
     assert [each.body for each in came_to.set_aside] == set_aside
 
 
 async def test_a_partner_finds_what_was_given_up_by_its_key() -> None:
     long_ago = CLOCK.now() - timedelta(days=2)
-    came_to = await decided(Message(GOOD, ASKED, 40, long_ago), Message(REFUNDED, "kafka:t/0/1", 40, long_ago))
+    came_to = await decided(
+        SourceMessage(GOOD, ASKED, 40, long_ago), SourceMessage(REFUNDED, "kafka:t/0/1", 40, long_ago)
+    )
     assert [(each.reason, each.key) for each in came_to.set_aside] == [
         (Reason.RETRIES_EXHAUSTED, "api:acme:k-1"),
         (Reason.RETRIES_EXHAUSTED, None),
     ]
     completed = read_transaction(GOOD)
     assert isinstance(completed, Completed)
-    assert came_to.set_aside[0].fingerprint == completed.fingerprint_as_asked
+    assert came_to.set_aside[0].fingerprint == completed.fingerprint_for_partner
 
 
 async def test_each_waits_as_long_as_it_has_failed() -> None:
@@ -107,7 +109,7 @@ async def test_each_waits_as_long_as_it_has_failed() -> None:
     queue = Delays("retry")
     worked = issuing(await cards_read(), queue)
     came_to = await worked.decide(
-        [Message(REFUNDED, "kafka:t/0/1", attempt, CLOCK.now() if attempt else None) for attempt in (30, 0, 30)]
+        [SourceMessage(REFUNDED, "kafka:t/0/1", attempt, CLOCK.now() if attempt else None) for attempt in (30, 0, 30)]
     )
     await worked.hand_over(came_to)
     counts = [len(decode_retries(body)) for _, body in queue.sent]

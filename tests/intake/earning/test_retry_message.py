@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside, Unavailable
-from abacus.intake.earning.decide.source_message import Message, decode_retries, encode_retry
+from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries, encode_retry
 from abacus.platform.sqs.packing import pack
 
 NOW = datetime(2026, 1, 10, 12, 30, tzinfo=UTC)
@@ -18,7 +18,7 @@ REFUSED_BY_SQS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=30)
 messages = st.builds(
-    Message,
+    SourceMessage,
     body=st.binary(max_size=200) | st.text(st.characters(exclude_categories=["Cs"]), max_size=100).map(str.encode),
     origin=words,
     attempt=st.integers(0, 10**6),
@@ -27,32 +27,32 @@ messages = st.builds(
 )
 
 
-def the_way_there_and_back(sent: list[Message]) -> list[Message]:
+def the_way_there_and_back(sent: list[SourceMessage]) -> list[SourceMessage]:
     return [message for body in pack("retries", map(encode_retry, sent)) for message in decode_retries(body)]
 
 
 @given(st.lists(messages, max_size=8))
-@example([Message(b"", "kafka:t/0/1")])
-@example([Message(b"\xff\xfe\x00", "kafka:t/0/1")])
-@example([Message("\ufffe".encode(), "kafka:t/0/1")])
-@example([Message(b"\xed\xa0\x80", "kafka:t/0/1")])
+@example([SourceMessage(b"", "kafka:t/0/1")])
+@example([SourceMessage(b"\xff\xfe\x00", "kafka:t/0/1")])
+@example([SourceMessage("\ufffe".encode(), "kafka:t/0/1")])
+@example([SourceMessage(b"\xed\xa0\x80", "kafka:t/0/1")])
 @settings(deadline=None)
-def test_there_and_back(sent: list[Message]) -> None:
+def test_there_and_back(sent: list[SourceMessage]) -> None:
     assert the_way_there_and_back(sent) == sent
 
 
 @given(messages)
-@example(Message("\ufffe".encode(), "kafka:t/0/1"))
-@example(Message("\uffff".encode(), "kafka:t/0/1"))
-@example(Message(b"\x00\x1f", "kafka:t/0/1"))
+@example(SourceMessage("\ufffe".encode(), "kafka:t/0/1"))
+@example(SourceMessage("\uffff".encode(), "kafka:t/0/1"))
+@example(SourceMessage(b"\x00\x1f", "kafka:t/0/1"))
 @settings(deadline=None)
-def test_the_queue_takes_every_message(message: Message) -> None:
+def test_the_queue_takes_every_message(message: SourceMessage) -> None:
     (body,) = pack("retries", [encode_retry(message)])
     assert REFUSED_BY_SQS.search(body) is None
 
 
 def test_text_stays_readable() -> None:
-    envelope = json.loads(next(pack("retries", [encode_retry(Message('{"a":"ü"}'.encode(), "kafka:t/0/1"))])))
+    envelope = json.loads(next(pack("retries", [encode_retry(SourceMessage('{"a":"ü"}'.encode(), "kafka:t/0/1"))])))
     assert envelope == {
         "v": 1,
         "retries": [
@@ -68,10 +68,10 @@ def test_text_stays_readable() -> None:
 
 
 def test_failures_are_counted_and_the_first_is_remembered() -> None:
-    once = Message(b"x", "kafka:t/0/1").failed(Unavailable("database", "refused"), NOW)
+    once = SourceMessage(b"x", "kafka:t/0/1").failed(Unavailable("database", "refused"), NOW)
     twice = once.failed(Unavailable("rate cards", "not read yet"), NOW + timedelta(hours=1))
-    assert once == Message(b"x", "kafka:t/0/1", 1, NOW, "database: refused")
-    assert twice == Message(b"x", "kafka:t/0/1", 2, NOW, "rate cards: not read yet")
+    assert once == SourceMessage(b"x", "kafka:t/0/1", 1, NOW, "database: refused")
+    assert twice == SourceMessage(b"x", "kafka:t/0/1", 2, NOW, "rate cards: not read yet")
 
 
 RETRY: dict[str, Any] = {

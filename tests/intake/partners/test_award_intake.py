@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.intake.earning.decide.source_message import Asked, Message, decode_retries
+from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage, decode_retries
 from abacus.intake.partners.award_intake import Accepted, AwardIntake, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.register import Reception, RegisterAnswer
@@ -138,7 +138,9 @@ async def test_a_failed_envelope_fails_just_those_in_it() -> None:
 async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
     line, retries, register = Line(), Line(), Register()
     intake = AwardIntake(line, retries, register)
-    later = entry("later")._replace(to_compute=Message(b'{"type":"transaction.completed"}', "api:acme:later by SG@1"))
+    later = entry("later")._replace(
+        to_compute=SourceMessage(b'{"type":"transaction.completed"}', "api:acme:later by SG@1")
+    )
     accepted = await asyncio.gather(intake.enter(entry("now")), intake.enter(later))
     assert list(accepted) == [
         Accepted(entry("now").award, replayed=False),
@@ -147,13 +149,13 @@ async def test_what_cannot_be_computed_now_leaves_by_the_retry_queue() -> None:
     ((awards,),), ((waiting,),) = line.calls, retries.calls
     assert [each["key"] for each in orjson.loads(awards)["awards"]] == ["api:acme:now"]
     (message,) = decode_retries(waiting)
-    assert message.asked == Asked("api:acme:later", "SG@1")
+    assert message.partner_request == PartnerRequest("api:acme:later", "SG@1")
 
 
 async def test_without_the_retry_queue_only_what_needs_it_is_refused() -> None:
     line, retries = Line(), Line(refused="api:acme:later")
     intake = AwardIntake(line, retries, Register())
-    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    later = entry("later")._replace(to_compute=SourceMessage(b"{}", "api:acme:later by SG@1"))
     now, refused = await asyncio.gather(intake.enter(entry("now")), intake.enter(later), return_exceptions=True)
     assert isinstance(now, Accepted)
     assert isinstance(refused, Unavailable)
@@ -163,7 +165,7 @@ async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answ
     register = Register()
     register.away = True
     intake = AwardIntake(Line(), Line(), register)
-    later = entry("later")._replace(to_compute=Message(b"{}", "api:acme:later by SG@1"))
+    later = entry("later")._replace(to_compute=SourceMessage(b"{}", "api:acme:later by SG@1"))
     assert [await intake.enter(later), await intake.enter(later)] == [
         Accepted(later.award, replayed=False, provisional=True),
         Accepted(later.award, replayed=True, provisional=True),
@@ -174,7 +176,7 @@ async def test_points_that_were_provisional_and_never_left_are_those_of_the_aski
     """What the register answers when an entry is taken over decides: the award, and whether it is to be computed."""
     line, retries, register = Line(), Line(), Register()
     intake = AwardIntake(line, retries, register)
-    message = Message(b"{}", "api:acme:k by SG@1")
+    message = SourceMessage(b"{}", "api:acme:k by SG@1")
     known, guessed = entry("k", points=180), entry("k", points=60)._replace(to_compute=message)
     for entered, first in ((guessed, known), (known, guessed), (guessed, guessed)):
         anew = entered if first.provisional else first  # as `Register.take` has it

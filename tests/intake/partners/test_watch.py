@@ -6,38 +6,38 @@ from uuid import UUID
 
 from abacus.core.errors import Unavailable
 from abacus.core.ids import award_id
-from abacus.intake.partners.register import State, Status
+from abacus.intake.partners.register import AwardState, AwardStatus
 from abacus.intake.partners.watch import Watch
 from tests.ledger.ledgers import award
 
 
-def state(key: str, status: Status = Status.QUEUED) -> State:
+def state(key: str, status: AwardStatus = AwardStatus.QUEUED) -> AwardState:
     asked = award(key=key)
-    return State(award_id(key), "acme", asked, status, asked.occurred_at)
+    return AwardState(award_id(key), "acme", asked, status, asked.occurred_at)
 
 
 class Register:
     """States in memory, which can go away."""
 
-    def __init__(self, *states: State) -> None:
+    def __init__(self, *states: AwardState) -> None:
         self.states_now = {each.award_id: each for each in states}
         self.is_away = False
         self.questions: list[set[UUID]] = []
 
-    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, State]:
+    async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
         self.questions.append(set(ids))
         if self.is_away:
             raise Unavailable("database", "gone")
         return {id_: self.states_now[id_] for id_ in ids if id_ in self.states_now}
 
-    def put(self, key: str, status: Status) -> State:
+    def put(self, key: str, status: AwardStatus) -> AwardState:
         self.states_now[award_id(key)] = state(key, status)
         return self.states_now[award_id(key)]
 
 
 async def test_what_is_known_already_needs_one_question() -> None:
     register = Register()
-    rejected = register.put("a", Status.REJECTED)
+    rejected = register.put("a", AwardStatus.REJECTED)
     assert await Watch(register).outcome(rejected.award_id, 5) == rejected
     assert len(register.questions) == 1
 
@@ -49,7 +49,7 @@ async def test_all_who_wait_are_one_question() -> None:
     twice = asyncio.create_task(watch.outcome(award_id("0"), 10))
     await asyncio.sleep(0.01)
     assert register.questions[0] == set(register.states_now)
-    posted = [register.put(str(number), Status.POSTED) for number in range(100)]
+    posted = [register.put(str(number), AwardStatus.POSTED) for number in range(100)]
     assert await asyncio.gather(*waiting) == posted
     assert await twice == posted[0]
     assert all(ids == set(register.states_now) for ids in register.questions)
@@ -65,7 +65,7 @@ async def test_what_is_not_known_in_time_is_nothing() -> None:
 
 async def test_while_the_register_is_away_it_is_asked_again() -> None:
     register = Register()
-    posted = register.put("a", Status.POSTED)
+    posted = register.put("a", AwardStatus.POSTED)
     register.is_away = True
     waiting = asyncio.create_task(Watch(register).outcome(posted.award_id, 10))
     await asyncio.sleep(0.08)

@@ -26,7 +26,7 @@ from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.types import Answer, Outcome, Said
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said
 from tests.support.paths import DOCS
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -183,7 +183,7 @@ def test_tries_go_on_for_three_days_ever_more_seldom() -> None:
             break
         waits.append(decision.retry_at - now)
         now = decision.retry_at
-    assert decision.outcome is Outcome.GIVEN_UP
+    assert decision.outcome is DeliveryOutcome.GIVEN_UP
     assert now == until  # the last try is made when the time is up
     assert waits[0] <= timedelta(seconds=5)
     assert max(waits) <= timedelta(hours=6)

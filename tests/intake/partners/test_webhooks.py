@@ -5,8 +5,8 @@ import pytest
 
 from abacus.core.ids import award_id
 from abacus.ledger.types.limits import Limits
-from abacus.platform.health import State, WorkerHealth
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.health import WorkerHealth, WorkerState
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import WEBHOOKS, total
 from abacus.platform.postgres import Pool
 from tests.support.hooks import (
@@ -60,7 +60,7 @@ async def test_posted_and_rejected_arrive_signed(house: House, receiver: Receive
 
 
 async def _is_ready(health: WorkerHealth) -> bool:
-    return health.state is State.READY
+    return health.state is WorkerState.READY
 
 
 async def test_the_worker_waits_for_the_database_and_says_so(house: House, receiver: Receiver) -> None:
@@ -81,7 +81,7 @@ async def test_the_worker_waits_for_the_database_and_says_so(house: House, recei
 
 
 async def _waits(health: WorkerHealth) -> bool:
-    return health.state is State.WAITING and health.detail.startswith("database")
+    return health.state is WorkerState.WAITING and health.detail.startswith("database")
 
 
 async def test_the_stream_read_again_makes_no_second_delivery(house: House, receiver: Receiver) -> None:
@@ -102,7 +102,7 @@ async def test_events_that_cannot_be_read_hold_up_nothing(house: House, receiver
     before = total(WEBHOOKS, outcome="unreadable")
     publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
     bad = [b"", b"no json", b'{"type":"abacus.points.earned.v1","data":{"key":"api:acme:x"}}']
-    await publisher.publish(house.settings.points_topic, [Message(b"bob", value) for value in bad])
+    await publisher.publish(house.settings.points_topic, [StreamMessage(b"bob", value) for value in bad])
     await publisher.close()
     await post(house.pool, award("api:acme:1"))
     settings = house.settings.model_copy(update={"webhooks_to_private": True})

@@ -18,7 +18,7 @@ from abacus.oversight.reconcile.decide.account import Account, What
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.oversight.reconcile.waiting import QueueCounts
 from abacus.oversight.reconcile.window import Reconciliation, Streams
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.kafka.window import TopicWindow, committed
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
@@ -472,7 +472,7 @@ async def _send_stamped(house: House, messages: Sequence[tuple[datetime, dict[st
 async def _tell(house: House, *events: bytes) -> None:
     publisher = StreamPublisher(house.settings.required("kafka_bootstrap"))
     try:
-        await publisher.publish(house.settings.points_topic, [Message(b"", event) for event in events])
+        await publisher.publish(house.settings.points_topic, [StreamMessage(b"", event) for event in events])
     finally:
         await publisher.close()
 

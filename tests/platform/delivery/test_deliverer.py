@@ -13,8 +13,8 @@ from abacus.core.errors import Unavailable
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.deliverer import Deliverer, Deliveries
 from abacus.platform.delivery.periodic import Periodic
-from abacus.platform.delivery.types import Answer, Claim, Concurrency, Outcome, Room, Said, Settled
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.delivery.types import Answer, Claim, Concurrency, DeliveryOutcome, Room, Said, Settled
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool
 from tests.support.delivery_tables import CLOCK, Table
 from tests.support.house import until
@@ -50,7 +50,7 @@ class Delivering:
 
     async def delivered(self, count: int) -> None:
         async def reached() -> bool:
-            return len([each for each in self.settled if each.verdict.outcome is Outcome.DELIVERED]) >= count
+            return len([each for each in self.settled if each.verdict.outcome is DeliveryOutcome.DELIVERED]) >= count
 
         await until(reached, within_s=30)
 
@@ -87,7 +87,7 @@ async def test_each_is_delivered_once_however_many_work(pool: Pool, table: Table
         await until(all_settled, within_s=30)
     assert sorted(each.claim.id for each in first.settled + second.settled) == ids
     assert all(kept.delivered and kept.attempts == 1 for kept in (await table.stored(pool)).values())
-    assert (first.health.state, first.periods) == (State.READY, 1)
+    assert (first.health.state, first.periods) == (WorkerState.READY, 1)
 
 
 async def test_no_more_are_under_way_than_allowed(pool: Pool, table: Table) -> None:
@@ -210,7 +210,7 @@ async def test_while_the_table_is_away_what_was_attempted_is_kept(pool: Pool, ta
 
     async with delivering(_Wrapped(table.deliveries(pool), fault), attempt) as at_work:
         await at_work.delivered(3)
-        assert at_work.health.state is State.READY
+        assert at_work.health.state is WorkerState.READY
     assert len(attempted) == len(set(attempted)) == 3
 
 

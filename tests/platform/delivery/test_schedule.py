@@ -8,11 +8,16 @@ import pytest
 from abacus.core.backoff import Backoff
 from abacus.platform.delivery.decide.reply import Reply, waits_until
 from abacus.platform.delivery.decide.schedule import verdict
-from abacus.platform.delivery.types import Answer, Outcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said, Verdict
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 BACKOFF = Backoff(first_s=5, longest_s=100)
-DELIVERED, RETRIED, GIVEN_UP, GONE = Outcome.DELIVERED, Outcome.RETRIED, Outcome.GIVEN_UP, Outcome.GONE
+DELIVERED, RETRIED, GIVEN_UP, GONE = (
+    DeliveryOutcome.DELIVERED,
+    DeliveryOutcome.RETRIED,
+    DeliveryOutcome.GIVEN_UP,
+    DeliveryOutcome.GONE,
+)
 BEFORE, AFTER = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
 
 
@@ -33,7 +38,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("said", "retry_until", "outcome"), ANSWERS)
-def test_what_follows_from_an_answer(said: Said, retry_until: datetime, outcome: Outcome) -> None:
+def test_what_follows_from_an_answer(said: Said, retry_until: datetime, outcome: DeliveryOutcome) -> None:
     decision = decided(Answer(said, "why"), retry_until=retry_until)
     assert decision.outcome is outcome
     assert (decision.retry_at is not None) == (outcome is RETRIED)
@@ -58,7 +63,7 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("status", "retry_until", "outcome"), STATUSES)
-def test_what_follows_from_a_reply(status: int | None, retry_until: datetime, outcome: Outcome) -> None:
+def test_what_follows_from_a_reply(status: int | None, retry_until: datetime, outcome: DeliveryOutcome) -> None:
     decision = decided(Answer(Reply(status, "").said), retry_until=retry_until)
     assert decision.outcome is outcome
     assert (decision.retry_at is not None) == (outcome is RETRIED)

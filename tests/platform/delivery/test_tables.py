@@ -5,17 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from abacus.platform.delivery.types import Answer, Outcome, Room, Said, Settled, Verdict
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.postgres import Pool
 from tests.support.delivery_tables import CLOCK, Stored, Table
 
 ROOM = Room(most=100, per_receiver=100, busy={})
 FAILED, ACCEPTED = Answer(Said.FAILED, "no answer"), Answer(Said.ACCEPTED)
-DELIVERED, GIVEN_UP = Verdict(Outcome.DELIVERED), Verdict(Outcome.GIVEN_UP, reason="no answer")
+DELIVERED, GIVEN_UP = Verdict(DeliveryOutcome.DELIVERED), Verdict(DeliveryOutcome.GIVEN_UP, reason="no answer")
+GONE = Verdict(DeliveryOutcome.GONE, reason="no answer")
 
 
 def retried_after(seconds: float) -> Verdict:
-    return Verdict(Outcome.RETRIED, CLOCK.now() + timedelta(seconds=seconds), "no answer")
+    return Verdict(DeliveryOutcome.RETRIED, CLOCK.now() + timedelta(seconds=seconds), "no answer")
 
 
 async def test_any_number_of_takers_share_what_is_due(pool: Pool, table: Table) -> None:
@@ -57,7 +58,11 @@ async def test_a_killed_worker_holds_its_claims_until_the_lease_is_over(pool: Po
 VERDICTS = [
     (DELIVERED, Stored(1, delivered=True, given_up=False, reason=None), False),
     (GIVEN_UP, Stored(1, delivered=False, given_up=True, reason="no answer"), False),
-    (Verdict(Outcome.GONE, reason="no answer"), Stored(1, delivered=False, given_up=True, reason="no answer"), False),
+    (
+        Verdict(DeliveryOutcome.GONE, reason="no answer"),
+        Stored(1, delivered=False, given_up=True, reason="no answer"),
+        False,
+    ),
     (retried_after(-1), Stored(1, delivered=False, given_up=False, reason="no answer"), True),
     (retried_after(3600), Stored(1, delivered=False, given_up=False, reason="no answer"), False),
 ]

@@ -56,9 +56,9 @@ async def write(connection: Connection, xid: int, *rows: Row) -> None:
 async def walk(connection: Connection, position: Position = START) -> list[list[str]]:
     """What is said, batch by batch."""
     batches = []
-    while (stretch := await WALK.next(connection, position)) is not None:
-        batches.append([row.said for row in stretch.rows])
-        position = stretch.reached
+    while (next_rows := await WALK.next(connection, position)) is not None:
+        batches.append([row.said for row in next_rows.rows])
+        position = next_rows.reached
     return batches
 
 

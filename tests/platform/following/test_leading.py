@@ -9,7 +9,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.platform.following import leading as module
 from abacus.platform.following.leading import Leading
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Connection, Pool
 from tests.support.house import until
 
@@ -77,7 +77,7 @@ async def test_step_after_step_also_after_nothing_was_left(pool: Pool, health: W
 
     async with running(pool, work, health):
         await until(more_than_were_left)
-    assert health.state is State.READY
+    assert health.state is WorkerState.READY
 
 
 async def test_of_two_one_stands_by_and_takes_over(pool: Pool, health: WorkerHealth) -> None:
@@ -88,7 +88,7 @@ async def test_of_two_one_stands_by_and_takes_over(pool: Pool, health: WorkerHea
             leads, waits = (first, second) if first.steps else (second, first)
             await until(waits.has_stood_by)
             assert (waits.steps, leads.stood_by) == (0, 0)
-            assert health.state is other.state is State.READY
+            assert health.state is other.state is WorkerState.READY
             stop.set()
         await until(second.has_led)
 
@@ -101,19 +101,19 @@ async def test_what_it_needs_is_waited_for_before_it_leads(pool: Pool, health: W
     away, there = Work(), Work()
     away.is_away = True
     async with running(pool, away, health):
-        await until(lambda: _is(health, State.WAITING))
+        await until(lambda: _is(health, WorkerState.WAITING))
         async with running(pool, there, WorkerHealth("other")):
             await until(there.has_led)
         away.is_away = False
         await until(away.has_led)
-        assert health.state is State.READY
+        assert health.state is WorkerState.READY
 
 
 async def test_who_fails_gives_the_lead_to_another(pool: Pool, health: WorkerHealth) -> None:
     failing, other = Work(), Work()
     failing.fails = True
     async with running(pool, failing, health):
-        await until(lambda: _is(health, State.WAITING))
+        await until(lambda: _is(health, WorkerState.WAITING))
         async with running(pool, other, WorkerHealth("other")):
             await until(other.has_led)
     assert failing.steps == 0
@@ -123,10 +123,10 @@ async def test_a_step_that_does_not_end_is_cut_off_and_the_lead_given_back(pool:
     hanging, other = Work(), Work()
     hanging.hangs = True
     async with running(pool, hanging, health):
-        await until(lambda: _is(health, State.READY))
+        await until(lambda: _is(health, WorkerState.READY))
     async with running(pool, other, WorkerHealth("other")):
         await until(other.has_led)
 
 
-async def _is(health: WorkerHealth, state: State) -> bool:
+async def _is(health: WorkerHealth, state: WorkerState) -> bool:
     return health.state is state

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from abacus.core.errors import Unavailable
 from abacus.platform.following.publishing import Batch, Meter, Publishing
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection
 from tests.support.fixed_clock import FixedClock
 
@@ -28,7 +28,7 @@ class Rows:
         rows = range(self.cursor, min(self.cursor + 2, self.count))
         if not rows:
             return None
-        return Batch([Message(b"key", b"%d" % row) for row in rows], NOW - timedelta(seconds=9), rows[-1] + 1)
+        return Batch([StreamMessage(b"key", b"%d" % row) for row in rows], NOW - timedelta(seconds=9), rows[-1] + 1)
 
     async def published(self, _: Connection, mark: int) -> None:
         self.cursor = mark
@@ -45,7 +45,7 @@ class Broker:
         if self.is_down:
             raise Unavailable("Kafka", "down")
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         assert topic == "topic"
         await self.connect()
         self.values += [message.value for message in messages]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.platform.kafka.publisher import Message, StreamPublisher
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from tests.support.closing import close_to_new
 
 
@@ -32,7 +32,7 @@ async def test_connecting_and_publishing_say_that_nobody_answers(silent_broker: 
     with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):
         await publisher.connect()
     with pytest.raises(Unavailable, match="Kafka unavailable: no answer within"):
-        await publisher.publish("points", [Message(b"bob", b"{}")])
+        await publisher.publish("points", [StreamMessage(b"bob", b"{}")])
     await publisher.close()
     assert time.monotonic() - began < 15
 

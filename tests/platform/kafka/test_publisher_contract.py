@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from abacus.platform.following.publishing import Publisher
-from abacus.platform.kafka.publisher import CLOUD_EVENT, Message, StreamPublisher
+from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage, StreamPublisher
 from tests.support.memory_log import MemoryLog, MemoryPublisher, Stored
 from tests.support.services import Services
 
@@ -68,9 +68,9 @@ def topic() -> str:
     return f"{TOPIC}.{uuid.uuid4().hex[:8]}"
 
 
-def of_each_key(count: int, *, size: int = 0) -> list[Message]:
+def of_each_key(count: int, *, size: int = 0) -> list[StreamMessage]:
     """So many messages of each key, numbered, the keys taking turns."""
-    return [Message(key, b"%d".ljust(size) % number) for number in range(count) for key in KEYS]
+    return [StreamMessage(key, b"%d".ljust(size) % number) for number in range(count) for key in KEYS]
 
 
 async def test_connecting_again_is_no_mistake(publisher: OpenPublisher) -> None:
@@ -80,12 +80,12 @@ async def test_connecting_again_is_no_mistake(publisher: OpenPublisher) -> None:
 
 async def test_everything_that_was_published_is_there_unchanged(publisher: OpenPublisher, topic: str) -> None:
     messages = [
-        Message(b"bob", '{"text":"ünï"}'.encode(), CLOUD_EVENT),
-        Message(b"", b"of no key"),
-        Message(b"\x00\xff", b"\xff\x00", (("a", b"\x00"), ("a", b""))),
-        Message(b"nothing", b""),
-        Message(b"", b""),
-        Message(b"more than a batch holds", b"x" * 300 * 1024),
+        StreamMessage(b"bob", '{"text":"ünï"}'.encode(), CLOUD_EVENT),
+        StreamMessage(b"", b"of no key"),
+        StreamMessage(b"\x00\xff", b"\xff\x00", (("a", b"\x00"), ("a", b""))),
+        StreamMessage(b"nothing", b""),
+        StreamMessage(b"", b""),
+        StreamMessage(b"more than a batch holds", b"x" * 300 * 1024),
     ]
     await publisher.publish(topic, messages)
     kept = await publisher.kept(topic)

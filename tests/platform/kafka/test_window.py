@@ -1,4 +1,4 @@
-"""A stretch of a topic: windows that meet divide it, whatever the stamps, and reading disturbs no group."""
+"""A part of a topic: windows that meet divide it, whatever the stamps, and reading disturbs no group."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.kafka.window import Stretch, TopicWindow, committed, offsets_of, stretch_from
+from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed, offsets_of, range_from
 from tests.support.services import Services
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -54,10 +54,10 @@ async def test_a_window_holds_its_messages(
     read = [each async for batch in window.batches() for each in batch]
     assert [int(each.value) for each in read] == expected
     assert [each.stamped_at for each in read] == [at(minute) for minute in expected]
-    stretch = window.stretches[0]
-    assert (stretch.messages, stretch.after - stretch.first) == (len(expected), len(expected))
-    assert [each.offset for each in read] == list(range(stretch.first, stretch.after))
-    assert not any(each.forgotten for each in window.stretches.values())
+    offsets = window.ranges[0]
+    assert (offsets.messages, offsets.after - offsets.first) == (len(expected), len(expected))
+    assert [each.offset for each in read] == list(range(offsets.first, offsets.after))
+    assert not any(each.forgotten for each in window.ranges.values())
 
 
 async def test_windows_that_meet_divide_the_topic(services: Services, topic: str) -> None:
@@ -127,9 +127,9 @@ BEGINNINGS = {
 
 
 @pytest.mark.parametrize("row", BEGINNINGS.values(), ids=BEGINNINGS)
-def test_where_a_stretch_begins(row: tuple[int, int, int | None, bool, tuple[int, bool]]) -> None:
+def test_where_a_range_begins(row: tuple[int, int, int | None, bool, tuple[int, bool]]) -> None:
     begins, ends, found, keeps_times, (first, forgotten) = row
-    assert stretch_from(2, begins, ends, found, keeps_times=keeps_times) == Stretch(2, first, first, forgotten)
+    assert range_from(2, begins, ends, found, keeps_times=keeps_times) == OffsetRange(2, first, first, forgotten)
 
 
 def test_offsets_that_the_coordinator_does_not_name_are_not_taken_for_none_committed() -> None:

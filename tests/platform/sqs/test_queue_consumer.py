@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
-from abacus.platform.health import State, WorkerHealth
+from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.sqs.consumer import KEEP_S, REST_S, Handler, QueueConsumer
 from abacus.platform.sqs.port import Queue, Received
 from tests.platform.sqs.line import Line
@@ -99,7 +99,7 @@ async def test_nothing_is_deleted_before_the_handler_has_returned() -> None:
 @virtually
 async def test_while_a_dependency_is_down_it_holds_what_it_has_and_takes_nothing_new() -> None:
     line, health = Line("1", "2", "3", at_a_time=2), WorkerHealth("awarder")
-    seen: list[tuple[list[str], State, int]] = []
+    seen: list[tuple[list[str], WorkerState, int]] = []
 
     async def handle(messages: Sequence[Received]) -> Sequence[Received]:
         seen.append((ids(messages), health.state, line.receives))
@@ -110,12 +110,12 @@ async def test_while_a_dependency_is_down_it_holds_what_it_has_and_takes_nothing
     async with working(line, handle, health=health):
         await line.idle.wait()
     assert seen == [
-        (["1", "2"], State.READY, 1),
-        (["1", "2"], State.WAITING, 1),
-        (["1", "2"], State.WAITING, 1),
-        (["3"], State.READY, 2),
+        (["1", "2"], WorkerState.READY, 1),
+        (["1", "2"], WorkerState.WAITING, 1),
+        (["1", "2"], WorkerState.WAITING, 1),
+        (["3"], WorkerState.READY, 2),
     ]
-    assert (line.deleted, health.state) == (["1", "2", "3"], State.READY)
+    assert (line.deleted, health.state) == (["1", "2", "3"], WorkerState.READY)
 
 
 @virtually
@@ -147,7 +147,7 @@ async def test_a_queue_that_is_down_is_asked_again(operation: str) -> None:
 
     async with working(line, handle, health=health):
         await line.idle.wait()
-    assert (given, line.deleted, health.state) == ([["1", "2"]], ["1", "2"], State.READY)
+    assert (given, line.deleted, health.state) == ([["1", "2"]], ["1", "2"], WorkerState.READY)
 
 
 @virtually
@@ -272,7 +272,7 @@ async def test_one_hand_that_waits_is_enough_to_be_waiting() -> None:
         failures += 1
         if failures < 3:
             raise DATABASE_DOWN
-        assert health.state is State.WAITING
+        assert health.state is WorkerState.WAITING
         return messages
 
     with capture_logs() as logs:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.core.sources import STREAM
-from abacus.intake.partners.members import MemberReader, Then
+from abacus.intake.partners.members import AccountAsOf, MemberReader
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.postgres import Pool
@@ -75,22 +75,22 @@ async def bob(pool: Pool) -> None:
     await MembershipStore(pool, FixedClock(at(10))).set(("bob", "GRP"), "gold", reason="test", actor="test")
 
 
-OVO = Then("OVO", "SG", 7, 0, "member", JULY)
+OVO = AccountAsOf("OVO", "SG", 7, 0, "member", JULY)
 
 # An hour, and the accounts as they were then.
-HOURS: list[tuple[float, list[Then]]] = [
+HOURS: list[tuple[float, list[AccountAsOf]]] = [
     (0, []),
     (0.99, []),
-    (1, [Then("GRP", "SG", 100, 0, "member", JULY)]),
-    (2.5, [Then("GRP", "SG", 150, 0, "member", AUGUST)]),
-    (3, [Then("GRP", "SG", 150, 0, "silver", AUGUST)]),
-    (4, [Then("GRP", "SG", 150, 0, "silver", AUGUST), OVO]),
-    (5, [Then("GRP", "SG", 150, 60, "silver", AUGUST), OVO]),
-    (6, [Then("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
-    (7, [Then("GRP", "SG", 110, 20, "silver", AUGUST), OVO]),
-    (8, [Then("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
-    (9, [Then("GRP", "SG", 0, 0, "silver", AUGUST), OVO]),
-    (99, [Then("GRP", "SG", 0, 0, "gold", AUGUST), OVO]),
+    (1, [AccountAsOf("GRP", "SG", 100, 0, "member", JULY)]),
+    (2.5, [AccountAsOf("GRP", "SG", 150, 0, "member", AUGUST)]),
+    (3, [AccountAsOf("GRP", "SG", 150, 0, "silver", AUGUST)]),
+    (4, [AccountAsOf("GRP", "SG", 150, 0, "silver", AUGUST), OVO]),
+    (5, [AccountAsOf("GRP", "SG", 150, 60, "silver", AUGUST), OVO]),
+    (6, [AccountAsOf("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
+    (7, [AccountAsOf("GRP", "SG", 110, 20, "silver", AUGUST), OVO]),
+    (8, [AccountAsOf("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
+    (9, [AccountAsOf("GRP", "SG", 0, 0, "silver", AUGUST), OVO]),
+    (99, [AccountAsOf("GRP", "SG", 0, 0, "gold", AUGUST), OVO]),
 ]
 
 
@@ -102,7 +102,7 @@ async def test_the_accounts_are_as_the_transfers_left_them(pool: Pool) -> None:
     assert list(await reader.as_of("nobody", at(99))) == []
 
 
-def shown(each: Then) -> dict[str, Any]:
+def shown(each: AccountAsOf) -> dict[str, Any]:
     return {
         "program": each.program,
         "balance": each.balance,

@@ -9,8 +9,8 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.following.leading import Leading
-from abacus.platform.health import State, WorkerHealth
-from abacus.platform.kafka.publisher import Message
+from abacus.platform.health import WorkerHealth, WorkerState
+from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.programs.tiers.publish_changes import change_publisher
@@ -35,7 +35,7 @@ class Broker:
         if self.down:
             raise Unavailable("Kafka", "down")
 
-    async def publish(self, topic: str, messages: Sequence[Message]) -> None:
+    async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
         assert topic == TOPIC
         await self.connect()
         for message in messages:
@@ -143,4 +143,4 @@ async def _published(broker: Broker, count: int) -> bool:
 
 
 async def _waits(health: WorkerHealth) -> bool:
-    return health.state is State.WAITING
+    return health.state is WorkerState.WAITING

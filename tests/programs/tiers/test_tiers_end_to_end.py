@@ -13,7 +13,7 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award
-from abacus.platform.health import State
+from abacus.platform.health import WorkerState
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.decide.events import TierChanged
@@ -170,11 +170,11 @@ async def _all_published(house: House) -> bool:
 
 
 async def _ready(health: Any) -> bool:
-    return bool(health.state is State.READY)
+    return bool(health.state is WorkerState.READY)
 
 
 async def _waits(health: Any) -> bool:
-    return bool(health.state is State.WAITING)
+    return bool(health.state is WorkerState.WAITING)
 
 
 async def _events(house: House, count: int) -> list[TierChanged]:

@@ -1,1 +1,1 @@
-"""Reading a transaction, and what it is worth as an award. Pure."""
+"""Reads a transaction and computes its award. Pure."""

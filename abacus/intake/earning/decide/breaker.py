@@ -1,4 +1,4 @@
-"""If everything turns bad, the fault is ours: stop, rather than set the whole stream aside."""
+"""Stops the calculator when too many messages are bad: then the fault is ours, not the senders'."""
 
 from collections import deque
 

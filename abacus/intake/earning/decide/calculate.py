@@ -1,4 +1,4 @@
-"""A transaction becomes an award, and a refund what takes it back: the decision, without I/O."""
+"""The decision that turns a transaction into an award, and a refund into a reversal. No I/O."""
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money
@@ -14,9 +14,9 @@ from abacus.programs.expiry.decide.policy import last_good_day
 
 
 class Calculator:
-    """Decides awards under one book of cards, and remembers each rate that it worked out from it.
+    """Decides awards under one book of cards and remembers each rate that it computed.
 
-    The memory is bounded by what the cards list (verticals x payment types x tiers), and goes when the book does.
+    The memory is bounded by the size of the cards (verticals x payment types x tiers) and is dropped with the book.
     """
 
     def __init__(self, book: CardBook) -> None:
@@ -24,11 +24,11 @@ class Calculator:
         self._rates: dict[tuple[str, str, str, str], Rate] = {}
 
     def card_for(self, transaction: Transaction) -> PublishedCard:
-        """The card in force where and when it happened. Raises `SetAside` when there is none."""
+        """The card in force at the place and time of the transaction. Raises `SetAside` when there is none."""
         return self.book.in_force(transaction.country, transaction.occurred_at)
 
     def award(self, transaction: Transaction, published: PublishedCard, tier: str) -> Award | None:
-        """The award for a transaction; nothing for an event that the card does not list, and for a refund.
+        """The award for a transaction; None for a refund and for an event that the card does not list.
 
         Raises `SetAside` for a transaction that cannot be priced.
         """
@@ -74,8 +74,8 @@ class Calculator:
 
 
 def reversal_of(refund: Refunded, original: Claim, published: PublishedCard) -> Reversal:
-    """What a refund takes back, by the policy of the card in force where and when it happened. How much that is, the
-    ledger knows. Raises `SetAside` for a refund that contradicts its transaction.
+    """The reversal for a refund, by the policy of the card in force at its place and time. The ledger decides how many
+    points it takes. Raises `SetAside` for a refund that contradicts its transaction.
     """
     if refund.member_id != original.member_id:
         raise SetAside(Reason.INVALID, f"{original.key} is another member's transaction")

@@ -1,4 +1,4 @@
-"""When to try a transaction again, and when to stop trying. Pure: the answer is a value."""
+"""Decides when a transaction is tried again and when trying ends. Pure."""
 
 import random
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from abacus.core.backoff import Backoff
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Delays grow exponentially with full jitter up to SQS' longest delay; a day after the first failure it is over."""
+    """Delays grow exponentially with full jitter, up to SQS' longest delay; trying ends after a day."""
 
     give_up_after: timedelta = timedelta(hours=24)
     backoff: Backoff = field(default=Backoff(first_s=2.0, longest_s=900.0))

@@ -1,7 +1,4 @@
-"""A message on its way to an award: untouched bytes, where they came from, and how often they were tried.
-
-Its form on the retry queue is here too.
-"""
+"""A message on its way to an award, untouched, with its origin and its attempts; and its form on the retry queue."""
 
 import base64
 import re
@@ -18,26 +15,26 @@ from abacus.core.ids import PARTNERS
 from abacus.platform.validation import unreadable
 
 
-class Asked(NamedTuple):
-    """What a partner wants computed: the key that it is to be posted under, and the card that it goes by."""
+class PartnerRequest(NamedTuple):
+    """The key and the rate card of an award that a partner requested and Abacus computes."""
 
     key: str
     card: str
 
     @property
     def origin(self) -> str:
-        """Of the message. Neither a key nor a card's name holds a space."""
+        """The origin of its message. Neither a key nor a card's name holds a space."""
         return f"{self.key} by {self.card}"
 
     @classmethod
-    def of(cls, origin: str) -> "Asked | None":
+    def of(cls, origin: str) -> "PartnerRequest | None":
         if not origin.startswith(PARTNERS):
             return None
         key, by, card = origin.partition(" by ")
         return cls(key, card) if by else None
 
 
-class Message(NamedTuple):
+class SourceMessage(NamedTuple):
     """`attempt` counts the failures so far; the first of them gave `first_failed_at`, the last gave `cause`."""
 
     body: bytes
@@ -47,11 +44,11 @@ class Message(NamedTuple):
     cause: str = ""
 
     @property
-    def asked(self) -> Asked | None:
-        """Where it comes from a partner and not from the stream."""
-        return Asked.of(self.origin)
+    def partner_request(self) -> PartnerRequest | None:
+        """The request of the partner that sent the message; None for a message of the stream."""
+        return PartnerRequest.of(self.origin)
 
-    def failed(self, error: Unavailable, now: datetime) -> "Message":
+    def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":
         return self._replace(
             attempt=self.attempt + 1,
             first_failed_at=self.first_failed_at or now,
@@ -60,7 +57,7 @@ class Message(NamedTuple):
 
 
 class RetryMessage(TypedDict):
-    """One untouched transaction on the retry queue: as text, or in base64 where it is no text SQS would carry."""
+    """One untouched transaction on the retry queue: as text, or in base64 when SQS does not carry the text."""
 
     transaction: NotRequired[str]
     transaction_base64: NotRequired[str]
@@ -83,7 +80,7 @@ _NOT_CARRIED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 ENVELOPE: Final[TypeAdapter[RetryEnvelope]] = TypeAdapter(RetryEnvelope)
 
 
-def encode_retry(message: Message) -> bytes:
+def encode_retry(message: SourceMessage) -> bytes:
     text = _as_text(message.body)
     body = (
         {"transaction": text}
@@ -101,7 +98,7 @@ def encode_retry(message: Message) -> bytes:
     )
 
 
-def decode_retries(body: bytes | str) -> Sequence[Message]:
+def decode_retries(body: bytes | str) -> Sequence[SourceMessage]:
     """The messages of a retry envelope. Raises `SetAside` when it cannot be read."""
     try:
         envelope = ENVELOPE.validate_json(body)
@@ -113,12 +110,12 @@ def decode_retries(body: bytes | str) -> Sequence[Message]:
         raise SetAside(Reason.INVALID, f"not a retry envelope: no transaction, or broken base64: {error}") from None
 
 
-def _message(retry: RetryMessage) -> Message:
+def _message(retry: RetryMessage) -> SourceMessage:
     if "transaction" in retry:
         body = retry["transaction"].encode()
     else:
         body = base64.b64decode(retry["transaction_base64"], validate=True)
-    return Message(body, retry["origin"], retry["attempt"], retry["first_failed_at"], retry["reason"])
+    return SourceMessage(body, retry["origin"], retry["attempt"], retry["first_failed_at"], retry["reason"])
 
 
 def _as_text(body: bytes) -> str | None:

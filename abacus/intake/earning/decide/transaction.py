@@ -1,4 +1,4 @@
-"""A transaction as it arrives: pure reading and checking of the message's bytes."""
+"""Reads and checks the bytes of a transaction message. Pure."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -22,7 +22,7 @@ AmountText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,15}(\.[0-9]{1,8
 
 
 class _Message(BaseModel):
-    """What every message on the transactions topic says; fields that are not named here are ignored."""
+    """The fields of every message on the transactions topic; other fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -50,12 +50,14 @@ class Completed(_Message):
 
     @property
     def fingerprint(self) -> str:
-        """Over the facts and never over points or rates; `15.0` and `15.00` are the same amount."""
+        """Covers the facts, never points or rates; `15.0` and `15.00` are the same amount."""
         return fingerprint(self._facts)
 
     @property
-    def fingerprint_as_asked(self) -> str:
-        """For a partner's key, which does not say of which transaction it is, as a transaction's own key does."""
+    def fingerprint_for_partner(self) -> str:
+        """For a partner's key, which does not name the transaction; so the fingerprint covers its source and id as
+        well.
+        """
         return fingerprint(("asked", self.source, self.transaction_id, *self._facts))
 
     @property
@@ -73,13 +75,13 @@ class Completed(_Message):
 
 
 def _same_amount(amount: str) -> str:
-    """One text for each amount, however many zeros it is written with."""
+    """One text for each amount; trailing zeros make no difference."""
     amount = amount.lstrip("0")
     return amount.rstrip("0") if "." in amount else f"{amount}."
 
 
 def _same_instant(moment: datetime) -> str:
-    """One text for each instant, whatever offset it is written with; exact to the microsecond for centuries."""
+    """One text for each instant; its offset makes no difference. Exact to the microsecond for centuries."""
     return str(int(moment.timestamp() * 1_000_000 + 0.5))  # no instant here is before 1970
 
 
@@ -99,7 +101,7 @@ class Refunded(_Message):
 
     @property
     def refunds(self) -> str:
-        """The key of what is refunded."""
+        """The key of the refunded transaction."""
         return transaction_key(self.source, self.transaction_id)
 
     @property

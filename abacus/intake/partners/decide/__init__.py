@@ -1,1 +1,1 @@
-"""What partners may ask for, and how they prove who they are. Pure."""
+"""The rights of partners, the checks of their requests, and their keys and signatures. Pure."""

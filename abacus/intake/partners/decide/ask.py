@@ -1,4 +1,4 @@
-"""What a partner asks for, and the award that it comes to. Pure."""
+"""The body of an award request, its checks, and the award that it becomes. Pure."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -9,7 +9,7 @@ from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decide.source_message import Asked, Message
+from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
@@ -92,7 +92,7 @@ class ComputedAsk(BaseModel):
 
 
 def kind_of_ask(body: Any) -> str:
-    """Which of the two a body is meant to be."""
+    """Whether a body is meant as fixed points or as a transaction to compute."""
     computed = "transaction" in body if isinstance(body, dict) else isinstance(body, ComputedAsk)
     return "computed" if computed else "fixed"
 
@@ -101,7 +101,7 @@ Ask = Annotated[Annotated[FixedAsk, Tag("fixed")] | Annotated[ComputedAsk, Tag("
 
 
 class Objection(AbacusError):
-    """The partner may not ask for this, or it makes no sense; `pointer` names the field as RFC 6901 does."""
+    """The partner may not make this request, or the request makes no sense; `pointer` names the field by RFC 6901."""
 
     def __init__(self, kind: str, detail: str, pointer: str, *, forbidden: bool = False) -> None:
         super().__init__(detail)
@@ -112,7 +112,7 @@ class Objection(AbacusError):
 
 
 class Considered(NamedTuple):
-    """An ask that the partner may make, with the card it goes by."""
+    """A request that the partner may make, with its rate card."""
 
     ask: FixedAsk | ComputedAsk
     partner: Partner
@@ -148,26 +148,26 @@ def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculat
 
 
 def _transaction(ask: ComputedAsk, partner: Partner, now: datetime) -> Completed:
-    asked = ask.transaction
-    if asked.member_id not in {None, ask.member_id}:
+    fields = ask.transaction
+    if fields.member_id not in {None, ask.member_id}:
         raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
-    if ask.country not in {None, asked.country}:
+    if ask.country not in {None, fields.country}:
         raise Objection("contradiction", "the transaction names another country", "/transaction/country")
-    if asked.occurred_at > now + _CLOCKS_DIFFER_BY:
+    if fields.occurred_at > now + _CLOCKS_DIFFER_BY:
         raise Objection(
-            "in-the-future", f"{asked.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+            "in-the-future", f"{fields.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
         )
     return Completed.model_construct(
-        source=asked.source or partner.partner_id,
-        transaction_id=asked.transaction_id,
+        source=fields.source or partner.partner_id,
+        transaction_id=fields.transaction_id,
         member_id=ask.member_id,
-        country=asked.country,
-        occurred_at=asked.occurred_at,
-        type=asked.type,
-        vertical=asked.vertical,
-        payment_type=asked.payment_type,
-        amount=asked.amount,
-        currency=asked.currency,
+        country=fields.country,
+        occurred_at=fields.occurred_at,
+        type=fields.type,
+        vertical=fields.vertical,
+        payment_type=fields.payment_type,
+        amount=fields.amount,
+        currency=fields.currency,
     )
 
 
@@ -183,19 +183,19 @@ _POINTERS: Final = {
 def entry_for(
     considered: Considered, calculator: Calculator, tier: str | None, idempotency_key: str, now: datetime
 ) -> Entry:
-    """What the register and the queue are to have of it. Without a known tier the transaction goes to the retry queue,
-    where the tier is looked up once that can be done. Raises `Objection`.
+    """The entry for the register and the queue. Without a known tier the transaction goes to the retry queue, and the
+    tier is looked up there later. Raises `Objection`.
     """
     award = award_for(considered, calculator, tier or BASE_TIER, idempotency_key, now)
     _, partner, card, transaction = considered
     if tier is not None or transaction is None:
         return Entry.of(partner.partner_id, award)
-    asked = Asked(award.key, card.name)
-    return Entry.of(partner.partner_id, award, Message(transaction.model_dump_json().encode(), asked.origin))
+    request = PartnerRequest(award.key, card.name)
+    return Entry.of(partner.partner_id, award, SourceMessage(transaction.model_dump_json().encode(), request.origin))
 
 
 def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:
-    """What the ledger is to post. Raises `Objection` for a transaction that cannot be priced."""
+    """The award that the ledger shall post. Raises `Objection` for a transaction that cannot be priced."""
     ask, partner, card, transaction = considered
     key = partner_key(partner.partner_id, idempotency_key)
     if transaction is not None:
@@ -204,8 +204,8 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         except SetAside as fault:
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
-        return award._replace(key=key, fingerprint=transaction.fingerprint_as_asked, source=partner.source)
-    assert isinstance(ask, FixedAsk)  # noqa: S101  # what is not computed is fixed
+        return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
+    assert isinstance(ask, FixedAsk)  # noqa: S101  # an award without a transaction has fixed points
     activity = False  # a gift is not a transaction: it does not keep other points alive
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(

@@ -1,4 +1,4 @@
-"""API keys: `abk_live_`, twelve characters that find the key, and 43 that prove it (256 bits). Pure."""
+"""API keys: `abk_live_`, a prefix of twelve characters for looking the key up, and 43 secret ones (256 bits). Pure."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ _KEY: Final = re.compile(rf"{_START}[0-9A-Za-z]{{{_NAME_LENGTH + _SECRET_LENGTH}
 
 
 class NewKey(NamedTuple):
-    """A key that was just made. `text` is shown once and kept nowhere."""
+    """A new key. `text` is shown once and kept nowhere."""
 
     text: str
     prefix: str
@@ -35,12 +35,12 @@ def looks_like_key(text: str) -> bool:
 
 
 def prefix_of(text: str) -> str:
-    """What a key is looked up and listed by; it says nothing about the rest."""
+    """The part of a key for lookups and lists; it tells nothing about the secret part."""
     return text[: len(_START) + _NAME_LENGTH]
 
 
 def digest_of(text: str) -> bytes:
-    """A key is random through and through, so a plain digest cannot be turned back by guessing."""
+    """A plain digest is enough: a key is random, so nobody can guess it from its digest."""
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""A partner: what it may do. Pure."""
+"""A partner and its rights. Pure."""
 
 import re
 from datetime import datetime
@@ -13,7 +13,7 @@ MOST_REQUESTS_PER_MINUTE: Final = 1_000_000
 
 
 class Partner(NamedTuple):
-    """Who may award what, and where. How much, the ledger holds (`abacus.ledger.decide.allowance`)."""
+    """A partner's rights, by kind and country. Its limits are in the ledger (`abacus.ledger.decide.allowance`)."""
 
     partner_id: str
     name: str
@@ -27,28 +27,28 @@ class Partner(NamedTuple):
     created_by: str
     disabled_at: datetime | None
     may_spend: bool = True  # spend, hold and capture members' points
-    may_adjust: bool = True  # add and take points in a person's name, and take back what others awarded
+    may_adjust: bool = True  # add and take points in a person's name, and take back awards of others
 
     @property
     def source(self) -> str:
-        """What its awards carry."""
+        """The source of its awards."""
         return partner_source(self.partner_id)
 
     @property
     def agent(self) -> Agent:
-        """What its movements carry."""
+        """The agent of its movements."""
         return Agent(self.partner_id, self.source)
 
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries
 
     def scope_in(self, country: str) -> str:
-        """Whose rate card its awards go by."""
+        """The scope of the rate card for its awards in that country."""
         return self.card_scope or country
 
 
 class PartnerKey(NamedTuple):
-    """A key as it is stored."""
+    """A key as the database keeps it."""
 
     prefix: str
     partner_id: str

@@ -1,4 +1,4 @@
-"""Signed requests: what is signed, and whether a signature holds. Pure.
+"""Signs requests and checks signatures. Pure.
 
 A signature is `v1=` and the HMAC-SHA256, in hexadecimal, of four lines: method, path with query, SHA-256 of the body in
 hexadecimal, and the timestamp in seconds.
@@ -18,7 +18,7 @@ _TOLERANCE: Final = timedelta(minutes=5)
 
 
 class BadSignature(AbacusError):
-    """The request was not signed as it must be; the message says what is wrong and gives no secret away."""
+    """The signature of a request is missing or wrong; the message names the fault and reveals no secret."""
 
 
 def sign(secret: str, method: str, path: str, body: bytes, timestamp: int) -> str:
@@ -27,7 +27,7 @@ def sign(secret: str, method: str, path: str, body: bytes, timestamp: int) -> st
 
 
 class SignedRequest(NamedTuple):
-    """What a signature is about, and the two headers as they came."""
+    """The signed parts of a request, and its two headers as received."""
 
     method: str
     path: str

@@ -1,1 +1,1 @@
-"""Webhooks: partners are told what became of their awards, as Standard Webhooks says."""
+"""Webhooks: messages to partners about the outcome of their awards, by Standard Webhooks."""

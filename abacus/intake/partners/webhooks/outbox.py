@@ -1,7 +1,7 @@
-"""Messages to partners in Postgres: entered once, taken by one worker at a time, kept with what became of them.
+"""Messages to partners in Postgres: entered once, taken by one worker at a time, kept with their outcome.
 
-Whoever enters messages holds the webhook's row, and so does whoever disables it: a message is either entered before,
-and given up with the others, or not at all. Whoever writes to several messages locks them in the order of their ids.
+Entering messages and disabling a webhook both lock the webhook's row: a message is either entered before, and given up
+with the others, or not at all. Statements that write to several messages lock them in the order of their ids.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
-from abacus.intake.partners.webhooks.decide.message import Message
+from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
-from abacus.platform.delivery.types import LEASE, Outcome, Room, Settled, Waiting
+from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -23,11 +23,11 @@ _PRUNED_AT_ONCE: Final = 1000
 
 
 class _Settlement(NamedTuple):
-    """What is written down of one attempt. `taken_until` says whose claim it was."""
+    """The stored outcome of one attempt. `taken_until` identifies the claim."""
 
     message_id: str
     taken_until: datetime
-    outcome: Outcome
+    outcome: DeliveryOutcome
     status: int | None
     retry_at: datetime | None
     reason: str | None
@@ -36,7 +36,7 @@ class _Settlement(NamedTuple):
 _ENTER: Final = Statement(f"""
 insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
 select u.message_id, u.partner_id, u.type, u.body, :now, :now, :retry_until
-from {unnested(Message)}
+from {unnested(WebhookMessage)}
 join webhook w on w.partner_id = u.partner_id and w.disabled_at is null and w.created_at <= u.happened_at
 order by u.message_id
 for share of w
@@ -45,7 +45,7 @@ on conflict do nothing
 
 _OPEN: Final = "delivered_at is null and given_up_at is null"
 
-# From each partner what is due longest, as much as it has room for.
+# Of each partner the messages that are due longest, as many as it has room for.
 _TAKE: Final = Statement(f"""
 with due as materialized (
     select each.message_id, w.url, w.secret, case when w.former_secret_until > :now then w.former_secret end
@@ -73,7 +73,7 @@ with due as materialized (
 select {columns(Delivery)} from taken
 """)
 
-# A failure counts unless another worker has taken the message by now. What was given up meanwhile stays so.
+# A failure counts unless another worker has taken the message by now. A message that was given up meanwhile stays so.
 _SETTLE: Final = Statement(f"""
 with settled as materialized (
     select * from {unnested(_Settlement)}
@@ -127,13 +127,15 @@ class Outbox:
         self._clock = clock
         self._lease = lease
 
-    async def enter(self, messages: Sequence[Message]) -> None:
-        """Those whose partner has a webhook that was there when it happened. What was entered before stays as it is."""
+    async def enter(self, messages: Sequence[WebhookMessage]) -> None:
+        """Enters the messages whose partner had a webhook when they happened. Messages that were entered before stay as
+        they are.
+        """
         async with passing_failures(), self._pool.acquire() as connection:
             await enter(connection, messages, self._clock.now())
 
     async def take(self, room: Room) -> Sequence[Delivery]:
-        """From each partner as much as it has room for."""
+        """Takes from each partner as many messages as it has room for."""
         now = self._clock.now()
         statement = _TAKE(
             now=now,
@@ -148,9 +150,9 @@ class Outbox:
         return [Delivery(*row) for row in rows]
 
     async def settle(self, settled: Sequence[Settled[Delivery]]) -> None:
-        """Write down what became of attempts. A receiver that is gone disables its webhook."""
-        gone = [each for each in settled if each.verdict.outcome is Outcome.GONE]
-        others = [each for each in settled if each.verdict.outcome is not Outcome.GONE]
+        """Writes the outcome of attempts. A receiver that is gone disables its webhook."""
+        gone = [each for each in settled if each.verdict.outcome is DeliveryOutcome.GONE]
+        others = [each for each in settled if each.verdict.outcome is not DeliveryOutcome.GONE]
         if others:
             async with passing_failures(), self._pool.acquire() as connection:
                 await _settle(connection, others, self._clock.now())
@@ -161,8 +163,8 @@ class Outbox:
                 log.warning("webhook disabled", partner=delivery.partner_id, url=delivery.url, why=why)
 
     async def _disable(self, gone: Settled[Delivery]) -> bool:
-        """The receiver is gone: its webhook is disabled, and what waits for it is given up. Nothing of that when the
-        webhook has another address by now: then this message is due there.
+        """The receiver is gone: disables its webhook and gives up the waiting messages. If the webhook has another
+        address by now, neither happens: then this message is due there.
         """
         now, delivery, why = self._clock.now(), gone.claim, gone.answer.detail
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -171,29 +173,29 @@ class Outbox:
             disabled = bool(changed == "UPDATE 1")
             if disabled:
                 await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {why}")
-            outcome = Outcome.GIVEN_UP if disabled else Outcome.RETRIED
+            outcome = DeliveryOutcome.GIVEN_UP if disabled else DeliveryOutcome.RETRIED
             await _settle(connection, [gone._replace(verdict=gone.verdict._replace(outcome=outcome))], now)
         return disabled
 
     async def prune(self) -> None:
-        """Forget some of what was delivered long ago."""
+        """Deletes some of the messages that were delivered long ago."""
         async with passing_failures():
             await self._pool.execute(*_PRUNE(before=self._clock.now() - KEPT_FOR))
 
-    async def waiting(self) -> Waiting:
+    async def waiting(self) -> Backlog:
         async with passing_failures():
             row = await self._pool.fetchrow(*_WAITING())
-        return Waiting(*row)
+        return Backlog(*row)
 
 
-async def enter(connection: Connection, messages: Sequence[Message], now: datetime) -> None:
+async def enter(connection: Connection, messages: Sequence[WebhookMessage], now: datetime) -> None:
     if messages:
-        statement = _ENTER(**arrays(Message, messages), now=now, retry_until=now + RETRIED_FOR)
+        statement = _ENTER(**arrays(WebhookMessage, messages), now=now, retry_until=now + RETRIED_FOR)
         await connection.execute(*statement)
 
 
 async def give_up_all(connection: Connection, partner_id: str, now: datetime, why: str) -> None:
-    """Whoever calls this holds the webhook's row."""
+    """The caller holds the lock on the webhook's row."""
     await connection.execute(*_GIVE_UP_ALL(partner_id=partner_id, now=now, why=why))
 
 

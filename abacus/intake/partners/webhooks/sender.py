@@ -1,4 +1,4 @@
-"""Sending partners what is due: many messages at once, few to each partner, so that a slow one holds up nobody else."""
+"""Sends due messages to partners: many at once, few to each partner, so that a slow partner holds up no other."""
 
 import random
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.deliverer import Deliverer
 from abacus.platform.delivery.periodic import Periodic
-from abacus.platform.delivery.types import Answer, Concurrency, Outcome, Settled
+from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
 
@@ -71,5 +71,5 @@ def webhook_sender(
 def _on_settled(settled: Settled[Delivery]) -> None:
     delivery, outcome = settled.claim, settled.verdict.outcome
     WEBHOOKS.labels(delivery.type, outcome).inc()
-    if outcome is Outcome.GIVEN_UP:
+    if outcome is DeliveryOutcome.GIVEN_UP:
         log.warning("message given up", id=delivery.id, partner=delivery.partner_id, why=settled.verdict.reason)

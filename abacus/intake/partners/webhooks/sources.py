@@ -1,6 +1,6 @@
-"""Where messages come from: postings from the points stream, rejections from the ledger, in the order of their
-transactions. Both are entered before the cursor or the offsets move on, so nothing is left out; what is entered twice
-is there once.
+"""The sources of messages: postings from the points stream, rejections from the ledger, in the order of their
+transactions. Both are entered before the cursor or the offsets move on, so no message is left out; a message that is
+entered twice is kept once.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _LEASE: Final = "abacus webhooks rejections"
 
 
 class Postings:
-    """Enters the events of the points stream that a partner is to be told of. What cannot be read holds up nothing."""
+    """Enters messages about the postings of partners' awards. An unreadable event holds up nothing."""
 
     def __init__(self, outbox: Outbox, health: WorkerHealth) -> None:
         self._outbox = outbox
@@ -39,38 +39,38 @@ class Postings:
             await until_available(lambda: self._outbox.enter(messages.values), self._health)
 
 
-class Position(NamedTuple):
+class RejectionPosition(NamedTuple):
     """The last rejection that was entered."""
 
     xid: str
     key: str
 
 
-_START: Final = Position("0", "")
+_START: Final = RejectionPosition("0", "")
 _REJECTIONS: Final = Walk("rejection", Rejection, _START, batch=_BATCH)
 _CURSOR: Final = Cursor("webhook_cursor", "source", "rejection", _START)
 
 
 class Rejections:
-    """Enters the messages that rejections become for their partners."""
+    """Enters messages about the rejections of partners' awards."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     async def enter_next(self, connection: Connection) -> int:
-        """How many rejections were read. Raises `Unavailable`."""
+        """Enters the next messages, and returns how many rejections were read. Raises `Unavailable`."""
         now = self._clock.now()
         async with connection.transaction():
             position = await _CURSOR.position(connection, now)
-            stretch = await _REJECTIONS.next(connection, position)
-            if stretch is None:
+            next_rows = await _REJECTIONS.next(connection, position)
+            if next_rows is None:
                 return 0
-            messages = [rejected(rejection_of(row)) for row in stretch.rows]
+            messages = [rejected(rejection_of(row)) for row in next_rows.rows]
             await enter(connection, [message for message in messages if message is not None], now)
-            await _CURSOR.move(connection, position, stretch.reached, now)
-        return len(stretch.rows)
+            await _CURSOR.move(connection, position, next_rows.reached, now)
+        return len(next_rows.rows)
 
 
 def rejections(pool: Pool, clock: Clock, health: WorkerHealth) -> Leading:
-    """Of several readers one works, the others stand by."""
+    """The worker: one of several readers works, the others stand by."""
     return Leading(pool, _LEASE, Rejections(clock).enter_next, health, idle_s=_IDLE_S)

@@ -1,4 +1,4 @@
-"""Webhooks in Postgres, as the operator sets them and looks after them."""
+"""Webhooks in Postgres: set, watched and repaired by the operator."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from abacus.platform.sql import Statement, columns
 
 
 class Webhook(NamedTuple):
-    """Where a partner is told of its awards. What happened before `created_at` it is not told."""
+    """The address for messages to a partner. Nothing that happened before `created_at` is sent."""
 
     partner_id: str
     url: str
@@ -24,7 +24,7 @@ class Webhook(NamedTuple):
 
 
 class Undelivered(NamedTuple):
-    """A message that waits, or that was given up."""
+    """A message that waits or was given up."""
 
     message_id: str
     type: str
@@ -37,8 +37,8 @@ class Undelivered(NamedTuple):
     last_error: str | None
 
 
-class Counts(NamedTuple):
-    """The messages of a webhook that did not arrive."""
+class UndeliveredCounts(NamedTuple):
+    """The numbers of messages of a webhook that did not arrive."""
 
     waiting: int
     given_up: int
@@ -97,21 +97,23 @@ class WebhookStore:
         self._clock = clock
 
     async def set(self, partner_id: str, url: str, secret: str) -> bool:
-        """Whether the secret was needed: a webhook that was there has its own. A disabled one is enabled."""
+        """Sets the address, enables the webhook, and returns whether the secret was used: an existing webhook keeps its
+        own.
+        """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if not await connection.fetchval(*_PARTNER_EXISTS(partner_id=partner_id)):
-                raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints those that are")
+                raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
             statement = _SET(partner_id=partner_id, url=url, secret=secret, now=self._clock.now())
             return bool(await connection.fetchval(*statement))
 
-    async def get(self, partner_id: str) -> tuple[Webhook, Counts]:
+    async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
             counts = await connection.fetchrow(*_COUNT(partner_id=partner_id))
-        return webhook, Counts(*counts)
+        return webhook, UndeliveredCounts(*counts)
 
     async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
-        """Until when the secret so far signs too."""
+        """Replaces the secret, and returns until when the old secret signs too."""
         until = self._clock.now() + overlap
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
@@ -119,7 +121,7 @@ class WebhookStore:
         return until
 
     async def remove(self, partner_id: str) -> None:
-        """What still waits is given up."""
+        """Removes the webhook. Waiting messages are given up."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
             await connection.execute(*_REMOVE(partner_id=partner_id))
@@ -133,7 +135,7 @@ class WebhookStore:
         return [Undelivered(*row) for row in rows]
 
     async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool) -> int:
-        """Make these messages, or all that did not arrive, due now and for three days more. How many there are."""
+        """Makes these messages, or all undelivered ones, due now and for three days more. Returns how many."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             webhook = await _existing(connection, partner_id, lock=True)

@@ -1,1 +1,1 @@
-"""What is decided about deliveries. Pure."""
+"""The decisions about deliveries. Pure."""

@@ -1,4 +1,4 @@
-"""Which addresses may be posted to: those of the public internet, and none of ours. Pure."""
+"""Decides which addresses may be posted to: those of the public internet, and none of ours. Pure."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
@@ -45,8 +45,8 @@ def _is_public_v6(address: IPv6Address) -> bool:
 
 
 def checked_url(url: str, *, to_private: bool) -> str:
-    """Raises `Refused` for an address that no message can or may be sent to. What a name stands for is not known
-    here: that is looked up, and judged, each time something is sent.
+    """Raises `Refused` for a URL that no message can or may be sent to. The address of a host name is not checked here
+    but at each sending.
     """
     if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise Refused(f"{url[:80]!r}: an address has up to {_LONGEST} printable ASCII characters and no spaces")
@@ -60,7 +60,7 @@ def checked_url(url: str, *, to_private: bool) -> str:
     if not parts.hostname or (port is not None and not 0 < port <= _LAST_PORT):
         raise Refused(f"{url!r}: an address of the form https://host/path is needed")
     if parts.username is not None or parts.fragment:
-        raise Refused(f"{url!r}: leave out user, password and what follows a #; the signature says who sends")
+        raise Refused(f"{url!r}: leave out user, password and what follows a #; the signature proves the sender")
     if not to_private and _is_address(parts.hostname) and not is_public(parts.hostname):
         raise Refused(f"{url!r}: {parts.hostname} is not an address of the public internet")
     return url

@@ -1,4 +1,4 @@
-"""What a receiver's reply by HTTP means. Pure."""
+"""The meaning of a receiver's HTTP reply. Pure."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,9 +12,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,7}")
 
 
 class Reply(NamedTuple):
-    """What came back: the receiver's status, or none when there was no reply; the words for people; and its
-    `Retry-After`, as it sent it.
-    """
+    """The receiver's status, or None without a reply; the words for people; and its `Retry-After`, as it sent it."""
 
     status: int | None
     detail: str
@@ -22,15 +20,17 @@ class Reply(NamedTuple):
 
     @property
     def said(self) -> Said:
-        """Any 2xx accepts; 410 wants nothing more, ever; whatever else comes, or nothing, may go better later."""
+        """Any 2xx accepts; 410 refuses all messages for ever; after any other reply, or none, a later attempt may
+        succeed.
+        """
         if self.status is not None and HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES:
             return Said.ACCEPTED
         return Said.GONE if self.status == HTTPStatus.GONE else Said.FAILED
 
 
 def waits_until(retry_after: str | None, now: datetime) -> datetime:
-    """Until when a receiver wants to be left alone: so many seconds from now, or a date (RFC 9110, 10.2.3). A value
-    that makes no sense means now.
+    """The earliest time for the next attempt: seconds from now, or a date (RFC 9110, 10.2.3). A malformed value means
+    now.
     """
     text = (retry_after or "").strip()
     if _SECONDS.fullmatch(text):

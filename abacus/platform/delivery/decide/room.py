@@ -1,4 +1,4 @@
-"""Who is held up by whom: how many more deliveries may be under way, in all and to each receiver. Pure."""
+"""Limits how many deliveries are under way, in all and to each receiver. Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -7,8 +7,8 @@ from abacus.platform.delivery.types import Concurrency, Room
 
 
 def room(concurrency: Concurrency, under_way: Iterable[str], failing: Collection[str]) -> Room:
-    """Where deliveries to one receiver are limited, a slow receiver holds up only itself; one that failed last gets one
-    delivery at a time until one succeeds, so that receivers that hang do not take the room of the others.
+    """Where deliveries to one receiver are limited, a slow receiver holds up only itself. A receiver whose last
+    delivery failed gets one at a time until one succeeds, so that hanging receivers do not take the room of the others.
     """
     busy = Counter(under_way)
     most = concurrency.at_once - busy.total()

@@ -1,4 +1,4 @@
-"""When a failed delivery is attempted again, and when it is given up. Pure but for the dice that it is given."""
+"""Decides when a failed delivery is attempted again or given up. Pure, with an injected random generator."""
 
 import random
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Generic, NamedTuple
 
 from abacus.core.backoff import Backoff
-from abacus.platform.delivery.types import Answer, ClaimT, Outcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, ClaimT, DeliveryOutcome, Said, Verdict
 
 
 class Schedule(NamedTuple, Generic[ClaimT]):
-    """Waits that grow, until the time of a claim is up. `retry_until` says when that is, as of the attempt that ends
-    now.
+    """Growing waits between attempts, until the time of a claim is up. `retry_until` gives that time, as of the attempt
+    that ends now.
     """
 
     backoff: Backoff
@@ -32,14 +32,14 @@ class Schedule(NamedTuple, Generic[ClaimT]):
 def verdict(
     answer: Answer, now: datetime, *, attempts: int, retry_until: datetime, backoff: Backoff, rng: random.Random
 ) -> Verdict:
-    """After the last of so many attempts. The last wait ends when the time is up, so one more attempt follows it. A
-    receiver may want a longer wait than ours.
+    """The verdict after so many attempts. The last wait ends when the time is up, so one more attempt follows it. A
+    receiver may demand a longer wait than ours.
     """
     if answer.said is Said.ACCEPTED:
-        return Verdict(Outcome.DELIVERED)
+        return Verdict(DeliveryOutcome.DELIVERED)
     if answer.said is Said.GONE:
-        return Verdict(Outcome.GONE, reason=answer.detail)
+        return Verdict(DeliveryOutcome.GONE, reason=answer.detail)
     if answer.said is Said.REFUSED or now >= retry_until:
-        return Verdict(Outcome.GIVEN_UP, reason=answer.detail)
+        return Verdict(DeliveryOutcome.GIVEN_UP, reason=answer.detail)
     wanted = now + timedelta(seconds=backoff.wait(attempts, rng))
-    return Verdict(Outcome.RETRIED, min(max(wanted, answer.not_before or wanted), retry_until), answer.detail)
+    return Verdict(DeliveryOutcome.RETRIED, min(max(wanted, answer.not_before or wanted), retry_until), answer.detail)

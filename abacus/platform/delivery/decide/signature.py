@@ -22,7 +22,7 @@ def sign(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
 
 
 def signed_headers(secrets_: Sequence[str], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """One signature for each secret that is valid: while a secret is changed, there are two."""
+    """One signature for each valid secret: there are two while a secret is replaced."""
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),

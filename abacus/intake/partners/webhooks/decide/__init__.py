@@ -1,1 +1,1 @@
-"""What a webhook says, and how long it is tried. Pure."""
+"""The messages of webhooks, and how long each is tried. Pure."""

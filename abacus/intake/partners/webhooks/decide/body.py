@@ -1,4 +1,4 @@
-"""The form of what partners are sent, as their JSON Schema says it."""
+"""The bodies of webhook messages; their JSON Schema is made from these types."""
 
 from datetime import date, datetime
 from typing import Literal
@@ -11,7 +11,7 @@ from abacus.pricing.explanation.types import Document
 
 
 class _About(BaseModel):
-    """What every message says of an award."""
+    """The fields about an award in every message."""
 
     award_id: UUID
     idempotency_key: str
@@ -21,7 +21,7 @@ class _About(BaseModel):
 
 
 class PostedAward(_About):
-    """The award is in the ledger; `balance` is the account's after it."""
+    """The award is in the ledger; `balance` is the account's balance after it."""
 
     status: Literal["posted"]
     country: str

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 class Delivery(NamedTuple):
     """A row of `webhook_delivery` that this process has taken, with the address and the secrets of its webhook.
-    `attempts` counts this one too; `taken_until` says whose claim it is.
+    `attempts` includes the present one; `taken_until` identifies the claim.
     """
 
     message_id: str
@@ -30,5 +30,5 @@ class Delivery(NamedTuple):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All that are valid."""
+        """All valid secrets."""
         return (self.secret,) if self.former_secret is None else (self.secret, self.former_secret)

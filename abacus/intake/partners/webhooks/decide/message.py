@@ -1,4 +1,4 @@
-"""What a partner is told: a posting or a rejection as the message that is sent. Pure."""
+"""The message to a partner about a posting or a rejection. Pure."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -23,8 +23,8 @@ class MessageType(StrEnum):
     REJECTED = "award.rejected"
 
 
-class Message(NamedTuple):
-    """`body` is what is sent, to the byte. The id depends on the partner, the type and the key alone."""
+class WebhookMessage(NamedTuple):
+    """`body` is sent byte for byte. The id depends on the partner, the type and the key alone."""
 
     message_id: str
     partner_id: str
@@ -33,19 +33,19 @@ class Message(NamedTuple):
     happened_at: datetime
 
 
-class _Asked(NamedTuple):
-    """Who asked for an award, and how they named it."""
+class _AwardName(NamedTuple):
+    """The partner that asked for an award, and the partner's name for it."""
 
     partner_id: str
     key: str
     idempotency_key: str
 
 
-def posted(event: bytes) -> Message | None:
-    """What the partner is told of a point event; nothing for an event that is no partner's. Raises `Unreadable`."""
+def posted(event: bytes) -> WebhookMessage | None:
+    """The message about a point event; None for an event that is no partner's. Raises `Unreadable`."""
     read = _READ(event)
-    asked = None if read is None else _asked(read["data"]["key"], read["data"].get("source"))
-    if read is None or asked is None:
+    award = None if read is None else _award_name(read["data"]["key"], read["data"].get("source"))
+    if read is None or award is None:
         return None
     data, at = read["data"], read["time"]
     about = {
@@ -60,13 +60,13 @@ def posted(event: bytes) -> Message | None:
         "expires_on": data["expires_on"],
         "explanation": read_explanation(event),
     }
-    return _message(MessageType.POSTED, asked, at, about)
+    return _message(MessageType.POSTED, award, at, about)
 
 
-def rejected(rejection: Rejection) -> Message | None:
-    """What the partner is told of an award that met a limit."""
-    asked, at = _asked(rejection.key), rejection.rejected_at
-    if asked is None:
+def rejected(rejection: Rejection) -> WebhookMessage | None:
+    """The message about an award that met a limit."""
+    award, at = _award_name(rejection.key), rejection.rejected_at
+    if award is None:
         return None
     about = {
         "member_id": rejection.member_id,
@@ -77,22 +77,22 @@ def rejected(rejection: Rejection) -> Message | None:
         "reason": rejection.reason,
         "detail": rejection.detail,
     }
-    return _message(MessageType.REJECTED, asked, at, about)
+    return _message(MessageType.REJECTED, award, at, about)
 
 
 def message_id(partner_id: str, type_: MessageType, key: str) -> str:
-    """The same however often the event is read, so that it becomes one message."""
+    """The same id each time that the event is read, so that it becomes one message."""
     return f"msg_{fingerprint((partner_id, type_, key))}"
 
 
-def _asked(key: str, source: str | None = None) -> _Asked | None:
+def _award_name(key: str, source: str | None = None) -> _AwardName | None:
     partner_id = partner_of(source or source_of_key(key))
     if partner_id is None or not is_partner_id(partner_id):
         return None
-    return _Asked(partner_id, key, key.removeprefix(partner_key(partner_id, "")))
+    return _AwardName(partner_id, key, key.removeprefix(partner_key(partner_id, "")))
 
 
-def _message(type_: MessageType, asked: _Asked, at: datetime, about: dict[str, Any]) -> Message:
-    data = {"award_id": award_id(asked.key), "idempotency_key": asked.idempotency_key} | about
+def _message(type_: MessageType, award: _AwardName, at: datetime, about: dict[str, Any]) -> WebhookMessage:
+    data = {"award_id": award_id(award.key), "idempotency_key": award.idempotency_key} | about
     body = orjson.dumps({"type": type_, "timestamp": at, "data": data}).decode()
-    return Message(message_id(asked.partner_id, type_, asked.key), asked.partner_id, type_, body, at)
+    return WebhookMessage(message_id(award.partner_id, type_, award.key), award.partner_id, type_, body, at)

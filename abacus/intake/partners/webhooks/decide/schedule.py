@@ -1,4 +1,4 @@
-"""How long and how often a webhook message is tried. Pure."""
+"""The schedule of attempts to deliver a webhook message. Pure."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,5 +11,5 @@ BACKOFF: Final = Backoff(first_s=5, longest_s=6 * 3600)
 
 
 def retry_until(delivery: Delivery, _now: datetime) -> datetime:
-    """The time is set when the message is made, and anew when a person sends it again."""
+    """The end of trying; it is set when the message is made, and anew when a person sends it again."""
     return delivery.retry_until

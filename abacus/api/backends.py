@@ -1,4 +1,4 @@
-"""What the API's routes work with."""
+"""The stores, readers and batchers that the routes of the API call."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ from abacus.platform.health import Health
 
 
 @dataclass(slots=True)
-class Parts:
+class Backends:
     """One for each process."""
 
     clock: Clock

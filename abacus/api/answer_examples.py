@@ -1,0 +1,96 @@
+"""Examples of the bodies of answers, for the OpenAPI document. They tell one story: bob's."""
+
+from typing import Final
+
+WORTH: Final = {
+    "points": 100,
+    "program": "GRP",
+    "member_id": "bob",
+    "expires_on": "2026-07-31",
+    "explanation": {"v": 1, "granted_by": "acme", "reason": "Welcome to Acme", "card": "SG@7", "points": 100},
+}
+AWARD: Final = {"award_id": "0d7a0f4e-6b1e-5f0c-9a53-2f8a4d0c6e11", "status": "queued", **WORTH}
+POSTED: Final = {**AWARD, "status": "posted", "posted_at": "2026-01-10T04:30:02Z", "balance": 280}
+OVER: Final = {
+    "type": "/problems/budget-exhausted",
+    "title": "The partner's budget is exhausted",
+    "status": 403,
+    "detail": "5000 a day are used up",
+}
+TRANSFER: Final = {
+    "id": "bob:GRP:3",
+    "program": "GRP",
+    "seq": 3,
+    "kind": "spend",
+    "points": -80,
+    "balance_after": 200,
+    "key": "api:acme:order-1001",
+    "country": "SG",
+    "occurred_at": "2026-01-10T04:30:00Z",
+    "posted_at": "2026-01-10T04:30:00Z",
+    "expires_on": None,
+    "reverses": None,
+    "actor": "acme",
+    "explanation": {"v": 1, "points": -80, "reason": "A coffee", "spent_by": "acme", "available": 200},
+}
+HOLD: Final = {
+    "hold_id": "5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33",
+    "program": "GRP",
+    "points": 80,
+    "until": "2026-01-10T04:45:00Z",
+    "status": "open",
+}
+ADJUSTMENT: Final = {
+    "adjustment_id": "7a6b2c5d-1f7e-5c3a-9d8e-3e2f1a0b4c55",
+    "member_id": "bob",
+    "program": "GRP",
+    "country": "SG",
+    "points": 20000,
+    "reason": "A booking that was lost",
+    "actor": "ann",
+    "status": "pending",
+    "asked_at": "2026-01-10T04:30:00Z",
+    "decided_by": None,
+    "decided_at": None,
+    "note": None,
+}
+BATCH: Final = {
+    "results": [
+        {"idempotency_key": "w-1", "outcome": "accepted", "award": AWARD},
+        {"idempotency_key": "w-2", "outcome": "refused", "problem": OVER},
+    ]
+}
+MEMBER: Final = {
+    "member_id": "bob",
+    "accounts": [
+        {
+            "program": "GRP",
+            "balance": 280,
+            "held": 80,
+            "available": 200,
+            "tier": "platinum",
+            "expires_on": "2026-07-31",
+        }
+    ],
+}
+LOTS: Final = {
+    "member_id": "bob",
+    "lots": [
+        {
+            "id": "bob:GRP:1",
+            "program": "GRP",
+            "seq": 1,
+            "key": "txn:rides:T-1001",
+            "kind": "earn",
+            "points": 180,
+            "remaining": 100,
+            "occurred_at": "2026-01-10T04:30:00Z",
+            "expires_on": "2026-07-31",
+        }
+    ],
+    "next": None,
+}
+MOVEMENT: Final = {**TRANSFER, "member_id": "bob", "balance": 200, "available": 200}
+HOLDS: Final = {"member_id": "bob", "holds": [HOLD]}
+ADJUSTMENTS: Final = {"adjustments": [ADJUSTMENT]}
+TRANSFERS: Final = {"transfers": [TRANSFER], "next": "eyJzIjozfQ"}

@@ -1,0 +1,206 @@
+"""The schemas of the bodies of answers, for the OpenAPI document; `answers` makes the bodies."""
+
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from abacus.api.answer_examples import (
+    ADJUSTMENT,
+    ADJUSTMENTS,
+    AWARD,
+    BATCH,
+    HOLDS,
+    LOTS,
+    MEMBER,
+    MOVEMENT,
+    POSTED,
+    TRANSFERS,
+    WORTH,
+)
+from abacus.api.problems import Problem
+from abacus.pricing.explanation.types import Document
+
+
+def _with_example(*examples: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
+class Worth(BaseModel):
+    """Points and their explanation."""
+
+    model_config = _with_example(WORTH)
+
+    points: int
+    program: str
+    member_id: str
+    expires_on: date
+    explanation: Document
+
+
+class AwardAnswer(Worth):
+    """An award and its progress. `balance` is the account's after the award, once it is posted. `provisional` points
+    are those of a member without a tier: the tier could not be read, and is applied before they are posted.
+    """
+
+    model_config = _with_example(AWARD, POSTED)
+
+    award_id: UUID
+    status: Literal["queued", "posted", "rejected", "quarantined"]
+    provisional: bool | None = None
+    posted_at: datetime | None = None
+    balance: int | None = None
+    reason: str | None = None
+    detail: str | None = None
+
+
+class BatchItem(BaseModel):
+    """The outcome of one award of a batch."""
+
+    idempotency_key: str | None
+    outcome: Literal["accepted", "replayed", "refused"]
+    award: AwardAnswer | None = None
+    problem: Problem | None = None
+
+
+class BatchAnswer(BaseModel):
+    """The outcomes, in the order of the request."""
+
+    model_config = _with_example(BATCH)
+
+    results: list[BatchItem]
+
+
+class AccountAnswer(BaseModel):
+    """A member's points in one program."""
+
+    program: str
+    balance: int
+    held: int
+    available: int
+    tier: str
+    expires_on: date | None
+
+
+class MemberAnswer(BaseModel):
+    """A member's accounts; `as_of` is the past time that the request named."""
+
+    model_config = _with_example(MEMBER)
+
+    member_id: str
+    accounts: list[AccountAnswer]
+    as_of: datetime | None = None
+
+
+class TransferAnswer(BaseModel):
+    """One change of an account."""
+
+    id: str
+    program: str
+    seq: int
+    kind: str
+    points: int
+    balance_after: int
+    key: str
+    country: str
+    occurred_at: datetime
+    posted_at: datetime
+    expires_on: date | None
+    reverses: str | None
+    actor: str | None
+    explanation: Document
+
+
+class MoveAnswer(TransferAnswer):
+    """A posted movement. `available` are the points that can be spent after it; `hold_id`, `held` and `until` are those
+    of the hold that it placed or settled.
+    """
+
+    model_config = _with_example(MOVEMENT)
+
+    member_id: str
+    balance: int
+    available: int | None = None
+    hold_id: UUID | None = None
+    held: int | None = None
+    until: datetime | None = None
+
+
+class HoldAnswer(BaseModel):
+    """Points that are held."""
+
+    hold_id: UUID
+    program: str
+    points: int
+    until: datetime
+    status: str
+
+
+class HoldsAnswer(BaseModel):
+    """A member's open holds."""
+
+    model_config = _with_example(HOLDS)
+
+    member_id: str
+    holds: list[HoldAnswer]
+
+
+class LotAnswer(BaseModel):
+    """The rest of a transfer that added points. The oldest are spent first."""
+
+    id: str
+    program: str
+    seq: int
+    key: str
+    kind: str
+    points: int
+    remaining: int
+    occurred_at: datetime
+    expires_on: date | None
+
+
+class LotsAnswer(BaseModel):
+    """A page, the oldest first; `next` is the cursor of the next one, if there is one."""
+
+    model_config = _with_example(LOTS)
+
+    member_id: str
+    lots: list[LotAnswer]
+    next: str | None
+
+
+class AdjustmentAnswer(BaseModel):
+    """An adjustment that needs, or needed, a second person."""
+
+    model_config = _with_example(ADJUSTMENT)
+
+    adjustment_id: UUID
+    member_id: str
+    program: str
+    country: str
+    points: int
+    reason: str
+    actor: str
+    status: Literal["pending", "approved", "posted", "rejected"]
+    asked_at: datetime
+    decided_by: str | None
+    decided_at: datetime | None
+    note: str | None
+
+
+class AdjustmentsAnswer(BaseModel):
+    """Adjustments, the newest first."""
+
+    model_config = _with_example(ADJUSTMENTS)
+
+    adjustments: list[AdjustmentAnswer]
+
+
+class TransfersAnswer(BaseModel):
+    """A page, the newest first; `next` is the cursor of the next one, if there is one."""
+
+    model_config = _with_example(TRANSFERS)
+
+    transfers: list[TransferAnswer]
+    next: str | None

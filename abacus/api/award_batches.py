@@ -1,0 +1,140 @@
+"""The route of many awards in one request."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Request
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SkipValidation,
+    StringConstraints,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+)
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.answer_schemas import BatchAnswer
+from abacus.api.auth import call_of
+from abacus.api.award_entries import enter, tiers_of
+from abacus.api.backends import Backends
+from abacus.api.idempotency import is_idempotency_key
+from abacus.api.lean import LeanRoute
+from abacus.api.problems import ApiProblem, documented, problem_of, problem_of_faults
+from abacus.core.errors import Unavailable
+from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
+from abacus.intake.partners.decide.ask import (
+    ComputedAsk,
+    Considered,
+    FixedAsk,
+    Objection,
+    consider,
+    entry_for,
+    kind_of_ask,
+)
+from abacus.intake.partners.decide.partner import Partner
+
+MOST_IN_BATCH: Final = 1000
+
+router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute)
+
+
+class _Item(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    idempotency_key: Annotated[str, StringConstraints(pattern=IDEMPOTENCY_KEY_PATTERN)]
+
+
+class FixedItem(FixedAsk, _Item):
+    """A number of points that the partner names, under its own key."""
+
+
+class ComputedItem(ComputedAsk, _Item):
+    """A transaction that Abacus computes, under its own key."""
+
+
+Item = Annotated[
+    Annotated[FixedItem, Tag("fixed")] | Annotated[ComputedItem, Tag("computed")], Discriminator(kind_of_ask)
+]
+_ITEM: Final[TypeAdapter[FixedItem | ComputedItem]] = TypeAdapter(Item)
+
+
+class BatchAsk(BaseModel):
+    """Many awards, each under its own key; each succeeds or fails by itself."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "awards": [
+                        {"idempotency_key": "w-1", "member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"},
+                        {"idempotency_key": "w-2", "member_id": "eve", "country": "SG", "points": 5, "reason": "Hi"},
+                    ]
+                }
+            ]
+        },
+    )
+
+    # The items are not validated here but one by one, so that a bad item does not spoil its neighbours.
+    awards: Annotated[list[SkipValidation[Item]], Field(min_length=1, max_length=MOST_IN_BATCH)]
+
+
+@router.post(
+    "/awards/batch",
+    summary="Award points to many",
+    response_class=Response,
+    responses={
+        200: {"model": BatchAnswer, "description": "What became of each"},
+        **documented(400, 415, 422),
+    },
+)
+async def award_batch(batch: BatchAsk, request: Request) -> Response:
+    """Up to 1,000 awards, each under its own key. The answer says for each award whether it was accepted."""
+    results = await _award_all(batch.awards, *call_of(request))
+    return answers.json_answer({"results": results})
+
+
+async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends) -> list[dict[str, Any]]:
+    """The outcome of each item, in order. Raises `Unavailable` when nothing can be priced."""
+    now = backends.clock.now()
+    calculator = backends.calculator()
+    results: list[dict[str, Any]] = [{"idempotency_key": _key_of(item), "outcome": "refused"} for item in items]
+    considered: dict[int, Considered] = {}
+    for place, item in enumerate(items):
+        try:
+            considered[place] = consider(_ITEM.validate_python(item), partner, calculator, now)
+        except ValidationError as error:
+            results[place]["problem"] = problem_of_faults(
+                error.errors(include_url=False), f"/awards/{place}"
+            ).document()
+        except Objection as error:
+            results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
+    tiers = await tiers_of(list(considered.values()), backends)
+
+    async def enter_one(place: int, each: Considered, tier: str | None) -> None:
+        try:
+            entry = entry_for(each, calculator, tier, results[place]["idempotency_key"], now)
+            accepted = await enter(entry, backends)
+        except (Objection, Unavailable) as error:
+            results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
+        except ApiProblem as problem:
+            results[place]["problem"] = problem.document()
+        else:
+            results[place]["outcome"] = "replayed" if accepted.replayed else "accepted"
+            results[place]["award"] = answers.queued(entry.award_id, accepted)
+
+    await asyncio.gather(
+        *(enter_one(place, each, tier) for (place, each), tier in zip(considered.items(), tiers, strict=True))
+    )
+    return results
+
+
+def _key_of(item: Any) -> str | None:
+    key = item.get("idempotency_key") if isinstance(item, dict) else None
+    return key if isinstance(key, str) and is_idempotency_key(key) else None

@@ -1,0 +1,83 @@
+"""From the body of a request to an award on the queue: tiers, limits, entry."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from abacus.api.backends import Backends
+from abacus.api.problems import ApiProblem
+from abacus.core.errors import Unavailable
+from abacus.intake.partners.award_intake import Accepted, KeyInFlight, KeyReused
+from abacus.intake.partners.decide.ask import (
+    ComputedAsk,
+    Considered,
+    FixedAsk,
+    consider,
+    entry_for,
+)
+from abacus.intake.partners.decide.entry import Entry
+from abacus.intake.partners.decide.partner import Partner
+from abacus.ledger.decide.allowance import OverLimit
+from abacus.platform.metrics import PARTNER_AWARDS
+from abacus.pricing.decide.card import BASE_TIER
+
+_TIERS_WITHIN_S: Final = 2.0
+
+
+async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Backends, idempotency_key: str) -> Entry:
+    """The entry for a request. Raises `Objection`, and `Unavailable` when no card was ever read."""
+    now = backends.clock.now()
+    calculator = backends.calculator()
+    considered = consider(ask, partner, calculator, now)
+    tier = (await tiers_of([considered], backends))[0]
+    return entry_for(considered, calculator, tier, idempotency_key, now)
+
+
+async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequence[str | None]:
+    """The tier of each member, read together for all computed transactions; None for each while they cannot be read."""
+    accounts = [(each.member_id, each.card.card.program) for each in considered]
+    computed = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
+    if not computed:
+        return [BASE_TIER] * len(accounts)
+    try:
+        async with asyncio.timeout(_TIERS_WITHIN_S):
+            listed = await backends.tiers.tiers_of(computed)
+    except (Unavailable, TimeoutError):
+        return [None] * len(accounts)
+    return [listed.get(account, BASE_TIER) for account in accounts]
+
+
+async def enter(entry: Entry, backends: Backends) -> Accepted:
+    """Enters the award and counts the outcome. Raises `ApiProblem` or `Unavailable`."""
+    try:
+        await _check_limits(entry, backends)
+        accepted = await backends.award_intake.enter(entry)
+    except KeyInFlight:
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
+    except KeyReused:
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        raise ApiProblem("idempotency-key-reused") from None
+    except OverLimit as over:
+        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        raise ApiProblem(str(over.reason), over.detail) from None
+    PARTNER_AWARDS.labels(entry.partner_id, "replayed" if accepted.replayed else "accepted").inc()
+    return accepted
+
+
+async def _check_limits(entry: Entry, backends: Backends) -> None:
+    """Refuses early an award that the posting would reject, as far as is known here; but not one that was accepted
+    before.
+
+    Raises `OverLimit`.
+    """
+    today = backends.clock.now().date()
+    try:
+        backends.directory.allowance(entry.partner_id).on(today).check(entry.award.points, 0)
+    except OverLimit:
+        try:
+            known = await backends.register.states([entry.award_id])
+        except Unavailable:
+            known = {}
+        if entry.award_id not in known:
+            raise
