@@ -76,9 +76,7 @@ _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _chosen(arguments)
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # remove the queues and topics that were made, as on Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # queues and topics are removed, as on Ctrl-C
     figures: list[Figure] = []
     unmeasured = False
     try:

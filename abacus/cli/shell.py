@@ -97,9 +97,7 @@ def counted(count: int, thing: str) -> str:
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     shown = Table(title=title, title_justify="left", title_style="bold")
     for place, column in enumerate(columns):
-        shown.add_column(
-            column, overflow="fold", no_wrap=not place
-        )  # other commands take the values of the first column
+        shown.add_column(column, overflow="fold", no_wrap=not place)  # the first is for other commands
     for row in rows:
         shown.add_row(*row)
     console.print(shown)
