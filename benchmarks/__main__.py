@@ -69,14 +69,14 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {"growth", "hour", "profile", "reports"}
-# Minutes instead of half an hour. Sizes so small say that everything works, and not how fast it is.
+# Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _chosen(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was made on the services is removed, as on Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # queues and topics are removed, as on Ctrl-C
     figures: list[Figure] = []
     unmeasured = False
     try:
@@ -85,12 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
                     figures += PARTS[name](Path(directory), chosen)
-            except AbacusError as error:  # the other parts may need nothing of what is missing here
+            except AbacusError as error:  # the other parts may not need the missing service
                 print(f"bench: {name}: {error}", file=sys.stderr)
                 unmeasured = True
     except KeyboardInterrupt:
         return 130
-    finally:  # what was measured before a failure took its time
+    finally:  # print the figures measured before a failure: they took their time
         if chosen.short:
             figures = judged_anywhere(figures)
         print(markdown(figures))

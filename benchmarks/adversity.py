@@ -1,6 +1,6 @@
-"""What is not the usual: one member who receives everything, everything twice, a tenth of it garbage.
+"""Unusual streams: one member receives everything, everything comes twice, a tenth of it is garbage.
 
-A burst of each in turn, against a burst of usual ones in the same round.
+A burst of each in turn, against a burst of usual messages in the same round.
 """
 
 from collections.abc import Mapping
@@ -67,5 +67,5 @@ async def _round(bench: Workbench, mark: str, accounts: int) -> dict[str, Run]:
 async def _burst(
     bench: Workbench, mark: str, accounts: int, *, at: datetime | None = None, hot: bool = False, poison: float = 0.0
 ) -> Run:
-    asked = load.arguments(mark, accounts, most=MESSAGES, at=at, hot=hot, poison=poison)
-    return await bench.burst(asked, MESSAGES)
+    arguments = load.arguments(mark, accounts, most=MESSAGES, at=at, hot=hot, poison=poison)
+    return await bench.burst(arguments, MESSAGES)

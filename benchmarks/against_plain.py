@@ -1,4 +1,4 @@
-"""The whole house against the plain way of doing it (`benchmarks.plainly`), on the same services, in turns."""
+"""The whole house against the plain pipeline (`benchmarks.plainly`), on the same services, in turns."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -23,7 +23,7 @@ _PLAIN: Final = dict.fromkeys(plainly.WORKERS, 1)
 
 
 class Side(NamedTuple):
-    """One of the two, and what it did."""
+    """One of the two pipelines, and its result."""
 
     bench: Workbench
     runs: list[Run]

@@ -42,7 +42,7 @@ _FINE: Final = (200, 201, 202)
 
 
 class Load(NamedTuple):
-    """What a round of requests came to."""
+    """The result of a round of requests."""
 
     per_s: float
     latencies_s: list[float]
@@ -53,7 +53,7 @@ class Load(NamedTuple):
 
 
 class Service(NamedTuple):
-    """An API that is up, with what stands behind it."""
+    """A running API, with the database and queues behind it."""
 
     settings: Settings
     pool: Pool
@@ -78,7 +78,9 @@ async def measure(directory: Path) -> list[Figure]:
 
 
 async def measure_hour(directory: Path) -> list[Figure]:
-    """What an hour at a hundred requests a second leaves behind, sent as fast as they are answered."""
+    """Send an hour's requests at a hundred a second as fast as they are answered, and measure the backlog that they
+    leave.
+    """
     async with AsyncExitStack() as stack:
         api = await service(stack, directory)
         grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
@@ -204,7 +206,7 @@ async def _is_up(port: int) -> None:
 
 
 async def _drained(pool: Pool) -> None:
-    """Until everything that was accepted is posted."""
+    """Wait until every accepted award is posted."""
     waiting = "select exists (select from partner_award p where not exists (select from claim c where c.key = p.key))"
     while await pool.fetchval(waiting):  # noqa: ASYNC110  # it is another process that posts
         await asyncio.sleep(0.1)
@@ -244,7 +246,7 @@ def _reads(key: str) -> Iterator[bytes]:
 
 
 async def load(port: int, requests: Iterator[bytes], callers: int, seconds: float) -> Load:
-    """Callers that each send the next request when the last is answered."""
+    """Send requests from so many callers; each sends the next when its last is answered."""
     latencies: list[float] = []
     began = time.perf_counter()
     await asyncio.gather(
@@ -256,13 +258,13 @@ async def load(port: int, requests: Iterator[bytes], callers: int, seconds: floa
 async def _call(port: int, requests: Iterator[bytes], go_on: Callable[[], bool], latencies: list[float]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while go_on():
-        asked = next(requests)
+        request = next(requests)
         began = time.perf_counter()
-        writer.write(asked)
+        writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
         body = await reader.readexactly(length)
         latencies.append(time.perf_counter() - began)
-        if int(head[9:12]) not in _FINE and asked.startswith(b"POST"):
+        if int(head[9:12]) not in _FINE and request.startswith(b"POST"):
             raise RuntimeError(f"{head!r} {body!r}")
     writer.close()

@@ -1,4 +1,4 @@
-"""The API with an intake that sends each award by itself, in a process of its own: what gathering is compared with."""
+"""The API in a process of its own, with an intake that sends each award by itself: gathering is compared with it."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from workers import api
 
 
 class Unbatched(AwardIntake):
-    """Gathers nothing."""
+    """An intake that gathers nothing."""
 
     def __init__(self, queue: Queue, retry_queue: Queue, register: Register) -> None:
         super().__init__(queue, retry_queue, register, gather_s=0, most_together=1)

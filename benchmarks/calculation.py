@@ -20,7 +20,7 @@ from benchmarks.report import Figure, rate
 TRANSACTIONS: Final = 50_000
 WANTED: Final = 100_000
 ROUNDS: Final = 7
-BATCH: Final = 2_000  # what the calculator reads at once
+BATCH: Final = 2_000  # transactions that the calculator reads at once
 
 
 def measure() -> Iterator[Figure]:
@@ -53,8 +53,8 @@ def _is_priced(body: bytes, calculator: Calculator) -> bool:
 
 
 def _work_off(batches: Sequence[Sequence[bytes]], calculator: Calculator) -> tuple[float, float, float]:
-    """The CPU seconds of the three steps, a batch after the other as the calculator does it. What others do on the
-    machine meanwhile does not count.
+    """CPU seconds of the three steps, one batch after the other as the calculator works. Other processes of the
+    machine do not count.
     """
     reading = calculating = packing = 0.0
     for batch in batches:

@@ -1,4 +1,4 @@
-"""The work of a stretch of time, and the CPU that each process used for it. Pure."""
+"""The CPU that each process used for the transactions of a stretch of time. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -6,14 +6,14 @@ from typing import Final, NamedTuple
 from benchmarks.report import Figure
 
 CORES: Final = 2
-LEAST_US: Final = 0.1  # what is less is left out
+LEAST_US: Final = 0.1  # a smaller figure is left out
 
-# The processes in the order of the way.
+# The processes in the order in which a transaction passes them.
 _PLACES: Final = ("load", "kafka", "calculator", "elasticmq", "awarder", "relay", "retrier", "expirer")
 
 
 class Run(NamedTuple):
-    """What was done in so many seconds, and the CPU seconds of each process meanwhile."""
+    """The number of transactions in so many seconds, and the CPU seconds of each process meanwhile."""
 
     done: int
     seconds: float
@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
     @property
     def cpu_us(self) -> float:
-        """Of one, all processes together."""
+        """Microseconds of CPU for one transaction, all processes together."""
         return sum(map(self.us_of, self.cpu))
 
     def us_of(self, name: str) -> float:
@@ -42,7 +42,7 @@ def together(runs: Sequence[Run]) -> Run:
 
 
 def cpu_figures(run: Run, other: Run, what: str) -> Iterator[Figure]:
-    """Of one transaction, all together and by process, beside what `other` needed."""
+    """The CPU of one transaction, in all and by process, beside the CPU that `other` needed."""
     yield Figure(
         "CPU of a transaction, all processes",
         f"{run.cpu_us:.0f} µs",

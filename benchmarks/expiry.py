@@ -47,7 +47,7 @@ from generate_series($3::int, $4::int - 1) as n
 
 
 class Pace(NamedTuple):
-    """How many members lapsed in how long, and how fast awards were posted meanwhile."""
+    """The number of members that lapsed, the time it took, and the rate of posting meanwhile."""
 
     run: Run
     seconds: float
@@ -95,7 +95,7 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
 
 
 async def _fill(owner: Pool, accounts: int) -> int:
-    """Accounts that lapse, then accounts that do not; the number of the first of these."""
+    """Write accounts that lapse, then accounts that do not; return the number of the first."""
     first = 0
     for country, number in LAPSING.items():
         await owner.execute(_MEMBERS, country, MONTH.last_day, first, first + number, timeout=600)
@@ -108,7 +108,7 @@ async def _fill(owner: Pool, accounts: int) -> int:
 
 
 async def _lapse(owner: Pool, settings: Settings, country: str, poster: "Poster | None" = None) -> Pace:
-    """`abacus expiry run` until its record says that it is finished."""
+    """Run `abacus expiry run` and wait until its record says that it is finished."""
     runs = ExpiryRuns(owner)
     posted, began = poster.posted if poster else 0, time.monotonic()
     command = ("-m", "abacus", "expiry", "run", "--month", str(MONTH), "--country", country, "--wait", "--json")
@@ -138,7 +138,7 @@ class Poster:
         return self._count.value
 
     async def warm_up(self) -> None:
-        """The first change of a page after a checkpoint is dear, so it is not timed."""
+        """Wait for the first changes of pages after a checkpoint: they are slow, so they are not timed."""
         while self.posted < 100_000:  # noqa: ASYNC110, PLR2004  # it is another process that posts
             await asyncio.sleep(0.1)
 

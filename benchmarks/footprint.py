@@ -1,7 +1,7 @@
-"""What a transaction weighs on its way: bytes in Kafka, in SQS, in the ledger's tables and in Postgres' log; and
-the CPU of posting and of publishing it, on both sides of the connection.
+"""The size of a transaction on its way: bytes in Kafka, in SQS, in the ledger's tables and in Postgres' log; and the
+CPU of posting and of publishing it, on both sides of the connection.
 
-What docs/scaling.md says of disks, networks and servers is these figures times a rate.
+The figures for disks, networks and servers in docs/scaling.md are these times a rate.
 """
 
 import random
@@ -73,7 +73,7 @@ async def measure(directory: Path) -> list[Figure]:
 
 
 def _example() -> tuple[list[bytes], list[Award]]:
-    """Transactions and their awards, each of a member who is drawn."""
+    """Transactions and their awards, each of a random member."""
     calculator = Calculator(CardBook(PublishedCard(card, 1) for card in example_cards()))
     chance, wanted = random.Random(1), ROUNDS * AWARDS
     bodies: list[bytes] = []
@@ -93,8 +93,8 @@ def _award(calculator: Calculator, transaction: Transaction) -> Award | None:
 
 
 async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figure]:
-    """The first round fills what is empty; the second starts with a checkpoint, so that whole pages are logged; by the
-    third they have been.
+    """Measure the bytes of an award. The first round fills what is empty. The second starts with a checkpoint, so that
+    whole pages are logged; by the third they have been.
     """
     await owner.execute(_MEMBERS, ACCOUNTS, timeout=600)
     await owner.execute("vacuum analyze account", timeout=600)
@@ -132,17 +132,17 @@ async def _stored(owner: Pool, pool: Pool, awards: Sequence[Award]) -> list[Figu
 
 
 class _Nowhere:
-    """Where events are not kept."""
+    """A publisher that keeps no event."""
 
     async def connect(self) -> None:
-        """There is always nobody."""
+        """Connect to nothing."""
 
     async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
-        """They are encoded, and that is all."""
+        """Encode the events and drop them."""
 
 
 class _CpuCost:
-    """The CPU of what is done on a pool of one connection, on both of its sides."""
+    """The CPU of the work on a pool of one connection, on both of its sides."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -166,5 +166,5 @@ class _CpuCost:
 
 
 def _mean(sizes: Iterable[int]) -> str:
-    found = list(sizes)
-    return f"{sum(found) / len(found):,.0f}"
+    values = list(sizes)
+    return f"{sum(values) / len(values):,.0f}"

@@ -1,7 +1,7 @@
-"""How the cost of posting grows with what is there already: with accounts, and with transfers.
+"""The cost of posting as the ledger grows: with its accounts, and with its transfers.
 
-Ledgers of several sizes stand side by side and take turns, so that all meet the machine in the same moods. Not part of
-a plain `make bench`: filling the large ones takes longer than measuring them.
+Ledgers of several sizes stand side by side and take turns, so that the machine's load affects all alike. Not part of a
+plain `make bench`: filling the large ones takes longer than measuring them.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from benchmarks.services import own_database, real_services
 WARM_UP: Final = 3  # rounds
 ROUNDS: Final = 6
 # After a checkpoint each page is logged whole when it is first changed. So many rounds change most pages of ten million
-# transfers' indexes; what posting costs from then on is shown beside, and judges nothing.
+# transfers' indexes; the cost of posting from then on is shown beside it, without a verdict.
 WARM_FROM: Final = 12
 FEW_ACCOUNTS: Final = 10_000
 WITH_TRANSFERS: Final = 1_000_000  # accounts that share the transfers
@@ -59,7 +59,7 @@ _CLAIMS: Final = """
 insert into claim (key, member_id, program, seq, fingerprint)
 select key, member_id, program, seq, md5(key) from transfer
 """
-# Rows first and these after: a tenth of the time.
+# Adding these after the rows takes a tenth of the time.
 _WITHOUT_INDEXES: Final = (
     "alter table transfer drop constraint transfer_pkey",
     "drop index transfer_xid_idx",
@@ -74,7 +74,7 @@ _SETTLED: Final = ("vacuum analyze account", "vacuum analyze transfer", "vacuum 
 
 
 class Size(NamedTuple):
-    """What a ledger holds before anything is posted."""
+    """The accounts and transfers of a ledger before anything is posted."""
 
     accounts: int
     transfers: int = 0

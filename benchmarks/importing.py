@@ -68,7 +68,7 @@ def _file(directory: Path) -> Path:
 
 
 async def _import(url: str, file: Path, *, posting: bool) -> float:
-    """What the command does, without its start."""
+    """Import as the command does, without its start."""
     asking, poster = await open_pool(url, size=1), await open_pool(url, size=HANDS, settings=LOOKUPS_BY_KEY)
     origin = Origin("oldsystem", "benchmark")
     try:
@@ -90,7 +90,7 @@ async def _import(url: str, file: Path, *, posting: bool) -> float:
 
 
 def _unseen(_: int) -> None:
-    """Nobody looks at the progress."""
+    """A progress callback that does nothing."""
 
 
 def _fail(fault: Fault) -> None:
@@ -98,7 +98,7 @@ def _fail(fault: Fault) -> None:
 
 
 async def _copy(owner: Pool) -> float:
-    """The rows that were imported, under other members' names."""
+    """Copy the imported rows, under other members' names."""
     rows = {
         table: await owner.fetch(f"select {', '.join(columns)} from {table} order by member_id", timeout=600)
         for table, columns in _COLUMNS.items()

@@ -1,7 +1,7 @@
-"""The load: transactions put on the stream by a process of its own, at a rate, or as fast as points come out.
+"""The load: a process that puts transactions on the stream at a rate, or as fast as points come out.
 
-Run as `python -m benchmarks.load`, with the settings in the environment, until it is done or told to end; then it says
-how many it sent, as JSON.
+Run as `python -m benchmarks.load`, with the settings in the environment, until it is done or told to end; then it
+prints how many it sent, as JSON.
 """
 
 import argparse
@@ -31,8 +31,8 @@ _KINDS: Final = 500  # of a country: bodies that differ in all but member, numbe
 
 
 class Pace(NamedTuple):
-    """How much is sent: so many a second; or as many as are published, so many seconds of work ahead; or as fast as
-    it goes. And so many in all.
+    """The rate of sending: so many a second; or as many as are published, so many seconds of work ahead; or as fast
+    as it goes. And the number to send in all.
     """
 
     rate: float | None
@@ -40,7 +40,7 @@ class Pace(NamedTuple):
     most: int
 
     def due(self, seconds: float, published: int, working_s: float) -> int:
-        """How many are to be sent by now, when so many were published in the time since the first of them."""
+        """The number to have sent by now, if so many were published in the time since the first of them."""
         if self.rate is not None:
             return min(self.most, int(seconds * self.rate))
         if self.lead_s is not None:
@@ -49,8 +49,8 @@ class Pace(NamedTuple):
 
 
 class Bodies:
-    """Transactions of members drawn from all accounts, a share of them garbage; numbered, so that each is sent once.
-    They happen at the moment when they are sent, or all at the one given.
+    """Transactions of random members, a share of them garbage; numbered, so that each is sent once. Their time is
+    the moment at which they are sent, or the one given for all.
     """
 
     def __init__(self, mark: str, accounts: int, *, at: datetime | None, hot: bool, poison: float) -> None:
@@ -63,7 +63,7 @@ class Bodies:
         self._kinds = [[_kind(card, self._rng) for _ in range(_KINDS)] for card in _cards()]
 
     def messages(self, numbers: range) -> Iterator[tuple[int, bytes, bytes]]:
-        """Partition, key and value of each."""
+        """The partition, key and value of each message."""
         chance, countries = self._rng.random, len(COUNTRIES)
         mark, stamp = self._mark, (self._at or datetime.now(UTC)).isoformat(timespec="milliseconds").encode()
         for number in numbers:
@@ -99,7 +99,7 @@ def _kind(card: Any, rng: random.Random) -> bytes:
 
 
 class Ends:
-    """Where a topic ends: how many messages it has had, if nothing else was ever written there."""
+    """The end of a topic: how many messages it has had, if nothing else was ever written there."""
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
@@ -117,7 +117,7 @@ class Ends:
 
 
 async def send(settings: Settings, bodies: Bodies, pace: Pace, stop: asyncio.Event) -> int:
-    """A little every 25 ms, the messages of a tick with its moment as their time. How many they were."""
+    """Send a few every 25 ms, the messages of a tick with its moment as their time; return how many."""
     bootstrap = settings.required("kafka_bootstrap")
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", max_batch_size=256 * 1024)
     await producer.start()
@@ -167,7 +167,7 @@ def arguments(
     hot: bool = False,
     poison: float = 0.0,
 ) -> list[str]:
-    """How this process is asked for what the arguments say."""
+    """The command line for a process of these arguments."""
     given = ["--mark", mark, "--accounts", str(accounts), "--most", str(most), "--poison", str(poison)]
     given += ["--rate", str(rate)] if rate is not None else []
     given += ["--lead", str(lead_s)] if lead_s is not None else []

@@ -1,6 +1,6 @@
-"""From events to messages: how quickly notices are entered, gathered and sent, and found for points that will expire.
+"""From events to messages: how fast notices are entered, gathered and sent, and made of points that will expire.
 
-Events come in batches as the reader gives them; the channel answers at once and has no pace to keep but the highest.
+Events come in batches as the reader gives them; the channel answers at once and has no limit but the highest pace.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ BATCH: Final = 2000
 ACCOUNTS: Final = 100_000
 CLOCK: Final = SystemClock()
 
-# What the ledger has beside this; here it stands for it, and does no harm where it is there already.
+# A stand-in for an index that the ledger may have; it does no harm if the index is there already.
 _INDEX: Final = """
 create index if not exists account_country_expires_on_member_id_program_idx
 on account (country, expires_on, member_id, program)
@@ -52,7 +52,7 @@ select 'e' || n, 'GRP', 'SG', 100, current_date + 20 from generate_series(1, $1:
 
 
 class _Silent:
-    """A channel that takes everything."""
+    """A channel that accepts everything."""
 
     name = ChannelName.LOG
 
@@ -129,7 +129,7 @@ async def _send_all(pool: Pool) -> float:
     )
     began = time.perf_counter()
     running = asyncio.create_task(sender.run(stop))
-    while await pool.fetchval("select exists (select from notification where sent_at is null)"):  # noqa: ASYNC110  # the sender is asked nothing
+    while await pool.fetchval("select exists (select from notification where sent_at is null)"):  # noqa: ASYNC110  # the sender sets no event
         await asyncio.sleep(0.05)
     took = time.perf_counter() - began
     stop.set()

@@ -25,11 +25,11 @@ from workers import PIPELINE
 
 WANTED: Final = 1_000
 MOST_MEMORY: Final = 200 * 1024 * 1024
-_STILL: Final = 50  # looks without a change, a tenth of a second apart
+_STILL: Final = 50  # polls without a change, a tenth of a second apart
 
 
 def measure_demo(transactions: int) -> list[Figure]:
-    """`abacus demo` as anyone runs it, and a tenth of it, to see how the time grows."""
+    """Run `abacus demo` as a user does, and a tenth of it, to see how the time grows."""
     small, large = _demo(transactions // 10), _demo(transactions)
     return [
         Figure(
@@ -109,7 +109,7 @@ async def _send(settings: Settings, transactions: int) -> None:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """What a process of ours is started with."""
+    """The environment of a process of ours."""
     given = {
         f"ABACUS_{field.upper()}": str(value) for field, value in settings.model_dump().items() if value is not None
     }
@@ -120,7 +120,7 @@ def environment(settings: Settings) -> dict[str, str]:
 async def worker(
     name: str, settings: Settings, *, module: Sequence[str] = ("abacus", "worker")
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A worker in a process of its own, until the block ends."""
+    """Run a worker in a process of its own, until the block ends."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", *module, name, env=environment(settings), stderr=asyncio.subprocess.DEVNULL
     )

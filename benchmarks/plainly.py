@@ -1,7 +1,7 @@
-"""The plain way, to compare with: one message and one database transaction for each transaction.
+"""The plain pipeline, for comparison: one message and one database transaction for each transaction.
 
-The rules are the house's own: the same calculation, the same chain of hashes, the same tables. What differs is that
-nothing travels in batches. Each of its three processes works on many transactions at a time, as asyncio makes easy.
+It uses the house's calculation, chain of hashes and tables. The only difference is that nothing travels in batches.
+Each of its three processes works on many transactions at a time, as asyncio makes easy.
 
 Run as `python -m benchmarks.plainly calculator|awarder|publisher`, with the settings in the environment.
 """

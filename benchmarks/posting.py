@@ -64,12 +64,12 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
 
 
 def _measure(url: str, accounts: int, awarders: Executor, alone: Executor) -> list[Figure]:
-    """Posting and COPY take turns, so that both meet the machine in the same moods."""
+    """Posting and COPY take turns, so that the machine's load affects both alike."""
 
     def parts(round_: int) -> list[Part]:
         return [Part(url, accounts, round_, number, AWARDERS, CONNECTIONS) for number in range(AWARDERS)]
 
-    for warming in range(WARM_UP):  # the first change of a page after a checkpoint is dear, so it is not timed
+    for warming in range(WARM_UP):  # the first change of a page after a checkpoint is slow, so it is not timed
         seconds_of(awarders, post, parts(warming))
     posting = duplicates = copying = copying_alone = unchained = without_lots = large = 0.0
     for round_ in range(WARM_UP, WARM_UP + ROUNDS):
@@ -140,7 +140,7 @@ def post(part: Part) -> tuple[float, float]:
 
 @contextmanager
 def _leaving_out(what: str) -> Iterator[None]:
-    """No ledger can do without; this is to tell what it costs."""
+    """Leave out a part that no ledger can do without, to measure its cost."""
     posting, lock = vars(transfer), rows._LOCK  # noqa: SLF001  # the statement is nobody else's business
     try:
         if what == CHAIN:
@@ -155,7 +155,7 @@ def _leaving_out(what: str) -> Iterator[None]:
 
 
 def _copy(part: Part) -> tuple[float, float]:
-    """The rows posted last, put further along the sequences of their accounts."""
+    """Copy the rows posted last, further along the sequences of their accounts."""
 
     async def main() -> tuple[float, float]:
         async with ledger_pool(part.url, part.connections) as pool:

@@ -20,7 +20,7 @@ from abacus.process import look_for_garbage_seldom
 AWARDS: Final = 20_000  # a round
 AWARDERS: Final = 2
 CONNECTIONS: Final = 2  # of each
-BATCH: Final = 200  # of larger ones in flight, each often waits for an account of another
+BATCH: Final = 200  # larger batches often wait for each other's accounts
 
 Thing = TypeVar("Thing")
 
@@ -39,7 +39,7 @@ from generate_series(0, $1::int - 1) as n
 
 
 class Part(NamedTuple):
-    """What one process does of a round."""
+    """The part of a round that one process does."""
 
     url: str
     accounts: int
@@ -48,7 +48,7 @@ class Part(NamedTuple):
     of: int
     connections: int
     copied: int = 0  # how often the rows of this round were copied before
-    without: str = ""  # what posting is to leave out, to see what that costs
+    without: str = ""  # the part of posting to leave out, to measure its cost
     batch: int = BATCH
     scattered: bool = False  # whether keys follow no order, as those of many senders
 
@@ -78,7 +78,7 @@ def _initialize(barrier: Barrier) -> None:
 
 
 def seconds_of(workers: Executor, work: Callable[[Part], tuple[float, float]], parts: Sequence[Part]) -> float:
-    """From the first to begin to the last to end."""
+    """The seconds from the first process to begin to the last to end."""
     began, ended = zip(*workers.map(work, parts), strict=True)
     seconds: float = max(ended) - min(began)
     return seconds
@@ -89,7 +89,7 @@ def batches_of(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
 
 
 async def timed(hand: Callable[[], Awaitable[None]], hands: int) -> tuple[float, float]:
-    """When it began, together with the other processes, and when it ended."""
+    """The moments at which the process began, together with the others, and ended."""
     look_for_garbage_seldom()  # as a worker does; what waits to be posted or copied is the benchmark's own
     _start_together[0].wait()
     began = time.monotonic()

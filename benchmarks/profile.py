@@ -1,6 +1,6 @@
-"""What the CPU does for a transaction, stage by stage, in the calculator, the awarder and the relay under load.
+"""The CPU of a transaction, stage by stage, in the calculator, the awarder and the relay under load.
 
-py-spy looks at each of them from outside a hundred times a second. It is no dependency of ours: install it anywhere
+py-spy samples each of them from outside a hundred times a second. It is no dependency of ours: install it anywhere
 (`.ci/uv pip install --target DIR py-spy`) and have it on the path.
 """
 
@@ -50,7 +50,7 @@ STAGES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "publish": ("abacus/platform/kafka/", "aiokafka/"),
     },
 }
-_ROOMS: Final = ("abacus/intake/", "abacus/pricing/", "abacus/ledger/")  # what is ours and names no stage
+_ROOMS: Final = ("abacus/intake/", "abacus/pricing/", "abacus/ledger/")  # folders of ours that name no stage
 
 
 class Sample(NamedTuple):

@@ -1,4 +1,4 @@
-"""`abacus reconcile` as anyone runs it: all messages posted and published, and one in twenty sent twice."""
+"""`abacus reconcile` as an operator runs it: all messages posted and published, and one in twenty sent twice."""
 
 import asyncio
 import json
@@ -103,7 +103,7 @@ async def _reconcile(settings: Settings) -> _Ran:
 
 
 async def _fill(settings: Settings, pool: Pool, first: int, last: int) -> None:
-    """What the calculator, the awarder and the relay leave behind, without their work."""
+    """Write the rows and events that the calculator, the awarder and the relay leave behind, without their work."""
     publisher = StreamPublisher(settings.required("kafka_bootstrap"))
     try:
         for start in range(first, last, _CHUNK):

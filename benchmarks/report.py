@@ -1,4 +1,4 @@
-"""What a benchmark reports, and the table."""
+"""The figures that a benchmark reports, and their table."""
 
 import os
 import platform
@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """One row of the table: what was measured, how much, against what, and what is wanted."""
+    """One row of the table: the measurement, its value, the value to compare with, and the goal."""
 
     name: str
     value: str
     ratio: str = ""
     wanted: str = ""
     reached: bool | None = None
-    # What is wanted holds on any machine and at any size: a ratio of the same run, or that nothing is lost.
+    # The goal holds on any machine and at any size: it is a ratio of the same run, or that nothing is lost.
     anywhere: bool = False
 
 
 def judged_anywhere(figures: Iterable[Figure]) -> list[Figure]:
-    """The same figures, judged only where what is wanted holds anywhere."""
+    """The same figures, without a verdict where the goal depends on the machine."""
     return [figure if figure.anywhere else figure._replace(wanted="", reached=None) for figure in figures]
 
 

@@ -1,7 +1,7 @@
 """The reports and the backtest over five million transfers of half a million accounts, and the memory of both sides.
 
-Each report is the command itself, in a process of its own. Its memory, and that of the Postgres processes that work for
-it, is looked at while it runs.
+Each report is the command itself, in a process of its own. Its memory, and that of the Postgres processes that serve
+it, is read while it runs.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ values ('GRP', $1, 1, '2025-01-01', 'SGD', 0.97, 0.008, 0.009, now(), 'benchmark
 
 
 class Run(NamedTuple):
-    """A command: how long it took, and the most memory of its own and of Postgres' processes for it."""
+    """A command's duration, and the most memory of its own and of the Postgres processes that serve it."""
 
     seconds: float
     client: int
@@ -126,7 +126,7 @@ async def _fill(owner: Pool) -> None:
     store, now = CardStore(owner), SystemClock().now()
     for card in example_cards():
         await store.publish(card, by="benchmark", now=now)
-    # Rows first and indexes after: the transfers are there in a minute.
+    # Indexes are made after the rows: so the transfers are there in a minute.
     await owner.execute("alter table transfer drop constraint transfer_pkey; drop index transfer_xid_idx", timeout=600)
     await owner.execute(_TRANSFERS, TRANSFERS // OF_EACH, timeout=1800)
     await owner.execute("alter table transfer add primary key (member_id, program, seq)", timeout=1800)
@@ -161,7 +161,7 @@ async def _timed(settings: Settings, command: Sequence[str]) -> Run:
 
 
 async def _most_memory(pid: int) -> tuple[int, int]:
-    """Until cancelled."""
+    """Read the memory until cancelled, and return the most."""
     client = backends = 0
     try:
         while True:
@@ -186,7 +186,7 @@ def _title(process: psutil.Process) -> str:
 
 
 def _share(process: psutil.Process) -> int:
-    """Its own memory and its part of what several share, the server's buffers among that: nothing counts twice."""
+    """The process's own memory and its part of shared memory, such as the server's buffers: nothing counts twice."""
     try:
         return int(process.memory_full_info().pss)
     except psutil.Error:

@@ -1,4 +1,4 @@
-"""Two and four of the calculator and the awarder, to see where more of them no longer help, and why."""
+"""Two and four processes of the calculator and the awarder: from where on more of them do not help, and why."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ LEAD_S: Final = 3.0
 
 
 async def measure(accounts: int) -> list[Figure]:
-    """The steps take turns, so that each meets the machine in the same moods."""
+    """The steps take turns, so that the machine's load affects each alike."""
     runs: dict[int, list[Run]] = {step: [] for step in STEPS}
     async with real_services() as services, rooms(services, accounts) as settings, workbench(settings) as bench:
         for round_ in range(ROUNDS):
@@ -44,7 +44,7 @@ async def _sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
 
 
 def _cores(run: Run) -> str:
-    """How many cores each kind of process was using, Postgres' together."""
+    """How many cores each kind of process used, Postgres' processes together."""
     cores: dict[str, float] = {}
     for name, seconds in run.cpu.items():
         kind = POSTGRES if name.startswith(POSTGRES) else name

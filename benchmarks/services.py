@@ -50,10 +50,12 @@ from (select n, 1 + n % cardinality($2::text[]) as c from generate_series(0, $1:
 
 @asynccontextmanager
 async def real_services() -> AsyncIterator[Settings]:
-    """The addresses of those that run, or of those that are started for this and stopped again; the queues are ours."""
-    async with running_services() as found, _queues_in_memory() as endpoint_url:
+    """The addresses of running services, or of services that are started for the block and stopped again; the queues
+    are ours.
+    """
+    async with running_services() as services, _queues_in_memory() as endpoint_url:
         yield Settings(
-            database_url=found.database_url, kafka_bootstrap=found.kafka_bootstrap, sqs_endpoint_url=endpoint_url
+            database_url=services.database_url, kafka_bootstrap=services.kafka_bootstrap, sqs_endpoint_url=endpoint_url
         )
 
 
@@ -67,8 +69,8 @@ async def postgres_alone(directory: Path) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
-    """An ElasticMQ of our own. SQS works on machines of its own: to keep messages on the disk of this one, and to look
-    at each of their characters, costs more than all else that ElasticMQ does.
+    """An ElasticMQ of our own, which keeps messages in memory. SQS runs on machines of its own; to keep messages on
+    the disk of this one, and to check each of their characters, would cost more than the rest of ElasticMQ's work.
     """
     with tempfile.TemporaryDirectory(prefix="abacus-bench-") as bench:
         daemon = Daemon("elasticmq", Path(bench))
@@ -79,7 +81,7 @@ async def _queues_in_memory() -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _own(service: Service) -> AsyncIterator[Ports]:
-    """It runs, on a free port, while the block lasts."""
+    """A service of our own, on a free port, while the block lasts."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         ports = Ports(**dict.fromkeys(service.ports, int(probe.getsockname()[1])))
@@ -93,7 +95,7 @@ async def _own(service: Service) -> AsyncIterator[Ports]:
 
 @asynccontextmanager
 async def own_database(services: Settings) -> AsyncIterator[Settings]:
-    """Migrated and empty; it goes with the block."""
+    """A migrated, empty database, which is dropped with the block."""
     name = f"bench_{uuid.uuid4().hex[:8]}"
     url = urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}"))
     await _administer(services, f"create database {name}")
@@ -106,7 +108,9 @@ async def own_database(services: Settings) -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
-    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it goes with the block."""
+    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it is removed with the
+    block.
+    """
     name = f"bench-{uuid.uuid4().hex[:8]}"
     async with own_database(services) as with_database:
         settings = with_database.model_copy(
@@ -136,7 +140,7 @@ async def _administer(services: Settings, statement: str) -> None:
 
 
 async def _make_topics(settings: Settings) -> None:
-    """The broker stamps the points: so it is known when each was there for others to read."""
+    """Create the topics. The broker stamps the points, so that we know when each was there for others to read."""
     stamps = {settings.points_topic: "LogAppendTime", settings.transactions_topic: "CreateTime"}
     admin = AIOKafkaAdminClient(bootstrap_servers=settings.required("kafka_bootstrap"))
     await admin.start()
@@ -172,8 +176,8 @@ async def _fill(settings: Settings, accounts: int) -> None:
 
 async def _remove_queues(settings: Settings) -> None:
     async with sqs_client(settings.sqs_endpoint_url) as client:
-        found = await client.list_queues(QueueNamePrefix=settings.queue_prefix)
-        for url in found.get("QueueUrls", []):
+        queues = await client.list_queues(QueueNamePrefix=settings.queue_prefix)
+        for url in queues.get("QueueUrls", []):
             await client.delete_queue(QueueUrl=url)
 
 

@@ -1,5 +1,5 @@
-"""Posting in batches against one transaction of three single-row statements for each award, as one would write it for
-pgbench: no decision, no chain of hashes, no look at the key but the constraint.
+"""Posting in batches against one transaction of three single-row statements for each award, as one would write it
+for pgbench: no decision, no chain of hashes, no check of the key but the constraint.
 """
 
 import asyncio

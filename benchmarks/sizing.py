@@ -1,7 +1,7 @@
-"""`python -m benchmarks.sizing`: what so many transactions a day take, from what one of them costs.
+"""`python -m benchmarks.sizing`: the machines for so many transactions a day, from the cost of one transaction.
 
-What one costs stands in the first table of docs/scaling.md, with the command that prints it. The second table there is
-arithmetic, done here and written there. `--check` says whether the page has it as it comes out now.
+The cost of one transaction stands in the first table of docs/scaling.md, with the command that prints it. The second
+table there is arithmetic, done here and written there. `--check` says whether the page has the current result.
 """
 
 import math

@@ -74,7 +74,7 @@ def _holds(key: str) -> Iterator[bytes]:
 
 
 async def _is_right(pool: Pool) -> None:
-    """Every spend is in the balance of its member, once."""
+    """Whether every spend is in the balance of its member, once."""
     gone = await pool.fetchval("select sum(earned_total - balance) from account")
     spent = await pool.fetchval("select -sum(points) from transfer")
     if gone != spent:

@@ -23,8 +23,8 @@ WANTED: Final = 6_000
 WANTED_P99_S: Final = 2.0
 WARM_UP_S: Final = 30.0
 SLICES: Final = 6
-LEAD_S: Final = 3.0  # how much work the load is ahead of the points
-SHORTER: Final = 3  # at half the rate it is measured for a third of the time
+LEAD_S: Final = 3.0  # seconds of work that the load is ahead of the points
+SHORTER: Final = 3  # the run at half the rate takes a third of the time
 
 _WAITED: Final = """
 select percentile_disc(array[0.5, 0.99]) within group (order by extract(epoch from posted_at - occurred_at)::float8)
@@ -39,7 +39,7 @@ _EVER: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Waited(NamedTuple):
-    """Seconds from a transaction's own time: the median, and what one in a hundred passes."""
+    """Seconds from a transaction's own time: the median, and the 99th percentile."""
 
     median: float
     p99: float
@@ -49,7 +49,7 @@ class Waited(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What the points topic holds: the transfers without a gap along each account, and how long the latest waited."""
+    """The events of the points topic: whether each account has no gap, and how long the latest events waited."""
 
     transfers: int
     gaps: int
@@ -57,7 +57,7 @@ class Heard(NamedTuple):
 
 
 class Sustained(NamedTuple):
-    """At the full rate, in slices, and how many transactions were under way at the end."""
+    """The counts at the full rate, in slices, and the number of transactions under way at the end."""
 
     slices: Sequence[Run]
     backlog: int
@@ -69,7 +69,7 @@ class Sustained(NamedTuple):
 
 
 class Paced(NamedTuple):
-    """At half the rate, and from when on it counts."""
+    """The counts at half the rate, and the moment from which they count."""
 
     run: Run
     since: datetime
@@ -141,7 +141,7 @@ async def _paced(bench: Workbench, accounts: int, per_s: float, seconds: float, 
 
 
 async def _heard(bench: Workbench, since: datetime) -> Heard:
-    """The whole topic; the broker's stamp says when each event was there to be read."""
+    """Read the whole topic; the broker's stamp says when each event was there to be read."""
     bootstrap, topic = bench.settings.required("kafka_bootstrap"), bench.settings.points_topic
     reached: dict[tuple[str, str], int] = {}
     gaps, waited = 0, list[float]()

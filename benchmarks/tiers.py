@@ -28,7 +28,7 @@ from abacus.programs.tiers.roll import Roll
 from benchmarks.report import Figure, rate
 
 WANTED: Final = 5_000
-BATCH: Final = 2_000  # what the reader hands over at most
+BATCH: Final = 2_000  # the most that the reader hands over
 WARM_UP: Final = 5
 ROUNDS: Final = 25
 ENDED: Final = 50_000
@@ -108,7 +108,7 @@ async def _seconds(keeper: Keeper, batches: Sequence[Sequence[Record]]) -> float
 
 
 def _batch(rng: random.Random, accounts: int, seq: int, prefix: str = "m") -> list[Record]:
-    """Each takes most of its members to 270 points, and some over the threshold of 300 when they are met again."""
+    """A batch takes most of its members to 270 points, and some of those who come again over the threshold of 300."""
     return [
         Record(_event(f"{prefix}{member:08}", seq, offset), "points", 0, offset)
         for offset, member in enumerate(rng.sample(range(accounts), BATCH))

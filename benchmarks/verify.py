@@ -95,7 +95,7 @@ async def _measure(owner: Pool, url: str, accounts: int) -> list[Figure]:
 
 
 class Timed(NamedTuple):
-    """What was verified, and how fast."""
+    """The result of verifying, and its speed."""
 
     report: Report
     per_s: float
@@ -108,8 +108,8 @@ async def _timed(owner: Pool, recheck: Recheck, helpers: Helpers | None, span: S
 
 
 async def _cpu(owner: Pool) -> float:
-    """CPU seconds so far of the helpers, and of the connections to Postgres that have ended: those of helpers end with
-    each part. What others do on the machine meanwhile does not count.
+    """CPU seconds so far of the helpers, and of the connections to Postgres that have ended: those of helpers end
+    with each part. Other processes of the machine do not count.
     """
     postmaster = int((await owner.fetchval("select pg_read_file('postmaster.pid')")).split()[0])
     ended = sum(psutil.Process(postmaster).cpu_times()[2:4])
@@ -121,8 +121,8 @@ def member(number: int) -> str:
 
 
 async def fill(owner: Pool, accounts: int) -> CardBook:
-    """Cards, accounts, transfers and claims as posting would leave them, but for the order on disk: like posting, the
-    transfers of an account lie far from each other.
+    """Write cards, accounts, transfers and claims as posting would leave them, but for the order on disk: as after
+    posting, the transfers of an account lie far from each other.
     """
     store = CardStore(owner)
     for card in example_cards():

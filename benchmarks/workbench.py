@@ -1,4 +1,4 @@
-"""Workers on the real services as in production, each in processes of its own, with a load, and the CPU of each."""
+"""Workers on the real services as in production, each in a process of its own, with a load, and the CPU of each."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ class Workbench:
     async def workers(
         self, counts: Mapping[str, int], *, module: Sequence[str] = ("abacus", "worker")
     ) -> AsyncIterator[None]:
-        """So many processes of each, until the block ends. Raises `RuntimeError` when one has ended before."""
+        """Run so many processes of each worker until the block ends. Raises `RuntimeError` if one has ended by then."""
         async with AsyncExitStack() as stack:
             crew: list[tuple[str, asyncio.subprocess.Process]] = [
                 (name, await stack.enter_async_context(worker(name, self.settings, module=module)))
@@ -71,8 +71,8 @@ class Workbench:
 
     @asynccontextmanager
     async def load(self, arguments: Sequence[str]) -> "AsyncIterator[asyncio.Task[int]]":
-        """The load in a process of its own, until it has sent what it was asked for or the block ends. How many
-        that were, the task says. The block begins when the first of them are published.
+        """Run the load in a process of its own, until it has sent all its messages or the block ends. The task
+        returns how many it sent. The block begins when the first of them are published.
         """
         before = await self.published.count()
 
@@ -94,7 +94,7 @@ class Workbench:
 
         async def sent() -> int:
             told, _ = await process.communicate()
-            return int(json.loads(told.splitlines()[-1])["sent"])  # before it, that it was told to end
+            return int(json.loads(told.splitlines()[-1])["sent"])  # the line before says that it was told to end
 
         sending = asyncio.create_task(sent())
         try:
@@ -106,7 +106,7 @@ class Workbench:
         await sending
 
     async def measured(self, seconds: float, into: int = 1) -> list[Run]:
-        """What is published in so many seconds, in slices."""
+        """Watch for so many seconds, in slices: the transactions that were published, and the CPU."""
         runs: list[Run] = []
         cpu, published, began = await self.cpu(), await self.published.count(), time.monotonic()
         for _ in range(into):
@@ -123,7 +123,7 @@ class Workbench:
         return runs
 
     async def burst(self, arguments: Sequence[str], most: int) -> Run:
-        """So many messages at once, from the first of them on the topic until all are dealt with."""
+        """Send a burst of so many messages; measure from the first of them on the topic until all are done."""
         before = await self._produced.count()
 
         async def some_produced() -> bool:
@@ -138,7 +138,7 @@ class Workbench:
         return Run(most, seconds, {name: cpu_now[name] - cpu.get(name, 0.0) for name in cpu_now if name != LOAD})
 
     async def settled(self) -> None:
-        """Until all that was produced is read, all that was awarded posted, and all that was posted published."""
+        """Wait until everything produced is read, everything awarded is posted, and everything posted is published."""
         settings = self.settings
         bootstrap, group = settings.required("kafka_bootstrap"), f"{settings.queue_prefix}calculator"
         relay = RelayCursor(self.pool, settings.points_topic, SystemClock())
@@ -158,7 +158,7 @@ class Workbench:
         await _until(none_unpublished)
 
     async def all_published(self) -> None:
-        """The same where each message is a transaction of its own that earns points."""
+        """Wait likewise, where each message is a transaction of its own that earns points."""
 
         async def published() -> bool:
             return await self.published.count() >= await self._produced.count()
@@ -166,11 +166,13 @@ class Workbench:
         await _until(published)
 
     async def backlog(self) -> int:
-        """How many transactions are produced and not published."""
+        """The number of transactions that are produced and not published."""
         return await self._produced.count() - await self.published.count()
 
     async def cpu(self) -> dict[str, float]:
-        """CPU seconds so far by name, those of Postgres by whom it works for. What has ended counts no more."""
+        """CPU seconds so far by name; for Postgres, by the process that it serves. A process that has ended counts
+        no more.
+        """
         seconds = {name: sum(map(_seconds, pids)) for name, pids in self._pids.items()}
         seconds |= {name: _seconds(pid) for name, pid in self._services.items()}
         working_for = await self._working_for()
@@ -183,7 +185,7 @@ class Workbench:
         return seconds
 
     async def _working_for(self) -> dict[int, str]:
-        """For whom each process of Postgres works, by the port that its client connects from."""
+        """The process that each process of Postgres serves, by the port that its client connects from."""
         owners: dict[int, str] = {}
         for name, pids in self._pids.items():
             for pid in pids:
@@ -201,7 +203,7 @@ async def _until(reached: Callable[[], Awaitable[bool]]) -> None:
 
 
 def _listening() -> dict[int, psutil.Process]:
-    """Which process of this machine listens on which port."""
+    """The process of this machine that listens on each port."""
     return {
         each.laddr.port: psutil.Process(each.pid)
         for each in psutil.net_connections("tcp")
@@ -218,7 +220,7 @@ def _seconds(pid: int) -> float:
 
 @asynccontextmanager
 async def workbench(settings: Settings) -> AsyncIterator[Workbench]:
-    """One in these rooms, without workers yet."""
+    """A workbench in these rooms, without workers yet."""
     bootstrap = settings.required("kafka_bootstrap")
     async with AsyncExitStack() as stack:
         pool = await open_pool(settings.required("database_url"), size=2, role=None)

@@ -1,4 +1,4 @@
-"""`abacus adjustments`: points that a person adds or takes, and the second person who agrees."""
+"""`abacus adjustments`: points that a person adds or takes, and their approval by a second person."""
 
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -36,9 +36,10 @@ def add(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order, may_open=True)
-            asked = adjustment_of(order, target, f"adjust:{key or uuid4()}", person_source(order.actor), at.clock.now())
+            source, now = person_source(order.actor), at.clock.now()
+            request = adjustment_of(order, target, f"adjust:{key or uuid4()}", source, now)
             try:
-                outcome = await _adjustments(at).ask(asked, None)
+                outcome = await _adjustments(at).ask(request, None)
             except CannotDecide as error:
                 raise Refused(error.detail) from None
             if isinstance(outcome, Requested):
@@ -51,9 +52,10 @@ def add(
 
 @app.command("list")
 def list_adjustments(
-    status: Annotated[Step | None, typer.Option(help="Only those.")] = None, as_json: AsJson = False
+    status: Annotated[Step | None, typer.Option(help="Only adjustments with this status.")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Adjustments that need, or needed, a second person; the newest first."""
+    """List the adjustments that need, or needed, a second person; the newest first."""
 
     async def main() -> None:
         async with desk() as at:
@@ -64,7 +66,7 @@ def list_adjustments(
 
 @app.command("approve")
 def approve(adjustment: AdjustmentId, by: By = "", as_json: AsJson = False) -> None:
-    """Agree, as the second person. It is posted at once."""
+    """Approve an adjustment, as the second person. It is posted at once."""
 
     async def main() -> None:
         async with desk() as at:
@@ -84,7 +86,7 @@ def reject(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Do not agree. Nothing is posted."""
+    """Reject an adjustment, as the second person. Nothing is posted."""
 
     async def main() -> None:
         async with desk() as at:
@@ -104,13 +106,13 @@ def _adjustments(at: Desk) -> Adjustments:
     return Adjustments(at.pool, move, at.clock, limit=settings().adjustment_limit)
 
 
-def _show(found: list[Requested], *, as_json: bool) -> None:
+def _show(adjustments: list[Requested], *, as_json: bool) -> None:
     if as_json:
-        print_json({"adjustments": [_document(each) for each in found]})
+        print_json({"adjustments": [_document(each) for each in adjustments]})
         return
     columns = ["adjustment", "member", "points", "reason", "by", "status"]
-    table("Adjustments", columns, [_row(each) for each in found])
-    if any(each.status == Step.PENDING for each in found):
+    table("Adjustments", columns, [_row(each) for each in adjustments])
+    if any(each.status == Step.PENDING for each in adjustments):
         console.print("`abacus adjustments approve ID` is for somebody else than who asked", highlight=False)
 
 

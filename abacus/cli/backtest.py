@@ -1,4 +1,4 @@
-"""`abacus rates backtest`: what a draft card would have awarded."""
+"""`abacus rates backtest`: the points that a draft card would have awarded."""
 
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -22,7 +22,7 @@ from abacus.pricing.decide.card import RateCard
 
 
 class Change(NamedTuple):
-    """What the difference would cost: points × expected use × cost of a point, by the assumption in force now."""
+    """The cost of the difference: points × expected use × cost of a point, by the assumption in force now."""
 
     program: str
     country: str
@@ -43,7 +43,7 @@ def backtest(
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Price what was awarded again by a draft card, and show the difference. Nothing is changed."""
+    """Price past awards again by a draft card, and show the difference. Nothing is changed."""
 
     async def main() -> None:
         output = Output(as_json, as_csv, parquet)
@@ -51,17 +51,17 @@ def backtest(
         (draft,) = faultless([file])
         since, until = _window(draft.card, first, last)
         async with reading(f"awards of {draft.card.scope}") as (connection, _):
-            found = await replay(connection, draft.card, since, until)
+            result = await replay(connection, draft.card, since, until)
             book = await assumptions(connection)
-        changes = _changes(found, draft.card, book, decimals)
+        changes = _changes(result, draft.card, book, decimals)
         about = {
             "card": str(file),
             "scope": draft.card.scope,
             "from": since.isoformat(),
             "until": until.isoformat(),
         }
-        every = sheet("rows", "Every combination", Difference, found.differences)
-        output.put(every, about, _shown(found, changes))
+        every = sheet("rows", "Every combination", Difference, result.differences)
+        output.put(every, about, _shown(result, changes))
 
     run(main())
 
@@ -77,17 +77,17 @@ def _window(card: RateCard, first: str, last: str) -> tuple[datetime, datetime]:
     )
 
 
-def _changes(found: Backtest, card: RateCard, book: AssumptionBook, decimals: int) -> list[Change]:
+def _changes(result: Backtest, card: RateCard, book: AssumptionBook, decimals: int) -> list[Change]:
     today = SystemClock().now().date()
     return [
         Change(card.program, country, points, *cost(points, (card.program, country), book, today, decimals))
-        for country, points in found.by_country().items()
+        for country, points in result.by_country().items()
     ]
 
 
-def _shown(found: Backtest, changes: list[Change]) -> list[Sheet]:
-    """For people: the sums along each dimension, and what they come to."""
-    along = [sheet(f"by_{name}", f"By {name.replace('_', ' ')}", Step, found.along(name)) for name in DIMENSIONS]
-    total = sheet("total", "In all", Step, [found.total])
-    unpriced = sheet("unpriced", "Not priced by the draft", Unpriced, found.unpriced)
+def _shown(result: Backtest, changes: list[Change]) -> list[Sheet]:
+    """The sheets for people: sums along each dimension, the total, and its cost."""
+    along = [sheet(f"by_{name}", f"By {name.replace('_', ' ')}", Step, result.along(name)) for name in DIMENSIONS]
+    total = sheet("total", "In all", Step, [result.total])
+    unpriced = sheet("unpriced", "Not priced by the draft", Unpriced, result.unpriced)
     return [*along, total, unpriced, sheet("liability", "Liability", Change, changes)]

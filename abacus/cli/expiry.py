@@ -1,4 +1,4 @@
-"""`abacus expiry`: what lapses at a month's end, and the job that takes it."""
+"""`abacus expiry`: points that lapse at a month's end, and the job that takes them."""
 
 import asyncio
 import csv
@@ -37,26 +37,27 @@ def run_month(
     country: OnlyCountry = None,
     due: Annotated[bool, typer.Option("--due", help="Every country and month that is due and not done.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Put once more on the queue what is there and not expired yet.")
+        bool, typer.Option("--again", help="Put the accounts that are not expired yet on the queue once more.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Stay until the expirer is through.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the members whose points lapse with a month's end and put them on the expiry queue.
 
-    Without a month it is the last one that is over in each country. A run that was cut off goes on where it stopped.
+    Without --month it takes the last month that is over in each country. A run that was cut off goes on where it
+    stopped.
     """
 
     async def main() -> None:
         if due and month:
             raise Refused("--due finds the months itself; leave out --month")
         wanted = Month.parse(month) if month else None
-        found, clock = settings(), SystemClock()
-        async with pool() as opened, sqs(found) as client:
+        config, clock = settings(), SystemClock()
+        async with pool() as opened, sqs(config) as client:
             runs, book = ExpiryRuns(opened), CardBook(await CardStore(opened).all())
             now = clock.now()
             tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
-            queue = await SqsQueue.find(client, found.queue_prefix + EXPIRY)
+            queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
             done, refused = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
             if wait:
                 done = await _watch(runs, done)
@@ -103,18 +104,20 @@ def preview(
 
 @app.command("runs")
 def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJson = False) -> None:
-    """Show the record of each month's end: found, enqueued, expired, skipped, points."""
+    """Show the record of each month's end: members found, enqueued, expired and skipped, and points."""
 
     async def main() -> None:
         async with pool() as opened:
-            found = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
-        _show(found, as_json=as_json)
+            records = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
+        _show(records, as_json=as_json)
 
     run(main())
 
 
 async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> tuple[list[Run], list[Refused]]:
-    """The runs, and what was under way already: that holds up no other country."""
+    """Run all tasks; return the runs, and a refusal for each run that is under way already. It holds up no other
+    country.
+    """
     done: list[Run] = []
     refused: list[Refused] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} on the queue"), TimeElapsedColumn())
@@ -133,7 +136,7 @@ def _advance(progress: Progress, bar: TaskID, accounts: int) -> None:
 
 
 async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
-    """Until the expirer is through with these."""
+    """Wait until the expirer has finished these runs."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         bar = progress.add_task("expired or skipped", total=sum(each.found for each in begun))
@@ -145,14 +148,12 @@ async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
             await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def _show(found: Sequence[Run], *, as_json: bool) -> None:
+def _show(runs: Sequence[Run], *, as_json: bool) -> None:
     if as_json:
-        print_json({"runs": [_document(each) for each in found]})
+        print_json({"runs": [_document(each) for each in runs]})
         return
     counts = ("found", "enqueued", "expired", "skipped", "points")
-    rows = [
-        [each.country, each.month, *(f"{getattr(each, name):,}" for name in counts), _state(each)] for each in found
-    ]
+    rows = [[each.country, each.month, *(f"{getattr(each, name):,}" for name in counts), _state(each)] for each in runs]
     table("Month's ends", ["country", "month", *counts, "state"], rows)
 
 

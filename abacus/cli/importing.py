@@ -1,4 +1,4 @@
-"""`abacus import`: what members bring from another system."""
+"""`abacus import`: opening balances from another system."""
 
 import csv
 import re
@@ -24,21 +24,21 @@ from abacus.programs.opening.files import Lines, opened
 from abacus.programs.opening.importing import Import, Tally
 from abacus.programs.opening.stage import Stage
 
-app = typer.Typer(help="What members bring from another system.", no_args_is_help=True)
+app = typer.Typer(help="Import opening balances from another system.", no_args_is_help=True)
 
 _SHOWN: Final = 20  # faults, on the terminal and in the document
 
 
 @app.callback()
 def root() -> None:
-    """What members bring from another system."""
+    """Import opening balances from another system."""
 
 
 @app.command("accounts")
 def accounts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file of opening balances.")],
     source: Annotated[str, typer.Option(help="The system they come from, say oldsystem. It is part of each key.")],
-    by: Annotated[str | None, typer.Option(help="Who brings them in; the login name otherwise.")] = None,
+    by: Annotated[str | None, typer.Option(help="Who imports them; the login name otherwise.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good lines of a file with bad ones.")
@@ -72,7 +72,7 @@ def accounts(
 
 
 class _Told:
-    """The faults: the first ones for people, all of them for the file."""
+    """Reports the faults: the first ones for people, all of them for the file."""
 
     def __init__(self, rows: Any, *, quiet: bool) -> None:
         self.first: list[Fault] = []
@@ -120,7 +120,7 @@ def _known(book: CardBook, clock: Clock) -> Known:
 
 
 async def _through(job: Import, lines: Lines, known: Known, *, dry_run: bool, skip_bad: bool) -> tuple[Tally, bool]:
-    """What came of it, and whether it was posted."""
+    """Import the lines; return the result, and whether anything was posted."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         reading = progress.add_task("reading", total=lines.total)

@@ -1,4 +1,4 @@
-"""`abacus`: every command in one tree, each loaded only when it is asked for."""
+"""`abacus`: every command in one tree, each loaded only when it is used."""
 
 import importlib
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "dlq": "queues:dead",
     "relay": "relay:app",
 }
-# What a group holds besides its module's own commands.
+# The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
     "rates": {"backtest": "backtest:backtest"},
     "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
@@ -47,13 +47,13 @@ _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 class Commands(TyperGroup):
-    """Those of `_COMMANDS`."""
+    """The commands of `_COMMANDS`, loaded when they are used."""
 
     def list_commands(self, ctx: "Context") -> list[str]:  # noqa: ARG002  # as it is called
         return list(_COMMANDS)
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":  # noqa: ARG002  # as it is called
-        # For a name that is not there all are loaded: the one that was meant is looked for among them.
+        # For an unknown name all commands are loaded, so that the error can suggest one of them.
         for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
             if name not in self.commands:
                 self.commands[name] = _loaded(name)
@@ -68,13 +68,13 @@ def _loaded(name: str) -> "Command":
 
 def _add(group: typer.Typer, name: str, place: str) -> None:
     module, _, attribute = place.partition(":")
-    found = getattr(importlib.import_module(f"abacus.cli.{module}"), attribute)
-    if not isinstance(found, typer.Typer):
-        group.command(name)(found)
+    command = getattr(importlib.import_module(f"abacus.cli.{module}"), attribute)
+    if not isinstance(command, typer.Typer):
+        group.command(name)(command)
         return
     for inner, inner_place in _WITHIN.get(name, {}).items():
-        _add(found, inner, inner_place)
-    group.add_typer(found, name=name)
+        _add(command, inner, inner_place)
+    group.add_typer(command, name=name)
 
 
 app = typer.Typer(
@@ -101,7 +101,7 @@ def root(
 
 
 def main() -> None:
-    """The entry point. What fails on purpose ends in one line, wherever it was raised."""
+    """The entry point. An expected failure ends in one line, wherever it was raised."""
     try:
         app()
     except AbacusError as error:

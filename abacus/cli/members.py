@@ -1,4 +1,4 @@
-"""`abacus members`: what a member has, or had; taking a member out, and the record of who was."""
+"""`abacus members`: showing a member's accounts, erasing a member, and the record of erasures."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """A member's accounts: as they are, or as the transfers posted until a time left them."""
+    """Show a member's accounts: as they are, or as they were at a time that is past."""
 
     async def main() -> None:
         at = moment("--as-of", as_of) if as_of is not None else None
@@ -43,12 +43,12 @@ def show(
         async with pool() as opened:
             reader = MemberReader(opened)
             if at is None:
-                found = [holding.now for holding in await reader.holdings(member)]
+                accounts = [holding.now for holding in await reader.holdings(member)]
             else:
-                found = list(await reader.as_of(member, at))
+                accounts = list(await reader.as_of(member, at))
         if as_json:
-            accounts = [{**each._asdict(), "available": each.available} for each in found]
-            print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": accounts})
+            documents = [{**each._asdict(), "available": each.available} for each in accounts]
+            print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})
             return
         rows = [
             [
@@ -58,7 +58,7 @@ def show(
                 each.tier,
                 str(each.expires_on or ""),
             ]
-            for each in found
+            for each in accounts
         ]
         columns = ["program", "country", "balance", "held", "available", "tier", "good until"]
         table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows)
@@ -75,9 +75,9 @@ def erase(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be erased, and change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete what is kept of a member as a person, and put a pseudonym in the place of the id. For ever.
+    """Delete a member's personal data for ever, and put a pseudonym in the place of the id.
 
-    What the ledger holds stays, and can still be proved. Needs the login that owns the tables.
+    The ledger keeps its transfers, and can still be proved. Needs the login that owns the tables.
     """
 
     async def main() -> None:
@@ -101,15 +101,15 @@ def erase(
 
 @app.command("erasures")
 def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False) -> None:
-    """The record of erasures, the newest first. It does not say who was erased."""
+    """List the erasures, the newest first. The list does not say who was erased."""
 
     async def main() -> None:
         async with pool() as opened:
-            found = await recorded(opened, limit)
+            records = await recorded(opened, limit)
         if as_json:
-            print_json([_document(each) for each in found])
+            print_json([_document(each) for each in records])
         else:
-            table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in found])
+            table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in records])
 
     run(main())
 

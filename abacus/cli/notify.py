@@ -1,4 +1,4 @@
-"""`abacus notify`: what members are told, what did not reach them, and the daily job for points that will expire."""
+"""`abacus notify`: notifications of members, those that failed, and the daily job for points that will expire."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from workers.notifier import templates_of
 
-app = typer.Typer(help="What members are told.", no_args_is_help=True)
+app = typer.Typer(help="Notifications of members.", no_args_is_help=True)
 
 _WHEN = datetime(2026, 7, 1, tzinfo=UTC)
 
@@ -28,12 +28,12 @@ ChannelOption = Annotated[ChannelName | None, typer.Option(help="Only this chann
 
 @app.command("preview")
 def preview_event(
-    event: Annotated[Kind, typer.Argument(help="What happened.")],
-    locale: Annotated[str, typer.Option(help="In which language, for example id.")] = DEFAULT_LOCALE,
+    event: Annotated[Kind, typer.Argument(help="The kind of event.")],
+    locale: Annotated[str, typer.Option(help="The language, for example id.")] = DEFAULT_LOCALE,
     channel: Annotated[ChannelName, typer.Option(help="As this channel carries it.")] = ChannelName.LOG,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a member would be told, with made-up figures; a locale without templates is told in English."""
+    """Show the message that a member would get, with made-up figures; a locale without templates gets English."""
 
     async def main() -> None:
         sample = SAMPLES[event][0]
@@ -52,7 +52,7 @@ def preview_event(
 def expiring(
     country: Annotated[str | None, typer.Option(help="Only there, for example SG.")] = None, as_json: AsJson = False
 ) -> None:
-    """Tell members of points that will expire, 30 and 7 days ahead. Run it once a day; running it again tells nobody
+    """Tell members of points that will expire, 30 and 7 days ahead. Run it once a day; a second run tells nobody
     twice, and a run that was cut off goes on.
     """
 
@@ -87,16 +87,16 @@ def parked(
     limit: Annotated[int, typer.Option(min=1, max=100_000)] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """The messages that did not reach their channel in time, the oldest first, with the reason."""
+    """List the messages that did not reach their channel in time, the oldest first, with the reason."""
 
     async def main() -> None:
         async with pool() as opened:
-            found = await ParkedMessages(opened, SystemClock()).list(channel, limit)
+            messages = await ParkedMessages(opened, SystemClock()).list(channel, limit)
         if as_json:
-            print_json([each._asdict() for each in found])
+            print_json([each._asdict() for each in messages])
         else:
             columns = ["message", "channel", "member", "since", "tries", "reason"]
-            table("Parked", columns, [_row(each) for each in found])
+            table("Parked", columns, [_row(each) for each in messages])
 
     run(main())
 

@@ -1,4 +1,4 @@
-"""`abacus partners`: who may award points over HTTP, and how much."""
+"""`abacus partners`: partners that may award points over HTTP, and their limits."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -37,7 +37,7 @@ CapPerMemberDay = Annotated[
 @app.command("create")
 def create(
     partner: PartnerId,
-    name: Annotated[str, typer.Option(help="Who that is; the id where it is not given.")] = "",
+    name: Annotated[str, typer.Option(help="The partner's name; the id where it is not given.")] = "",
     fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
     computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
     spend: Annotated[bool, typer.Option(help="May it spend and hold members' points?")] = True,
@@ -45,7 +45,8 @@ def create(
         bool, typer.Option(help="May it adjust members' points, and take back what others awarded?")
     ] = True,
     country: Annotated[
-        list[str] | None, typer.Option(help="Where it may award; repeat it for more. Every country where not given.")
+        list[str] | None,
+        typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
     ] = None,
     card: Annotated[
         str | None, typer.Option(help="The scope of its own rate card (partner:acme); the country's otherwise.")
@@ -55,13 +56,14 @@ def create(
     cap_per_award: CapPerAward = None,
     cap_per_member_day: CapPerMemberDay = None,
     requests_per_minute: Annotated[
-        int, typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="How many requests each API process lets pass.")
+        int,
+        typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="Requests a minute that each API process lets pass."),
     ] = 60_000,
     sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Register a partner and print its API key, which is shown this once."""
+    """Register a partner and print its API key. The key is not shown again."""
 
     async def main() -> None:
         clock, key = SystemClock(), new_key()
@@ -100,11 +102,11 @@ def create(
 def rotate_key(
     partner: PartnerId,
     overlap_hours: Annotated[
-        float, typer.Option(min=0, max=24 * 90, help="How long the key so far stays valid beside the new one.")
+        float, typer.Option(min=0, max=24 * 90, help="Hours for which the current key stays valid beside the new one.")
     ] = 24.0,
     as_json: AsJson = False,
 ) -> None:
-    """Print a new key for a partner. The key so far stays valid for a while; older ones end now."""
+    """Print a new key for a partner. The current key stays valid for a while; older keys end now."""
 
     async def main() -> None:
         key = new_key()
@@ -127,7 +129,7 @@ def sign_requests(
     off: Annotated[bool, typer.Option("--off", help="Its requests need not be signed any more.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print a secret that a partner's requests must be signed with from now on. One that it had before ends now."""
+    """Print a secret that a partner must sign its requests with from now on. An earlier secret ends now."""
 
     async def main() -> None:
         secret = None if off else new_signing_secret()
@@ -154,7 +156,7 @@ def limit(
     no_limits: Annotated[bool, typer.Option("--no-limits", help="Take every limit away.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Change a partner's limits: those that are given; the others stay. What it has awarded so far counts on."""
+    """Change a partner's limits. A limit without an option stays as it is, and earlier awards still count."""
 
     async def main() -> None:
         given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
@@ -175,7 +177,7 @@ def limit(
 
 @app.command("list")
 def list_partners(as_json: AsJson = False) -> None:
-    """Every partner with what it may do, its limits, what it has awarded, and its keys by their beginnings."""
+    """List the partners with their rights, their limits, their awards, and the beginnings of their keys."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -191,7 +193,7 @@ def list_partners(as_json: AsJson = False) -> None:
 
 @app.command("disable")
 def disable(partner: PartnerId, as_json: AsJson = False) -> None:
-    """Close a partner's keys within seconds. What was accepted from it before is still posted."""
+    """Close a partner's keys within seconds. Awards that were accepted before are still posted."""
 
     async def main() -> None:
         async with pool() as opened:

@@ -1,4 +1,4 @@
-"""`abacus points`: what partners do over the API, for the operator: spend, hold, capture, release, take back, look."""
+"""`abacus points`: a partner's operations, for the operator: spend, hold, capture, release, reverse, list."""
 
 import json
 from collections.abc import AsyncIterator
@@ -42,11 +42,11 @@ from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Held
 from abacus.pricing.store.cards import CardStore
 
-app = typer.Typer(help="A member's points: spend, hold, take back, and what remains.", no_args_is_help=True)
+app = typer.Typer(help="A member's points: spend, hold, reverse, and list.", no_args_is_help=True)
 
 Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.")]
 Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
-Program = Annotated[str | None, typer.Option(help="Which points, where the member has several kinds.")]
+Program = Annotated[str | None, typer.Option(help="The program, where the member has points of several.")]
 Country = Annotated[str | None, typer.Option(help="The points of this country's card.", metavar="SG")]
 By = Annotated[str, typer.Option(help="Who does it; the login name where it is not given.")]
 Key = Annotated[
@@ -57,7 +57,7 @@ _PAGE = 100
 
 
 class Desk(NamedTuple):
-    """What the operator works with."""
+    """The readers and writers that the operator's commands use."""
 
     pool: Pool
     ledger: LedgerReader
@@ -74,7 +74,7 @@ class Desk(NamedTuple):
             raise Refused(error.detail) from None
 
     async def move(self, movement: Movement) -> tuple[Transfer, bool]:
-        """The transfer, and whether it was there before. Raises `Refused`."""
+        """Post the movement; return its transfer, and whether it was there before. Raises `Refused`."""
         (moved,) = await self.moves.move([movement])
         return await self.posted(moved), moved.status is Status.DUPLICATE
 
@@ -110,7 +110,7 @@ def spend(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Spend a member's points, at most what is available."""
+    """Spend a member's points, at most the available ones."""
     order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
 
     async def main() -> None:
@@ -155,25 +155,25 @@ def capture(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Spend what is held, or part of it; the rest is released."""
+    """Spend the points of a hold, or part of them; the rest is released."""
     order = ordered(CaptureOrder, points=points)
 
     async def main() -> None:
         async with desk() as at:
-            found = await _hold(at, member, hold_id)
-            show(*await at.move(capture_of(order, found, _acting(by))), as_json=as_json)
+            held = await _hold(at, member, hold_id)
+            show(*await at.move(capture_of(order, held, _acting(by))), as_json=as_json)
 
     run(main())
 
 
 @app.command("release")
 def release(member: Member, hold_id: HoldId, by: By = "", as_json: AsJson = False) -> None:
-    """Let go of what is held."""
+    """Release the points of a hold."""
 
     async def main() -> None:
         async with desk() as at:
-            found = await _hold(at, member, hold_id)
-            show(*await at.move(release_of(found, _acting(by), Because.RELEASED)), as_json=as_json)
+            held = await _hold(at, member, hold_id)
+            show(*await at.move(release_of(held, _acting(by), Because.RELEASED)), as_json=as_json)
 
     run(main())
 
@@ -187,7 +187,7 @@ def reverse(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take back what was earned or adjusted, or give back what was spent."""
+    """Take back points that were earned or adjusted, or give back points that were spent."""
     order = ordered(ReverseOrder, points=points, reason=reason)
 
     async def main() -> None:
@@ -207,13 +207,13 @@ def reverse(
 
 @app.command("holds")
 def holds(member: Member, as_json: AsJson = False) -> None:
-    """A member's open holds."""
+    """List a member's open holds."""
 
     async def main() -> None:
         async with desk() as at:
-            found = await at.holds.open_holds(member)
+            open_holds = await at.holds.open_holds(member)
         if as_json:
-            print_json({"member_id": member, "holds": [_hold_document(each) for each in found]})
+            print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
         else:
             columns = ["hold", "program", "points", "until", "held by"]
             rows = [
@@ -224,7 +224,7 @@ def holds(member: Member, as_json: AsJson = False) -> None:
                     f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
                     each.held_by,
                 ]
-                for each in found
+                for each in open_holds
             ]
             table(f"Open holds of {member}", columns, rows)
 
@@ -233,21 +233,21 @@ def holds(member: Member, as_json: AsJson = False) -> None:
 
 @app.command("lots")
 def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
-    """What remains of each award, the oldest first: in that order points are spent."""
+    """List the points that remain of each award, the oldest first: in that order points are spent."""
 
     async def main() -> None:
-        found: list[Remaining] = []
+        remaining: list[Remaining] = []
         async with desk() as at:
             for account in await at.ledger.accounts(member):
                 after = 0
                 while program in {None, account.program}:
                     page = await at.ledger.lots(member, account.program, after, _PAGE)
-                    found += page
+                    remaining += page
                     if len(page) < _PAGE:
                         break
                     after = page[-1].seq
         if as_json:
-            print_json({"member_id": member, "lots": [_lot_document(each) for each in found]})
+            print_json({"member_id": member, "lots": [_lot_document(each) for each in remaining]})
         else:
             columns = ["key", "program", "kind", "points", "remaining", "good until"]
             rows = [
@@ -259,7 +259,7 @@ def lots(member: Member, program: Program = None, as_json: AsJson = False) -> No
                     f"{each.remaining:,}",
                     str(each.expires_on or ""),
                 ]
-                for each in found
+                for each in remaining
             ]
             table(f"What remains of the points of {member}", columns, rows)
 
@@ -294,7 +294,7 @@ def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `
 
 
 def ordered(order: type[BaseModel], **values: Any) -> Any:
-    """Raises `Refused`."""
+    """The order, checked. Raises `Refused`."""
     try:
         return order(**values)
     except ValidationError as error:
@@ -306,10 +306,10 @@ def _key(given: str | None) -> str:
 
 
 async def _hold(at: Desk, member_id: str, hold_id: UUID) -> Hold:
-    found = await at.holds.hold(member_id, hold_id)
-    if found is None:
+    held = await at.holds.hold(member_id, hold_id)
+    if held is None:
         raise Refused(f"{member_id} has no hold {hold_id}")
-    return found
+    return held
 
 
 def _hold_document(each: Hold) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`abacus quarantine`: what was set aside, why, and sending it on again."""
+"""`abacus quarantine`: the items that were set aside, their reasons, and replaying them."""
 
 from typing import Annotated, Any, Final
 
@@ -16,9 +16,9 @@ from abacus.platform.quarantine.types import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QU
 from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 
-app = typer.Typer(help="What could not be processed.", no_args_is_help=True)
+app = typer.Typer(help="Messages that could not be processed.", no_args_is_help=True)
 
-_AT_ONCE: Final = 1000  # items in one transaction; what fails again meanwhile is not taken a second time
+_AT_ONCE: Final = 1000  # items in one transaction; an item that fails again meanwhile is not taken a second time
 
 OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
 
@@ -30,7 +30,7 @@ def list_items(
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """The items that are held, newest first."""
+    """List the held items, newest first."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -64,7 +64,7 @@ def list_items(
 
 @app.command()
 def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
-    """One item, whole."""
+    """Show one item with its whole body."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -90,16 +90,16 @@ def replay(
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send held items through the pipeline again. What fails again comes back here under its old id."""
+    """Send held items through the pipeline again. An item that fails again is held again under its old id."""
 
     async def main() -> None:
         if not (ids or reason or everything):
             raise Refused("say which: ids, --reason REASON, or --all")
-        found, replayed, began = settings(), list[str](), SystemClock().now()
+        config, replayed, began = settings(), list[str](), SystemClock().now()
         columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
-        async with pool() as opened, sqs(found) as client:
+        async with pool() as opened, sqs(config) as client:
             queues = {
-                origin: await SqsQueue.find(client, found.queue_prefix + name)
+                origin: await SqsQueue.find(client, config.queue_prefix + name)
                 for origin, name in ((AWARD_QUEUE, AWARD), (RETRY_QUEUE, RETRY), (EXPIRY_QUEUE, EXPIRY))
             }
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:

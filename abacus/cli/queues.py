@@ -15,12 +15,12 @@ dead = typer.Typer(help="Dead letters: messages that kept failing.", no_args_is_
 
 @app.command()
 def ensure(as_json: AsJson = False) -> None:
-    """Make the queues that are missing and bring the others' attributes in line. Doing it again changes nothing."""
+    """Create the queues that are missing and bring the others' attributes in line. Doing it again changes nothing."""
 
     async def main() -> None:
-        found = settings()
-        async with sqs(found) as client:
-            names = await ensure_queues(client, found.queue_prefix)
+        config = settings()
+        async with sqs(config) as client:
+            names = await ensure_queues(client, config.queue_prefix)
         if as_json:
             print_json(names)
         else:
@@ -31,12 +31,12 @@ def ensure(as_json: AsJson = False) -> None:
 
 @dead.command("list")
 def list_dead(as_json: AsJson = False) -> None:
-    """How many messages each dead-letter queue holds."""
+    """Show how many messages each dead-letter queue holds."""
 
     async def main() -> None:
-        found = settings()
-        async with sqs(found) as client:
-            counted = await dead_letters(client, found.queue_prefix)
+        config = settings()
+        async with sqs(config) as client:
+            counted = await dead_letters(client, config.queue_prefix)
         if as_json:
             print_json([letters._asdict() for letters in counted])
         else:
@@ -53,18 +53,18 @@ def redrive_dead(
     limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
     as_json: AsJson = False,
 ) -> None:
-    """Send a queue's dead letters back to it. What was posted already is not posted again."""
+    """Send a queue's dead letters back to it. An award that was posted already is not posted again."""
 
     async def main() -> None:
-        found = settings()
+        config = settings()
         known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
         if name not in known:
             raise Refused(f"no queue is called {name!r}; there are {', '.join(known)}")
-        async with sqs(found) as client:
-            moved = await redrive(client, found.queue_prefix, name, limit=limit)
+        async with sqs(config) as client:
+            moved = await redrive(client, config.queue_prefix, name, limit=limit)
         if as_json:
             print_json({"queue": name, "moved": moved})
         else:
-            console.print(f"{counted(moved, 'message')} sent back to {found.queue_prefix}{name}", highlight=False)
+            console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}", highlight=False)
 
     run(main())

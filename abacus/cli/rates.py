@@ -27,7 +27,9 @@ from abacus.pricing.decide.card import (
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.store.cards import CardStore
 
-app = typer.Typer(no_args_is_help=True, help="Rate cards: what a point is worth, where, since when.")
+app = typer.Typer(
+    no_args_is_help=True, help="Rate cards: how many points a transaction earns, in each country, from each day."
+)
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rate cards in TOML.", show_default=False)]
 
@@ -47,7 +49,9 @@ class FileFault(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What publishing a draft would change, and against what; no changes when the card is published already."""
+    """The changes that publishing a draft makes, and the card that it is compared with. A published draft makes
+    none.
+    """
 
     draft: Draft
     against: str | None
@@ -177,7 +181,9 @@ async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
 
 
 def _in_file(which: str) -> tuple[None, RateCard] | None:
-    """The card of a file, which has no name yet. What can name a scope does: write ./SG for a file called SG."""
+    """The card of a file, which has no name yet. A word that can be a scope is a scope: write ./SG for a file called
+    SG.
+    """
     if names_card(which) or not Path(which).exists():
         return None
     (draft,) = faultless([Path(which)])
@@ -192,10 +198,10 @@ async def _in_store(which: str) -> tuple[str, RateCard]:
 
 async def _published(store: CardStore, name: str) -> PublishedCard:
     scope, version = split_name(name)
-    found = await (store.get(scope, version) if version else store.latest(scope))
-    if found is None:
+    card = await (store.get(scope, version) if version else store.latest(scope))
+    if card is None:
         raise Refused(f"no rate card {name} is published; `abacus rates list` prints those that are")
-    return found
+    return card
 
 
 async def _list(now: datetime, *, as_json: bool) -> None:

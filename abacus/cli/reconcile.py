@@ -1,4 +1,4 @@
-"""`abacus reconcile`: what became of every source message of a window, and whether the sums come out."""
+"""`abacus reconcile`: the outcome of every source message of a window, and whether the sums come out."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def reconcile(
     end: Annotated[str | None, typer.Option("--to", help="Up to, and without, this time; now if left out.")] = None,
     look_back: Annotated[
         float | None,
-        typer.Option(min=0, help="Hours before the window in which messages of its transfers are looked for."),
+        typer.Option(min=0, help="Hours before the window to search for the messages of its transfers."),
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to stay while something is on its way.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the JSON document to this file, to be kept.")] = None,
@@ -60,14 +60,14 @@ def reconcile(
     """
 
     async def main() -> None:
-        found, name = settings(), by or who()
+        config, name = settings(), by or who()
         since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
         if out is not None:
             _check_writable(out)
         columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
         with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
             async with pool() as opened:
-                account = await _settled(found, opened, since, until, look_back, wait, _bars(progress))
+                account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
         filed = document(account, name)
         if out is not None:
             out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -82,7 +82,7 @@ def reconcile(
 
 
 def _check_writable(out: Path) -> None:
-    """Before the work and not after it. Raises `Refused`."""
+    """Check that the file can be written, before the work begins. Raises `Refused`."""
     try:
         out.touch()
     except OSError as error:
@@ -90,7 +90,7 @@ def _check_writable(out: Path) -> None:
 
 
 async def account_for(
-    found: Settings,
+    config: Settings,
     opened: Pool,
     start: datetime,
     end: datetime,
@@ -98,19 +98,19 @@ async def account_for(
     look_back: timedelta | None = None,
     progress: MessagesRead = lambda _, __: None,
 ) -> Account:
-    """One look at the window."""
+    """Account for the window once."""
     streams = Streams(
-        found.required("kafka_bootstrap"),
-        found.transactions_topic,
-        found.points_topic,
-        f"{found.queue_prefix}calculator",
+        config.required("kafka_bootstrap"),
+        config.transactions_topic,
+        config.points_topic,
+        f"{config.queue_prefix}calculator",
     )
-    retried_for = timedelta(hours=found.retry_hours)
-    async with sqs(found) as client:
+    retried_for = timedelta(hours=config.retry_hours)
+    async with sqs(config) as client:
         return await Reconciliation(
             opened,
             streams,
-            QueueCounts(client, found.queue_prefix),
+            QueueCounts(client, config.queue_prefix),
             CardBook(await CardStore(opened).all()),
             SystemClock(),
             retried_for=retried_for,
@@ -120,7 +120,7 @@ async def account_for(
 
 
 async def _settled(
-    found: Settings,
+    config: Settings,
     opened: Pool,
     start: datetime,
     end: datetime,
@@ -128,11 +128,11 @@ async def _settled(
     wait_s: float,
     progress: MessagesRead,
 ) -> Account:
-    """The account when nothing is on its way any more, or as it is after so many seconds."""
+    """The account as soon as nothing is on its way any more, or else after so many seconds."""
     deadline = time.monotonic() + wait_s
     look_back = None if look_back_hours is None else timedelta(hours=look_back_hours)
     while True:
-        account = await account_for(found, opened, start, end, look_back=look_back, progress=progress)
+        account = await account_for(config, opened, start, end, look_back=look_back, progress=progress)
         if not account.on_the_way or time.monotonic() + _AGAIN_AFTER_S > deadline:
             return account
         await asyncio.sleep(_AGAIN_AFTER_S)

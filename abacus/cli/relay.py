@@ -1,4 +1,4 @@
-"""`abacus relay`: where publishing stands, and publishing again."""
+"""`abacus relay`: how far publishing has come, and publishing again."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ app = typer.Typer(help="The points stream.", no_args_is_help=True)
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """How far the ledger is published."""
+    """Show how far the ledger is published."""
 
     async def main() -> None:
         topic = settings().points_topic
@@ -37,7 +37,9 @@ def rewind(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Publish again what was posted since then. A running relay goes on from there; consumers see the ids again."""
+    """Publish again everything posted since a time. A running relay goes on from there; consumers see the same ids
+    again.
+    """
 
     async def main() -> None:
         since = None if start == "start" else moment("--from", start)

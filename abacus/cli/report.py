@@ -1,4 +1,4 @@
-"""`abacus report`: the books of points, for those who answer for the money."""
+"""`abacus report`: the books of points, for finance."""
 
 from datetime import datetime
 from typing import Annotated
@@ -41,7 +41,9 @@ def rollforward(
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was open, what moved and what is left, and that it ties to the ledger. Exit 1 when it does not."""
+    """Show a month's opening points, movements and closing points, and that they tie to the ledger. Exit 1 when they
+    do not.
+    """
 
     async def main() -> None:
         wanted, output, parts = Month.parse(month), Output(as_json, as_csv, parquet), frozenset(by or ())
@@ -49,13 +51,13 @@ def rollforward(
         now = SystemClock().now()
         async with reading(f"the books of {wanted}") as (connection, book):
             where = await homes(connection, book, now)
-            found = await read_rollforward(connection, where, wanted, parts)
+            books = await read_rollforward(connection, where, wanted, parts)
         running = " (not over yet)" if any(now < end for end in where.end(wanted.last_day)) else ""
-        movements = sheet("rows", f"Points in {wanted}{running}", Movement, found.movements, not_asked_for(parts))
-        ties = sheet("ties", "Against the accounts", Tie, found.ties)
-        about = {"month": str(wanted), "over": not running, "tied": found.tied}
+        movements = sheet("rows", f"Points in {wanted}{running}", Movement, books.movements, not_asked_for(parts))
+        ties = sheet("ties", "Against the accounts", Tie, books.ties)
+        about = {"month": str(wanted), "over": not running, "tied": books.tied}
         output.put(movements, about, [movements, ties])
-        if not found.tied:
+        if not books.tied:
             errors.print("abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows")
             raise typer.Exit(EXIT_FAILED)
 
@@ -70,7 +72,7 @@ def liability(
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the points that members hold, and what they are expected to cost. Exit 1 when accounts do not tie."""
+    """Show the points that members hold, and their expected cost. Exit 1 when accounts do not tie."""
 
     async def main() -> None:
         output, now = Output(as_json, as_csv, parquet), SystemClock().now()
@@ -78,9 +80,9 @@ def liability(
         day = read_day(at, "--at", last=True) if at else now.date()
         async with reading("what members hold") as (connection, book):
             where = await homes(connection, book, now)
-            found = await standing(connection, where, _until(where, at))
-            rows = in_money(found, await assumptions(connection), day, decimals)
-        apart = sum(each.apart for each in found)
+            standings = await standing(connection, where, _until(where, at))
+            rows = in_money(standings, await assumptions(connection), day, decimals)
+        apart = sum(each.apart for each in standings)
         title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
         output.put(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart})
         if apart:
@@ -92,7 +94,7 @@ def liability(
 
 @app.command()
 def ageing(as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False) -> None:
-    """Show what will lapse with which month's end, as things stand."""
+    """Show the points that will lapse with each month's end, as things stand."""
 
     async def main() -> None:
         output = Output(as_json, as_csv, parquet)
@@ -108,7 +110,7 @@ def ageing(as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = F
 def cohorts(
     at: AtDay = None, by: Parted = None, as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False
 ) -> None:
-    """Show what became of the points that were earned in each month: oldest points leave first."""
+    """Show how many of each month's points were spent, lapsed or are left: oldest points leave first."""
 
     async def main() -> None:
         output, parts, now = Output(as_json, as_csv, parquet), frozenset(by or ()), SystemClock().now()
@@ -123,5 +125,5 @@ def cohorts(
 
 
 def _until(where: Homes, at: str | None) -> list[datetime]:
-    """The end of the day in each country; without one, later than anything that is posted yet."""
+    """The end of the day in each country; without a day, a time that is later than any posting so far."""
     return where.end(read_day(at, "--at", last=True)) if at else where.whenever()

@@ -23,21 +23,21 @@ from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import homes
 from abacus.programs.expiry.decide.month import Month
 
-app = typer.Typer(help="What finance assumes of points, by version.", no_args_is_help=True)
+app = typer.Typer(help="Finance's assumptions on points, by version.", no_args_is_help=True)
 
 Program = Annotated[str, typer.Option("--program", metavar="GRP", help="Which points.")]
 Country = Annotated[str, typer.Option("--country", metavar="SG", help="At home in this country.")]
 OnlyProgram = Annotated[str | None, typer.Option("--program", metavar="GRP", help="Only these points.")]
 OnlyCountry = Annotated[str | None, typer.Option("--country", metavar="SG", help="Only this country.")]
 Use = Annotated[str, typer.Option("--expected-use", metavar="97%", help="Share of all points that will be used.")]
-Price = Annotated[str | None, typer.Option(metavar="0.01", help="Of one point, in the currency.")]
+Price = Annotated[str | None, typer.Option(metavar="0.01", help="The price of one point, in the currency.")]
 
 _COUNTRY: Final = re.compile(r"[A-Z]{2}")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 
 
 class Shown(NamedTuple):
-    """A version of the assumptions as it is listed."""
+    """A version of the assumptions, as it is listed."""
 
     assumption: str
     effective_from: date
@@ -55,7 +55,7 @@ def set_assumption(
     program: Program,
     country: Country,
     expected_use: Use,
-    currency: Annotated[str, typer.Option("--currency", metavar="SGD", help="Of the prices.")],
+    currency: Annotated[str, typer.Option("--currency", metavar="SGD", help="The currency of the prices.")],
     reason: Annotated[str, typer.Option("--reason", help="Why; auditors read it.")],
     effective_from: Annotated[
         str | None, typer.Option("--from", metavar="DAY", help="In force from this day, or month. Default: today.")
@@ -66,7 +66,7 @@ def set_assumption(
     by: Annotated[str | None, typer.Option(metavar="NAME", help="Who decides. Default: the user.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set what is assumed of a program's points in a country, as a new version. Earlier versions stay."""
+    """Set finance's assumptions for a program's points in a country, as a new version. Earlier versions stay."""
 
     async def main() -> None:
         _check(re.compile(PROGRAM_PATTERN), program, "--program")
@@ -83,11 +83,11 @@ def set_assumption(
         since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
         async with pool() as opened:
             store = AssumptionStore(opened)
-            found = await store.set(program, country, since, estimate, by=author, why=reason, now=now)
+            assumption = await store.set(program, country, since, estimate, by=author, why=reason, now=now)
         if as_json:
-            print_json(_row(found)._asdict())
+            print_json(_row(assumption)._asdict())
         else:
-            typer.echo(f"{found.name} set, in force from {found.effective_from}")
+            typer.echo(f"{assumption.name} set, in force from {assumption.effective_from}")
 
     run(main())
 
@@ -100,14 +100,14 @@ def show(
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show every version: what, from when, by whom and why."""
+    """Show every version of the assumptions: its values, its first day, its author and its reason."""
 
     async def main() -> None:
         output = Output(as_json, as_csv, parquet)
         output.check()
         async with pool() as opened:
-            found = await AssumptionStore(opened).all()
-        rows = [_row(each) for each in found if _wanted((each.program, each.country), program, country)]
+            versions = await AssumptionStore(opened).all()
+        rows = [_row(each) for each in versions if _wanted((each.program, each.country), program, country)]
         output.put(sheet("rows", "Assumptions", Shown, rows), {})
 
     run(main())
@@ -119,14 +119,18 @@ def revenue(
     country: OnlyCountry = None,
     allocated: Annotated[
         list[str] | None,
-        typer.Option(metavar="YYYY-MM=AMOUNT", help="Allocated to a month's points, in place of a price a point."),
+        typer.Option(
+            metavar="YYYY-MM=AMOUNT", help="Amount allocated to a month's points, in place of a price a point."
+        ),
     ] = None,
     decimals: Decimals = 2,
     as_csv: AsCsv = False,
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what of the sales was deferred for points, and what a month recognises, after the assumptions in force."""
+    """Show how much of the sales is deferred for points, and how much a month recognises, by the assumptions in
+    force.
+    """
 
     async def main() -> None:
         output, wanted, given = Output(as_json, as_csv, parquet), Month.parse(month), _given(allocated or [])
@@ -148,18 +152,18 @@ def revenue(
 
 
 def allocate(
-    price: Annotated[str, typer.Option(metavar="AMOUNT", help="What the sales came to.")],
-    products: Annotated[str, typer.Option(metavar="AMOUNT", help="What the products sell for by themselves.")],
+    price: Annotated[str, typer.Option(metavar="AMOUNT", help="The price of the sales.")],
+    products: Annotated[str, typer.Option(metavar="AMOUNT", help="The price of the products when sold alone.")],
     points: Annotated[int, typer.Option(min=0, help="Points that came with them.")],
-    selling_price: Annotated[str, typer.Option(metavar="PRICE", help="What a point sells for by itself.")],
+    selling_price: Annotated[str, typer.Option(metavar="PRICE", help="The price of a point when sold alone.")],
     expected_use: Use,
     decimals: Decimals = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Part the price of sales between what was sold and the points that it earned, by stand-alone prices."""
+    """Split the price of sales between the products and the points that they earned, by stand-alone prices."""
 
     async def main() -> None:
-        found = part(
+        allocation = part(
             read_price(price, "--price"),
             read_price(products, "--products"),
             points,
@@ -167,7 +171,7 @@ def allocate(
             expected_use=read_share(expected_use),
             decimals=decimals,
         )
-        Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [found]), {})
+        Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [allocation]), {})
 
     run(main())
 

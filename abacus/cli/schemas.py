@@ -61,10 +61,10 @@ def schemas() -> dict[str, str]:
 
 
 def drifted(folder: Path) -> list[str]:
-    """Files in the folder that are not what the code says, or that it says nothing of."""
+    """The files in the folder that differ from the code or belong to no message, and the files that are missing."""
     wanted = schemas()
-    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
-    return sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
+    written = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    return sorted(name for name in wanted.keys() | written.keys() if wanted.get(name) != written.get(name))
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""`abacus ledger seal`, `seals`, `prove` and `check-proof`: the ledger sealed, and an account proven by a seal."""
+"""`abacus ledger seal`, `seals`, `prove` and `check-proof`: sealing the ledger, and proving an account by a seal."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,8 @@ from abacus.proof.tree import LeavesAdded
 
 def seal(
     if_older_than: Annotated[
-        float | None, typer.Option("--if-older-than", metavar="HOURS", min=0, help="Unless the last one is younger.")
+        float | None,
+        typer.Option("--if-older-than", metavar="HOURS", min=0, help="Do nothing if the last seal is younger."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,10 +64,10 @@ def show_seals(as_json: AsJson = False) -> None:
 
 
 def prove(
-    member: Annotated[str, typer.Argument(help="Whose account.")],
+    member: Annotated[str, typer.Argument(help="The member whose account it is.")],
     program: Annotated[str | None, typer.Option(help="Which points, if the member has several accounts.")] = None,
     number: Annotated[
-        int | None, typer.Option("--seal", metavar="N", min=1, help="By this seal; else the last.")
+        int | None, typer.Option("--seal", metavar="N", min=1, help="The seal to prove it by; else the last.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the proof there; else print it.")] = None,
 ) -> None:
@@ -91,7 +92,7 @@ def prove(
 
 
 def check_proof(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="What `abacus ledger prove` wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A proof that `abacus ledger prove` wrote.")],
     root: Annotated[
         str | None, typer.Option(metavar="HEX", help="The seal's root, as you know it from elsewhere.")
     ] = None,

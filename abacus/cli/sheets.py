@@ -26,28 +26,28 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table
 ToParquet = Annotated[
     Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
 ]
-Decimals = Annotated[int, typer.Option(min=0, max=6, help="Of the currency, in amounts.")]
+Decimals = Annotated[int, typer.Option(min=0, max=6, help="Decimals of the currency, in amounts.")]
 
 _MOST_COLUMNS: Final = 13  # as many as the cohorts have
 
 
 class Output(NamedTuple):
-    """What was asked for."""
+    """The formats in which a report is printed."""
 
     as_json: bool
     as_csv: bool
     parquet: Path | None
 
     def check(self) -> None:
-        """Before the long work. Raises `Refused`."""
+        """Check the options, before the long work begins. Raises `Refused`."""
         if self.as_json and self.as_csv:
             raise Refused("--csv and --json: choose one")
         if self.parquet is not None and not self.parquet.absolute().parent.is_dir():
             raise Refused(f"--parquet: there is no directory {self.parquet.absolute().parent}")
 
     def put(self, data: Sheet, about: Mapping[str, object], shown: Sequence[Sheet] | None = None) -> None:
-        """CSV and Parquet hold the data alone. A person is shown the tables, which are the data where none are named;
-        JSON has all of it, and what it is about.
+        """Print a report. CSV and Parquet hold the data alone. People see the tables, or the data if there are none.
+        JSON has the data and its description.
         """
         tables = [data] if shown is None else shown
         if self.parquet is not None:
@@ -65,7 +65,7 @@ class Output(NamedTuple):
 
 
 def _show(each: Sheet) -> None:
-    """A sheet of many columns stands on its side, or none of them could be read."""
+    """Print a sheet. A sheet of many columns is turned on its side, because none of them could be read otherwise."""
     names = [name.replace("_", " ") for name in each.header]
     cells = [[_text(cell, grouped=True) for cell in row] for row in each.rows]
     if len(names) <= _MOST_COLUMNS:
@@ -83,7 +83,7 @@ class Reading(NamedTuple):
 
 @asynccontextmanager
 async def reading(what: str) -> AsyncIterator[Reading]:
-    """On a terminal with a sign that the ledger is being read."""
+    """Open a snapshot to read a report from. On a terminal a spinner shows that the ledger is being read."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         progress.add_task(what, total=None)

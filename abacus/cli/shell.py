@@ -1,4 +1,4 @@
-"""What the commands share: running, failing in one line, printing for people and for machines."""
+"""Code that the commands share: running, failing in one line, printing for people and for machines."""
 
 import asyncio
 import getpass
@@ -29,7 +29,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 
 
 class SeveralRefused(Refused):
-    """Each is told in a line of its own; what could be done was done."""
+    """Several refusals, each printed in a line of its own. Everything else that was wanted is done."""
 
     def __init__(self, faults: Sequence[Refused]) -> None:
         super().__init__("; ".join(map(str, faults)))
@@ -54,10 +54,10 @@ def fail(error: AbacusError) -> None:
 
 
 def settings() -> Settings:
-    """The settings, with logging set up as they say."""
-    found = read_settings()
-    configure_logging(found.log_format)
-    return found
+    """The settings, with logging set up by them."""
+    values = read_settings()
+    configure_logging(values.log_format)
+    return values
 
 
 @asynccontextmanager
@@ -90,21 +90,21 @@ def print_json(document: object) -> None:
 
 
 def counted(count: int, thing: str) -> str:
-    """As in "1 item" and "2,000 items"."""
+    """A number with its noun, such as "1 item" or "2,000 items"."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     shown = Table(title=title, title_justify="left", title_style="bold")
     for place, column in enumerate(columns):
-        shown.add_column(column, overflow="fold", no_wrap=not place)  # the first is what other commands take
+        shown.add_column(column, overflow="fold", no_wrap=not place)  # the first is for other commands
     for row in rows:
         shown.add_row(*row)
     console.print(shown)
 
 
 def who() -> str:
-    """The login name of whoever runs the command. Raises `Refused` where there is none."""
+    """The login name of the person who runs the command. Raises `Refused` if there is none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container whose user has no name
@@ -114,13 +114,13 @@ def who() -> str:
 def moment(option: str, text: str) -> datetime:
     """The time that an option names, in UTC. Raises `Refused`."""
     try:
-        found = datetime.fromisoformat(text)
+        when = datetime.fromisoformat(text)
     except ValueError:
         raise Refused(f"{option}: {text!r} is not a time like 2026-05-01T00:00:00+08:00") from None
-    if found.tzinfo is None:
-        raise Refused(f"{option}: {text!r} has no offset; write {found.isoformat()}+00:00 for UTC")
+    if when.tzinfo is None:
+        raise Refused(f"{option}: {text!r} has no offset; write {when.isoformat()}+00:00 for UTC")
     try:
-        return found.astimezone(UTC)
+        return when.astimezone(UTC)
     except OverflowError:
         raise Refused(f"{option}: {text!r} is before the first year, or after the last, in UTC") from None
 

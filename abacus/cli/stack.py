@@ -1,4 +1,4 @@
-"""What `abacus up` and `abacus demo` share: embedded services where none are set, and everything made ready."""
+"""Code that `abacus up` and `abacus demo` share: embedded services where no setting names one, and preparing them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -25,7 +25,7 @@ _PARTITIONS: Final = 64
 
 @asynccontextmanager
 async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings]:
-    """The settings with an address for each service. Raises `Refused` when the embedded ones are not installed."""
+    """The settings with an address for each service. Raises `Refused` when the embedded services are not installed."""
     missing = {service for service in Service if getattr(settings, service) is None}
     if not missing:
         yield settings
@@ -45,7 +45,8 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
 
 
 async def make_ready(settings: Settings) -> list[str]:
-    """Schema, queues, and rate cards: the example cards where none is published. The cards published now, by name.
+    """Create the schema, the queues, and the example rate cards if no card is published. Return the names of cards
+    published now.
 
     Services of one's own that do not answer yet are waited for.
     """
@@ -66,7 +67,9 @@ async def _made_ready(settings: Settings) -> list[str]:
 
 @asynccontextmanager
 async def running(names: Iterable[str], settings: Settings) -> AsyncIterator["asyncio.Task[None]"]:
-    """These workers running and ready. The task ends early only when a worker fails; leaving the block stops them."""
+    """Run these workers until the block ends; they are ready when it begins. The task ends early only when a worker
+    fails.
+    """
     wired = wires(names)
     stop, health = asyncio.Event(), Health(wired)
     task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=None))

@@ -1,4 +1,4 @@
-"""`abacus tiers`: what tiers members have and why, the operator's word on them, and the end of a period."""
+"""`abacus tiers`: members' tiers and their reasons, tiers that an operator sets, and the end of a period."""
 
 import re
 from datetime import date
@@ -37,8 +37,8 @@ def set_tier(
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Give a member a tier in a program, whatever the points say, until it is cleared. The next transaction earns by
-    it.
+    """Give a member a tier in a program until it is cleared, whatever the points say. The next transaction is priced
+    by it.
     """
 
     async def main() -> None:
@@ -58,7 +58,7 @@ def set_tier(
 
 @app.command("clear")
 def clear(member: Member, program: Program, reason: Why, by: By = "", as_json: AsJson = False) -> None:
-    """Take back what was set: the tier goes by the points again."""
+    """Clear a tier that was set: the member's tier goes by the points again."""
 
     async def main() -> None:
         _needs(reason)
@@ -76,16 +76,18 @@ def clear(member: Member, program: Program, reason: Why, by: By = "", as_json: A
 
 @app.command("show")
 def show(member: Member, as_json: AsJson = False) -> None:
-    """A member's tiers: the one that counts, the one by points, the one that was set. Nobody listed is `member`."""
+    """Show a member's tiers: the tier in force, the tier by points, and the tier that was set. A member not listed
+    is `member`.
+    """
 
     async def main() -> None:
         async with pool() as opened:
-            found = await MembershipStore(opened, SystemClock()).show(_checked(member))
+            memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
         if as_json:
-            print_json([_shown(each) for each in found])
+            print_json([_shown(each) for each in memberships])
         else:
             columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
-            table(f"Tiers of {member}", columns, [_row(each) for each in found])
+            table(f"Tiers of {member}", columns, [_row(each) for each in memberships])
 
     run(main())
 
@@ -96,7 +98,7 @@ def history(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Every change of a member's tiers, the newest first: from what to what, why, and since when."""
+    """Show every change of a member's tiers, the newest first: the tiers before and after, the reason, and the time."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -116,7 +118,8 @@ def roll(
     country: Annotated[str | None, typer.Option(help="Only this country, for example SG.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """End the periods that are over: tiers that lasted to their end step down to what was earned since. For cron.
+    """End the periods that are over: a tier that lasted to its end steps down to the tier by the points earned since.
+    For cron.
 
     A run that was broken off goes on where it stopped; doing it again changes nothing.
     """

@@ -26,18 +26,18 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
     """
 
     async def main() -> None:
-        found = settings()
-        check(WORKERS, found)
+        config = settings()
+        check(WORKERS, config)
         stop = asyncio.Event()
         with stopped_by_signals(stop):
-            await unless_stopped(_house(found, data_dir, as_json=as_json), stop)
+            await unless_stopped(_house(config, data_dir, as_json=as_json), stop)
 
     run(main())
 
 
-async def _house(found: Settings, data_dir: Path, *, as_json: bool) -> None:
-    """Until it is cancelled, or a worker fails."""
-    async with services(found, data_dir) as complete:
+async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
+    """Run everything until it is cancelled, or a worker fails."""
+    async with services(config, data_dir) as complete:
         published = await make_ready(complete)
         if published and not as_json:
             errors.print(f"published the example rate cards {', '.join(published)}")
@@ -47,25 +47,25 @@ async def _house(found: Settings, data_dir: Path, *, as_json: bool) -> None:
             await asyncio.wait((workers,))
 
 
-def _port(found: Settings) -> int:
-    """The API's port; where nobody chose one and the usual one is taken, a free one."""
-    chosen = "api_port" in found.model_fields_set and found.api_port != 0
-    for port in (found.api_port, 0):
+def _port(config: Settings) -> int:
+    """The API's port: a free one if the usual port is taken and no setting chose it."""
+    chosen = "api_port" in config.model_fields_set and config.api_port != 0
+    for port in (config.api_port, 0):
         try:
-            with socket.create_server((found.api_host, port)) as free:
+            with socket.create_server((config.api_host, port)) as free:
                 return int(free.getsockname()[1])
         except OSError:
             if chosen:
                 break
-    return found.api_port
+    return config.api_port
 
 
-def _announce(found: Settings, port: int, *, as_json: bool) -> None:
+def _announce(config: Settings, port: int, *, as_json: bool) -> None:
     addresses = {
-        "api": f"http://{found.api_host}:{port}",
-        "kafka": found.kafka_bootstrap,
-        "sqs": found.sqs_endpoint_url,
-        "database": found.database_url,
+        "api": f"http://{config.api_host}:{port}",
+        "kafka": config.kafka_bootstrap,
+        "sqs": config.sqs_endpoint_url,
+        "database": config.database_url,
     }
     if as_json:
         print_json(addresses)
@@ -74,8 +74,8 @@ def _announce(found: Settings, port: int, *, as_json: bool) -> None:
         console.print(f"{name:>9}  {address}", highlight=False, soft_wrap=True)
     console.print(
         "ready; Ctrl-C stops. To use the other commands, in another terminal:\n"
-        f"  export ABACUS_DATABASE_URL={found.database_url} ABACUS_KAFKA_BOOTSTRAP={found.kafka_bootstrap}"
-        f" ABACUS_SQS_ENDPOINT_URL={found.sqs_endpoint_url}",
+        f"  export ABACUS_DATABASE_URL={config.database_url} ABACUS_KAFKA_BOOTSTRAP={config.kafka_bootstrap}"
+        f" ABACUS_SQS_ENDPOINT_URL={config.sqs_endpoint_url}",
         highlight=False,
         soft_wrap=True,
     )

@@ -1,4 +1,4 @@
-"""`abacus partners webhook`: where a partner is told what became of its awards."""
+"""`abacus partners webhook`: the address at which a partner is told the outcome of its awards."""
 
 from datetime import timedelta
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.decide.signature import new_secret
 
-app = typer.Typer(help="Where partners are told what became of their awards.", no_args_is_help=True)
+app = typer.Typer(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
 PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
@@ -19,12 +19,12 @@ PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's
 @app.command("set")
 def set_webhook(
     partner: PartnerId,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where messages are posted; https.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address that messages are posted to; https.")],
     as_json: AsJson = False,
 ) -> None:
-    """Tell a partner of its awards from now on, and print the secret that signs, which is shown this once.
+    """Tell a partner of its awards from now on, and print the secret that signs the messages. It is not shown again.
 
-    A webhook that is there gets the new address, is enabled, and keeps its secret.
+    If the partner has a webhook, it gets the new address, is enabled, and keeps its secret.
     """
 
     async def main() -> None:
@@ -48,7 +48,7 @@ def set_webhook(
 
 @app.command("show")
 def show(partner: PartnerId, as_json: AsJson = False) -> None:
-    """Where a partner is told, since when, and how much of it did not arrive."""
+    """Show a partner's webhook, its age, and how many messages did not arrive."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -66,11 +66,12 @@ def show(partner: PartnerId, as_json: AsJson = False) -> None:
 def rotate_secret(
     partner: PartnerId,
     overlap_hours: Annotated[
-        float, typer.Option(min=0, max=24 * 90, help="How long messages are signed with the secret so far, too.")
+        float,
+        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
     ] = 24.0,
     as_json: AsJson = False,
 ) -> None:
-    """Print a new secret. For a while messages carry two signatures, by this one and by the one before it."""
+    """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
 
     async def main() -> None:
         secret = new_secret()
@@ -89,7 +90,7 @@ def rotate_secret(
 
 @app.command("remove")
 def remove(partner: PartnerId, as_json: AsJson = False) -> None:
-    """Tell a partner nothing more. What still waits is given up."""
+    """Remove a partner's webhook. Waiting messages are given up."""
 
     async def main() -> None:
         async with pool() as opened:
@@ -106,16 +107,16 @@ def remove(partner: PartnerId, as_json: AsJson = False) -> None:
 def deliveries(
     partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False
 ) -> None:
-    """The messages that wait or were given up, the oldest first, with what came of the last try."""
+    """List the messages that wait or were given up, the oldest first, with the result of the last attempt."""
 
     async def main() -> None:
         async with pool() as opened:
-            found = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
+            messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
         if as_json:
-            print_json([each._asdict() for each in found])
+            print_json([each._asdict() for each in messages])
         else:
             columns = ["message", "type", "since", "tries", "next", "last error"]
-            table(f"Not delivered to {partner}", columns, [_row(each) for each in found])
+            table(f"Not delivered to {partner}", columns, [_row(each) for each in messages])
 
     run(main())
 

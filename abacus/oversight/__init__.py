@@ -1,1 +1,1 @@
-"""Questions about the whole: reconciliation, reports, backtests, erasure."""
+"""Oversight of the whole ledger: reconciliation, reports, backtests, erasure."""

@@ -6,7 +6,7 @@ import pytest
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.postgres import Pool
-from tests.engage.notify.test_notifier import earned, enter_and_gather
+from tests.engage.notify.telling import earned, enter_and_gather
 from tests.support.commands import DOWN, abacus
 
 KAFKA = "127.0.0.1:1"

@@ -2,12 +2,25 @@
 
 from typing import Final
 
-from tests.mutants import of_reversals, of_the_database, of_the_decisions, of_the_statements
+from tests.mutants import (
+    of_accounts,
+    of_duplicates,
+    of_limits,
+    of_lots,
+    of_reversals,
+    of_spending,
+    of_the_database,
+    of_the_statements,
+)
 from tests.mutants.mutant import Mutant
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_the_statements.MUTANTS,
-    *of_the_decisions.MUTANTS,
+    *of_duplicates.MUTANTS,
+    *of_accounts.MUTANTS,
+    *of_spending.MUTANTS,
+    *of_lots.MUTANTS,
+    *of_limits.MUTANTS,
     *of_reversals.MUTANTS,
     *of_the_database.MUTANTS,
 )

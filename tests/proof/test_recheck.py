@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abacus.ledger.types.transfer import Transfer
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.recompute import recompute
-from tests.proof.test_recompute import EARNED, FACTORS, FIXED, explained, factors, posted
+from tests.proof.explained import EARNED, FACTORS, FIXED, explained, factors, posted
 from tests.support.cards import BOOK, CANCELLED, LUNCH
 
 amounts = st.integers(0, 10**9).map(lambda cents: f"{cents // 100}.{cents % 100:02}")

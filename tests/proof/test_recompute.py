@@ -1,8 +1,7 @@
-"""Every earn can be recomputed from its own explanation and the card that it names; whatever was changed is found."""
+"""Every earn can be recomputed from its own explanation and the card that it names; every change is noticed."""
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,36 +10,12 @@ from hypothesis import strategies as st
 
 from abacus.core.points import Rounding
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.ledger.decide.transfer import apply
-from abacus.ledger.types.account import Account
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.proof.decide.recompute import recompute
-from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, lunch, read
-
-NOW = datetime(2026, 6, 1, tzinfo=UTC)
-
-
-def posted(facts: dict[str, Any], book: CardBook = BOOK, tier: str = "platinum") -> Transfer:
-    calculator, transaction = Calculator(book), read(facts)
-    award = calculator.award(transaction, calculator.card_for(transaction), tier)
-    assert award is not None
-    return apply(Account.opened((award.member_id, award.program), award.country), award, NOW)[1]
-
-
-def explained(transfer: Transfer, **changed: Any) -> Transfer:
-    explanation = {**json.loads(transfer.explanation), **changed}
-    return transfer._replace(explanation=json.dumps({k: v for k, v in explanation.items() if v is not ...}).encode())
-
-
-EARNED, FIXED = posted(LUNCH), posted(CANCELLED)
-FACTORS = json.loads(EARNED.explanation)["factors"]
-
-
-def factors(index: int, *factor: Any) -> list[Any]:
-    return [*FACTORS[:index], list(factor), *FACTORS[index + 1 :]]
-
+from tests.proof.explained import EARNED, FACTORS, FIXED, explained, factors, posted
+from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, lunch
 
 amounts = st.builds(lambda cents, places: f"{cents}.{'0' * places}7", st.integers(0, 10**9), st.integers(0, 6))
 
@@ -116,6 +91,8 @@ HOSTILE: dict[str, list[Any]] = {
     "fixed": [None, [], {}],
     "amount": [None, [], "fifteen", "NaN", "sNaN", "Infinity", "-Infinity", "1e5000", "1e999999", "-1e" + "9" * 18],
 }
+
+
 BROKEN: list[tuple[str, bytes]] = [
     ("nothing", b""),
     ("not JSON", b"points"),

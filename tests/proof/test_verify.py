@@ -1,33 +1,23 @@
-"""Verifying the ledger on Postgres: what is sound is clean, and whatever is tampered with is found and named."""
+"""Verifying the ledger on Postgres: a sound ledger is clean, and every tampering is named."""
 
 import asyncio
-import multiprocessing
-import subprocess
-import sys
 from contextlib import nullcontext
 
-import psutil
 import pytest
 
-from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Unavailable
 from abacus.ledger.decide import transfer as transfer_module
 from abacus.ledger.decide.chain import FORMATS, chain
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import columns
-from abacus.pricing.store.cards import CardStore
-from abacus.proof import verify as module
 from abacus.proof.decide.report import MOST_FAULTS, Report
 from abacus.proof.parts import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
-from tests.support.commands import abacus
+from tests.proof.reported import MEMBERS, lines
 from tests.support.sealing import RECHECK, earned, fill, tampering
-
-MEMBERS = ["adam", "bob", "eve"]
 
 # As the superuser who does it; each leaves traces, and these are what verifying says of them.
 TAMPERINGS = {
@@ -171,10 +161,6 @@ TAMPERINGS = {
 }
 
 
-def lines(report: Report) -> list[str]:
-    return [str(fault) for fault in report.faults]
-
-
 @pytest.mark.parametrize("processes", [0, 2])
 async def test_a_sound_ledger_is_clean(pool: Pool, database_url: str, processes: int) -> None:
     with Helpers(database_url, processes) if processes else nullcontext() as helpers:
@@ -196,32 +182,6 @@ async def test_what_is_tampered_with_is_found_and_named(pool: Pool, database_url
     assert len(told) == len(expected), told
     for line in expected:
         assert any(each.startswith(line) for each in told), (line, told)
-
-
-async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In many small parts, a few keys each."""
-    await fill(pool, *(f"m{number:03}" for number in range(60)))
-    await Seals(pool, SystemClock()).make()
-    async with tampering(database_url) as superuser:
-        await superuser.execute("analyze")
-        await superuser.execute("update transfer set points = points + 1 where member_id in ('m000', 'm031', 'm059')")
-        await superuser.execute("delete from claim where key = 'txn:meals:m007-2'")
-        await superuser.execute("delete from account where member_id in ('m020', 'm059')")
-    alone = await verify(pool, RECHECK)
-    monkeypatch.setattr(module, "_TRANSFERS_A_PART", 10)
-    monkeypatch.setattr(module, "_PAGES_A_PART", 1)
-    in_parts = await verify(pool, RECHECK)
-    told: list[tuple[int, int]] = []
-    with Helpers(database_url, 2) as helpers:
-        together = await verify(pool, RECHECK, helpers=helpers, progress=lambda *each: told.append(each))
-    assert alone == in_parts == together
-    assert (alone.accounts, alone.transfers, alone.seals) == (58, 180, [1])
-    some = await verify(pool, RECHECK, span=Span("m020", "m040"))
-    assert (some.accounts, some.transfers) == (20, 63)
-    assert {line.split()[0] for line in lines(some)} == {"m020", "m031"}
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1] == (180, 180)
-    assert len(told) > 15
 
 
 async def test_a_consistent_rewrite_is_found_by_the_seal_alone(pool: Pool, database_url: str) -> None:
@@ -339,91 +299,3 @@ async def test_many_faults_are_counted(pool: Pool, database_url: str) -> None:
         await superuser.execute("update account set balance = -1, held = 1")
     report = await verify(pool, RECHECK)
     assert (len(report.faults), report.more_faults) == (MOST_FAULTS, 200)
-
-
-async def test_a_helper_without_a_database_is_unavailable(pool: Pool) -> None:
-    with Helpers("postgresql://nobody@127.0.0.1:1/none", 1) as helpers, pytest.raises(Unavailable, match="database"):
-        await verify(pool, RECHECK, helpers=helpers)
-
-
-async def test_a_helper_that_is_killed(pool: Pool, database_url: str) -> None:
-    await fill(pool, *MEMBERS)
-    with Helpers(database_url, 2) as helpers:
-        assert (await verify(pool, RECHECK, helpers=helpers)).clean
-        for child in multiprocessing.active_children():
-            child.kill()
-        with pytest.raises(Unavailable, match="one of its processes was ended"):
-            await verify(pool, RECHECK, helpers=helpers)
-
-
-async def test_helpers_end_with_the_one_they_help(database_url: str) -> None:
-    """Even when it is killed."""
-    code = (
-        "import os, signal, sys\n"
-        "from abacus.proof.processes import Helpers\n"
-        "if __name__ == '__main__':\n"
-        f"    helpers = Helpers({database_url!r}, 1)\n"
-        "    print(helpers._executor.submit(os.getpid).result(), flush=True)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    ran = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True)
-    helper = int(ran.stdout)
-    async with asyncio.timeout(20):
-        while await asyncio.to_thread(_lives, helper):  # noqa: ASYNC110  # it is another process that ends
-            await asyncio.sleep(0.05)
-
-
-def _lives(process: int) -> bool:
-    try:
-        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
-async def test_the_command(pool: Pool, database_url: str) -> None:
-    env = {"ABACUS_DATABASE_URL": database_url}
-    for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
-    await fill(pool, *MEMBERS)
-    await Seals(pool, SystemClock()).make()
-    for processes in "12":
-        clean = await abacus("ledger", "verify", "--processes", processes, "--json", env=env)
-        assert (clean.code, clean.json) == (
-            0,
-            {"clean": True, "accounts": 3, "transfers": 9, "seals": [1], "faults": [], "more_faults": 0},
-        )
-    async with tampering(database_url) as superuser:
-        await superuser.execute("update account set balance = 1 where member_id in ('bob', 'eve')")
-        await superuser.execute("update seal set transfers = 10")
-    found = await abacus("ledger", "verify", "--processes", "2", "--seals", "all", env=env)
-    assert (found.code, found.out.splitlines()) == (
-        1,
-        [
-            "bob GRP #3: the account's balance is 1, its transfers come to 216",
-            "eve GRP #3: the account's balance is 1, its transfers come to 216",
-            "seal 1: its number of transfers is 10, the ledger comes to 9",
-            "seal 1: the hash does not match the row and the one before it",
-            "3 accounts, 9 transfers, 1 seal: 4 faults",
-        ],
-    )
-    member = await abacus("ledger", "verify", "--member", "bob", "--json", env=env)
-    assert (member.code, member.json["accounts"], len(member.json["faults"])) == (1, 1, 1)
-    some = await abacus("ledger", "verify", "--from", "adam", "--to", "adam", env=env)
-    assert (some.code, some.out) == (0, "1 account, 3 transfers: clean\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--member", "bob", "--to", "eve"], "abacus: --member is one; leave out --from and --to"),
-        (["--from", "eve", "--to", "bob"], "abacus: --to: 'bob' comes before 'eve', so nobody is meant"),
-        (["--seals", "some"], "abacus: --seals: 'some' is neither a number nor `all`"),
-        (["--seals", "2", "--from", "bob"], "abacus: --seals: a seal is over all members"),
-    ],
-    ids=" ".join,
-)
-async def test_what_is_refused(arguments: list[str], line: str, database_url: str) -> None:
-    ran = await abacus("ledger", "verify", *arguments, env={"ABACUS_DATABASE_URL": database_url})
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(line)
-    assert ran.err.count("\n") == 1

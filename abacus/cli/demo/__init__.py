@@ -1,1 +1,1 @@
-"""`abacus demo`: the command, the stream that it sends, and what follows the stream."""
+"""`abacus demo`: the command, its stream, and the steps after the stream."""

@@ -27,7 +27,7 @@ RISES_TO: Final = "silver"
 _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members have been active since
 _STALLED_S: Final = 60.0
 
-# What was posted since the demo began and nobody was told of, messages that wait, and notices that no message has yet.
+# Transfers since the demo began that nobody was told of, messages that wait, and notices without a message.
 _UNTOLD: Final = Statement("""
 select (select count(*) from transfer t where t.posted_at >= :since and t.points <> 0 and not exists (
             select from notice n where n.member_id = t.member_id
@@ -41,7 +41,7 @@ select (select count(*) from transfer t where t.posted_at >= :since and t.points
 
 
 async def until_eve_has_risen(pool: Pool) -> None:
-    """Until the tier keeper has counted what Eve earned."""
+    """Wait until the tier keeper has counted Eve's points."""
     tiers, eve = MembershipStore(pool, SystemClock()), (EVE["member_id"], "GRP")
 
     async def has_risen() -> bool:
@@ -51,7 +51,7 @@ async def until_eve_has_risen(pool: Pool) -> None:
 
 
 async def end_the_month(complete: Settings, pool: Pool) -> None:
-    """What `abacus expiry run` does, for every country, until the expirer is through."""
+    """Run `abacus expiry run` for every country, and wait for the expirer."""
     book, clock, runs = CardBook(await CardStore(pool).all()), SystemClock(), ExpiryRuns(pool)
     async with sqs(complete) as client:
         queue = await SqsQueue.find(client, complete.queue_prefix + EXPIRY)
@@ -73,7 +73,7 @@ async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
 
 
 async def comes_out(complete: Settings, pool: Pool, since: datetime) -> bool:
-    """What `abacus reconcile` says of the demo, once every posting is published."""
+    """Whether `abacus reconcile` says that the demo comes out, once every posting is published."""
     account = await account_for(complete, pool, since, SystemClock().now())
     return account.comes_out and not account.on_the_way
 

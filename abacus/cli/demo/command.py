@@ -1,4 +1,4 @@
-"""`abacus demo`: a stream of transactions through the whole pipeline, and what came of it."""
+"""`abacus demo`: a stream of transactions through the whole pipeline, and its outcome."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ from abacus.proof.verify import verify
 from workers import FOLLOWERS, PIPELINE
 
 _KEPT_WHOLE: Final = 100_000  # of a longer stream the embedded broker forgets the beginning
-_GATHER_S: Final = 1.0  # of what is told to one member: the demo does not last long
+_GATHER_S: Final = 1.0  # for the notices of one member: the demo does not last long
 
 
 @dataclass(slots=True)
@@ -67,14 +67,14 @@ def demo(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send a reproducible stream through every worker, count what became of it, and verify the ledger."""
+    """Send a reproducible stream through every worker, count the outcomes, and verify the ledger."""
 
     async def main() -> None:
         stop = asyncio.Event()
         with stopped_by_signals(stop), _kept_or_thrown_away(data_dir) as directory:
-            found = settings()
+            config = settings()
             logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
-            async with services(found, directory) as complete:
+            async with services(config, directory) as complete:
                 playing = asyncio.ensure_future(_play(complete, transactions, as_json=as_json))
                 stopping = asyncio.ensure_future(stop.wait())
                 await asyncio.wait((playing, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +144,7 @@ async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None
 
 
 async def _explain(pool: Pool, book: CardBook) -> list[str]:
-    """Bob's and Jane's calculations, and Eve's before and after she rose, read back from the ledger."""
+    """Explain awards of Bob and Jane, and of Eve before and after she rose, as they stand in the ledger."""
     reader, lines = LedgerReader(pool), list[str]()
     for transaction in (BOB, JANE, EVE, EVE_AGAIN):
         claim = await reader.claim(transaction_key(transaction["source"], transaction["transaction_id"]))

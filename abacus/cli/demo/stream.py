@@ -38,7 +38,7 @@ _POSTED: Final = Statement("select key, posted_at from transfer where posted_at 
 
 
 class Counts:
-    """The workers' own counters, from where they stood when the demo began."""
+    """The workers' own counters, less their values when the demo began."""
 
     def __init__(self) -> None:
         self._start = self._read()
@@ -67,7 +67,7 @@ class Counts:
 
     @property
     def settled(self) -> int:
-        """Messages whose way has ended."""
+        """The number of messages whose way has ended."""
         return self["awards"] + self["set_aside"]
 
 
@@ -92,7 +92,7 @@ async def play(
     *,
     quiet: bool,
 ) -> Played:
-    """Send the messages, and return when every one has come to its end and every posting is published."""
+    """Send the messages; return when every message has come to its end and every posting is published."""
     produced_at: dict[str, datetime] = {}
     started, before = time.perf_counter(), counts.settled
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -126,7 +126,7 @@ async def _send(complete: Settings, messages: Iterator[Sent], counts: Counts, pr
 async def _follow(
     counts: Counts, messages: int, sending: "asyncio.Task[None]", workers: "asyncio.Task[None]", progress: Progress
 ) -> None:
-    """Until every message is posted, suppressed or set aside, and every posting is published."""
+    """Wait until every message is posted, suppressed or set aside, and every posting is published."""
     bars: dict[str, TaskID] = {name: progress.add_task(name, total=messages) for name in ("settled", "published")}
     last, moved_at = -1, time.monotonic()
     while True:
@@ -150,7 +150,7 @@ async def _follow(
 
 
 async def _latencies_ms(pool: Pool, produced_at: dict[str, datetime]) -> list[float]:
-    """From produced to posted, of what was posted in this run."""
+    """The time from produced to posted of each transfer that was posted in this run."""
     first = min(produced_at.values())
     async with passing_failures():
         rows = await pool.fetch(*_POSTED(since=first))

@@ -1,4 +1,4 @@
-"""Example rate cards of six countries: what the demo publishes, and a pattern to write a real card after."""
+"""Example rate cards of six countries: the demo publishes them, and real cards can be written after them."""
 
 from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""A stream of plausible transactions, the same each time: with duplicates, late ones and bad ones in it. Pure."""
+"""A stream of plausible transactions, the same each time, with duplicates, late ones and bad ones. Pure."""
 
 import json
 import random
@@ -79,7 +79,7 @@ NAMED: Final = 3
 
 
 def stream(transactions: int) -> Iterator[Sent]:
-    """So many messages, and before them one of Bob, Jane and Eve each."""
+    """A stream of so many messages, after one each of Bob, Jane and Eve."""
     rng = random.Random(_SEED)
     yield from map(sent, (BOB, JANE, EVE))
     recent: list[dict[str, Any]] = []
@@ -138,7 +138,7 @@ def _bad(number: int, rng: random.Random, recent: list[dict[str, Any]]) -> Sent:
 
 
 def sent(transaction: dict[str, Any]) -> Sent:
-    """The message that a transaction is sent as."""
+    """The message for a transaction."""
     return Sent(
         transaction.get("member_id", "").encode(),
         json.dumps(transaction).encode(),

@@ -1,5 +1,5 @@
-"""The daily job that tells members of points that will expire. It reads accounts in batches along an index, and enters
-notices that are the same however often they are entered: a run that was cut off is simply run again.
+"""The daily job that tells members of points that will expire. It reads accounts in batches along an index. A notice is
+the same however often it is entered, so a run that was cut off is simply run again.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,7 +18,7 @@ from abacus.programs.expiry.lapsing import lapsing_points
 
 _BATCH: Final = 1000
 
-# What is held is kept until it is released.
+# Points that are held do not expire until they are released.
 NEXT: Final = Statement(f"""
 select member_id, program, country, {lapsing_points("expires_on")} as points, expires_on from account
 where country = :country and expires_on between :first and :last
@@ -30,7 +30,7 @@ limit {_BATCH}
 
 
 class ReminderRun(NamedTuple):
-    """How far a country is: accounts with points that will expire soon, and notices that are new."""
+    """The progress in a country: accounts with points that will expire soon, and new notices."""
 
     country: str
     today: date
@@ -39,7 +39,7 @@ class ReminderRun(NamedTuple):
 
 
 class ExpiringJob:
-    """Every method raises `Unavailable` while the database is away."""
+    """Runs the daily job. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, notices: Notices, clock: Clock, *, gathered_for: timedelta) -> None:
         self._pool = pool
@@ -50,7 +50,7 @@ class ExpiringJob:
     async def run(
         self, book: CardBook, country: str | None, *, on_progress: Callable[[ReminderRun], None] = lambda _: None
     ) -> list[ReminderRun]:
-        """In that country, or in every one that has a card in force. Raises `Refused` for one that has none."""
+        """Run in one country, or in every country with a card in force. Raises `Refused` for a country without one."""
         done: list[ReminderRun] = []
         for each in _countries(book, country):
             try:

@@ -1,4 +1,4 @@
-"""Making messages of the notices that are due, and removing what was told long ago."""
+"""Making messages of the due notices, and removing old ones."""
 
 import asyncio
 from collections.abc import Collection
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 class Gatherer:
-    """One for each process; one of them gathers at a time."""
+    """Gathers notices, once in each process; only one process gathers at a time."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Gatherer:
                 await unless_stopped(asyncio.sleep(_IDLE_S), stop)
 
     async def _step(self) -> int:
-        """How many notices became messages. Raises `Unavailable`."""
+        """Gather once; return how many notices became messages. Raises `Unavailable`."""
         gathered = await self._notices.gather(self._channels)
         for each in self._periodically:
             await each.if_due()

@@ -1,4 +1,4 @@
-"""How much is still to be sent over each channel, and removing what was told long ago."""
+"""The notifications that are still to be sent over each channel, and removing old ones."""
 
 from datetime import datetime
 from typing import Final
@@ -28,20 +28,22 @@ _PRUNE: Final = (
 
 
 class Notifications:
-    """Of all channels. Every method raises `Unavailable` while the database is away."""
+    """Looks at the notifications of all channels. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def waiting(self) -> dict[ChannelName, Backlog]:
-        """For each channel, whether anything waits for it or not."""
+        """The backlog of each channel, including the channels for which nothing waits."""
         async with passing_failures():
             rows = await self._pool.fetch(*_WAITING())
         waiting = {channel: Backlog(count, oldest) for channel, count, oldest in rows}
         return {channel: waiting.get(channel, Backlog(0, None)) for channel in ChannelName}
 
     async def prune(self, before: datetime) -> int:
-        """Remove what was told before then, in small steps; how much. What was parked stays until somebody decides."""
+        """Remove notifications that were sent before a time, in small steps; return how many. Parked ones stay for a
+        person.
+        """
         removed = 0
         async with passing_failures():
             for statement in _PRUNE:

@@ -1,5 +1,5 @@
-"""Hearing of what happened: events of the points and tiers topics become notices. Their offsets are committed after
-that, so nothing is left out; the event's id makes one notice of what is read twice.
+"""Reading the points and tiers topics: events become notices. Offsets are committed afterwards, so no event is left
+out; the event's id makes one notice of an event that is read twice.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,9 @@ TOLD_WITHIN: Final = timedelta(days=3)
 
 
 class Listener:
-    """One for each topic. What cannot be read holds up nothing, and what is long past is not told any more."""
+    """The reader of one topic. It passes over events that it cannot read, and tells nobody of events that are long
+    past.
+    """
 
     def __init__(self, notices: Notices, clock: Clock, health: WorkerHealth, *, gathered_for: timedelta) -> None:
         self._notices = notices

@@ -1,7 +1,7 @@
-"""Notices in Postgres: entered once for each event, and gathered into messages.
+"""Notices in Postgres: each event is entered once, and its notices are gathered into messages.
 
-A notice waits a few seconds for others of its member. Then all of them become one message, written in the transaction
-that marks them as told: from there on the message has its id, whatever happens to whoever sends it.
+A notice waits a few seconds for others of its member. Then all of them become one message, in the same transaction that
+marks them as told. The message keeps its id from there on, also when the worker that sends it dies.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,12 +21,12 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MEMBERS: Final = 1000
-_AT_ONCE: Final = 20_000  # notices, however many a member has after an outage
+_AT_ONCE: Final = 20_000  # notices in one transaction; a member may have many after an outage
 _LATER: Final = timedelta(minutes=5)
 
 
 class _NewNotice(NamedTuple):
-    """A row of `notice`, as it is entered. `part` is its news as JSON."""
+    """A row to insert into `notice`. `part` is its news as JSON."""
 
     member_id: str
     event_id: str
@@ -36,14 +36,14 @@ class _NewNotice(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """Which row of `notice`."""
+    """The key of a row of `notice`."""
 
     member_id: str
     event_id: str
 
 
 class _DueNotice(NamedTuple):
-    """A row of `notice`, with what its member prefers."""
+    """A row of `notice`, with its member's preferences."""
 
     member_id: str
     event_id: str
@@ -55,7 +55,7 @@ class _DueNotice(NamedTuple):
 
 
 class _NewNotification(NamedTuple):
-    """A row of `notification`, as it is made."""
+    """A row to insert into `notification`."""
 
     member_id: str
     message_id: str
@@ -74,7 +74,7 @@ on conflict do nothing
 # One worker gathers at a time: two would tear a member's notices into two messages.
 _ALONE: Final = Statement("select pg_try_advisory_xact_lock(hashtext('abacus notices'))")
 
-# Of each member whose first notice is due, all notices, also those that came a moment ago.
+# All notices of each member whose first notice is due, also notices that came a moment ago.
 _DUE: Final = Statement(f"""
 with due as materialized (
     select distinct member_id from (
@@ -110,21 +110,21 @@ log = structlog.get_logger(__name__)
 
 
 class Gathered(NamedTuple):
-    """How many notices became how many notifications, over all channels."""
+    """The number of notices that were gathered, and of notifications made of them, over all channels."""
 
     notices: int
     notifications: int
 
 
 class Notices:
-    """Every method raises `Unavailable` while the database is away."""
+    """Enters and gathers notices. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
 
     async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> int:
-        """How many of them are new. What was entered before stays as it is."""
+        """Enter notices; return how many of them are new. A notice that was entered before stays as it is."""
         if not notices:
             return 0
         rows = [
@@ -136,7 +136,7 @@ class Notices:
             return int((await self._pool.execute(*statement)).rpartition(" ")[2])
 
     async def gather(self, channels: Collection[ChannelName]) -> Gathered:
-        """Make messages of what is due, for those of the channels that the member wants."""
+        """Make messages of the due notices, for those of the channels that the member wants."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if not await connection.fetchval(*_ALONE()):
@@ -175,7 +175,7 @@ def _keys(notices: Sequence[_DueNotice]) -> list[_Key]:
 def _notifications(
     message: Message, preferences: _DueNotice, channels: Collection[ChannelName]
 ) -> list[_NewNotification]:
-    """One for each of the channels that the member wants."""
+    """Make one notification for each channel that the member wants."""
     wanted = preferences.channels
     locale = preferences.locale or DEFAULT_LOCALE
     parts = NEWS_LIST_JSON.dump_json(list(message.news))
@@ -187,7 +187,7 @@ def _notifications(
 
 
 def _notice(due: _DueNotice) -> Notice | None:
-    """Nothing for one that this version cannot read: while versions change, it must not hold up the others."""
+    """Read a notice; None if this version cannot. While versions change, it must not hold up the others."""
     try:
         news = NEWS_JSON.validate_json(due.part)
     except ValidationError:

@@ -1,7 +1,7 @@
-"""Notifications of one channel in Postgres: taken by one worker at a time and at the channel's pace.
+"""Notifications of one channel in Postgres: each is taken by one worker at a time and at the channel's pace.
 
-Turns are given out from one row for each channel, so the pace holds for all workers together. A worker that dies with
-turns in its hand leaves them unused: the channel is slower for a second, never quicker.
+All workers take turns from one row for each channel, so the pace holds for them together. A worker that dies leaves its
+turns unused: the channel is slower for a second, never faster.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
 class _Settlement(NamedTuple):
-    """What is written down of one attempt. `attempts` says whose claim it was."""
+    """The result of one attempt, as it is written to its row. `attempts` identifies the claim."""
 
     member_id: str
     message_id: str
@@ -37,7 +37,7 @@ _MOVE_PACE: Final = Statement(
     "update notification_pace set free_at = :free_at where channel = :channel and free_at <> :free_at"
 )
 
-# Being due again later is the lease; the number of attempts says whose it is.
+# The later due time is the lease; the number of attempts identifies the claim.
 _TAKE: Final = Statement(f"""
 with due as materialized (
     select member_id, message_id, due_at from notification
@@ -51,8 +51,8 @@ with due as materialized (
 select {columns(Notification)} from taken order by due_at
 """)
 
-# A failure counts unless another worker has taken the notification by now. Each condition names the settled rows, also
-# where it need not: of a table that was not analysed the planner would expect one row, and compare all with all.
+# A failure counts unless another worker has taken the notification by now. Each condition names the settled rows, even
+# where it is redundant: for a table that was not analysed the planner expects one row, and would compare all with all.
 _SETTLE: Final = Statement(f"""
 update notification n set
     sent_at = case when u.outcome = 'delivered' then :now::timestamptz end,
@@ -67,7 +67,7 @@ where n.member_id = u.member_id and n.message_id = u.message_id and n.channel = 
 
 
 class Outbox:
-    """Of one channel. Every method raises `Unavailable` while the database is away."""
+    """The notifications of one channel. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, clock: Clock, channel: ChannelName, pace: Pace, *, lease: timedelta = LEASE) -> None:
         self._pool = pool
@@ -77,7 +77,7 @@ class Outbox:
         self._lease = lease
 
     async def take(self, room: Room) -> Sequence[Turn]:
-        """What is due, each with the moment at which it may start."""
+        """Take due notifications, each with the moment at which it may start."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             free_at = await self._free_at(connection, now)
@@ -92,8 +92,8 @@ class Outbox:
         return [Turn(Notification(*row), given.first_at + number * given.step) for number, row in enumerate(rows)]
 
     async def settle(self, settled: Sequence[Settled[Turn]]) -> None:
-        """Write down what became of attempts. What a receiver will never accept is parked, as what failed for too long
-        is.
+        """Write the results of attempts. A message that the receiver will never accept is parked, and so is one that
+        has failed for too long.
         """
         settlements = [
             _Settlement(
@@ -112,7 +112,7 @@ class Outbox:
             await self._pool.execute(*statement)
 
     async def _free_at(self, connection: Connection, now: datetime) -> datetime:
-        """When the channel is free for the next turn; its row is locked from here on."""
+        """Lock the channel's row and return when the channel is free for the next turn."""
         free_at: datetime | None = await connection.fetchval(*_PACE(channel=self._channel))
         if free_at is None:
             await connection.execute(*_BEGIN_PACE(channel=self._channel, now=now))

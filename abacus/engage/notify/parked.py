@@ -1,4 +1,4 @@
-"""Notifications that were parked, and sending them again when a person says so."""
+"""Parked notifications: listing them, and sending them again when a person says so."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from abacus.platform.sql import Statement, columns
 
 
 class ParkedMessage(NamedTuple):
-    """A notification that did not reach its channel, and why."""
+    """A notification that did not reach its channel, and the reason."""
 
     member_id: str
     message_id: str
@@ -40,22 +40,22 @@ returning message_id
 
 
 class ParkedMessages:
-    """Every method raises `Unavailable` while the database is away."""
+    """Lists and resends parked notifications. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
 
     async def list(self, channel: ChannelName | None, limit: int) -> Sequence[ParkedMessage]:
-        """The oldest first."""
+        """The parked messages, the oldest first."""
         async with passing_failures():
             rows = await self._pool.fetch(*_LIST(channel=channel, most=limit))
         return [ParkedMessage(*row) for row in rows]
 
     async def resend(self, ids: Sequence[str], channel: ChannelName | None) -> int:
-        """These, or all where no id is given, are due now and have all their time again. How many.
+        """Make these messages due now with all their time again, or all messages if no id is given; return how many.
 
-        Raises `Refused` when one of the ids is not parked; nothing is done then.
+        Raises `Refused` when one of the ids is not parked; no message is changed then.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             rows = await connection.fetch(*_RESEND(channel=channel, message_ids=list(ids), now=self._clock.now()))

@@ -1,4 +1,4 @@
-"""How members want to be told: in which language, over which channels."""
+"""Members' preferences: the language, and the channels over which they are told."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -11,7 +11,9 @@ from abacus.platform.sql import Statement, columns, parameters
 
 
 class Preferences(NamedTuple):
-    """None means the default: English, and every channel that there is. No channel at all is a wish, too."""
+    """None means the default: English, and every channel. An empty list of channels means that the member is told
+    nothing.
+    """
 
     member_id: str
     locale: str | None
@@ -30,14 +32,14 @@ on conflict (member_id) do update set locale = excluded.locale, channels = exclu
 
 
 class PreferenceStore:
-    """Every method raises `Unavailable` while the database is away."""
+    """Reads and writes preferences. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
 
     async def get(self, member_id: str) -> Preferences:
-        """The defaults for a member who never said anything."""
+        """The preferences of a member; the defaults for a member who has set none."""
         async with passing_failures():
             row = await self._pool.fetchrow(*_GET(member_id=member_id))
         if row is None:
@@ -48,7 +50,7 @@ class PreferenceStore:
     async def set(
         self, member_id: str, *, locale: str | None, channels: Collection[ChannelName] | None, by: str
     ) -> Preferences:
-        """They hold for messages that are made from now on."""
+        """Set the preferences for messages that are made from now on."""
         preferences = Preferences(member_id, locale, _in_order(channels), set_by=by, set_at=self._clock.now())
         async with passing_failures():
             await self._pool.execute(*_SET(**preferences._asdict()))

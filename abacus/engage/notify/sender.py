@@ -1,5 +1,5 @@
-"""Sending what is due over one channel, at its pace. Channels know nothing of each other, so one that is down holds up
-no other; and each notification is tried again by itself, so one that fails holds up no other member.
+"""Sending due notifications over one channel, at its pace. Channels are independent, so a channel that is down holds up
+no other. Each notification is tried again by itself, so a failure holds up no other member.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from abacus.platform.metrics import NOTIFICATIONS
 
 CONCURRENCY: Final = Concurrency(at_once=100, batch=25)
 
-# Under what a notification is counted.
+# The labels under which a notification is counted.
 _COUNTED_AS: Final = {
     DeliveryOutcome.DELIVERED: "sent",
     DeliveryOutcome.RETRIED: "retried",
@@ -49,8 +49,8 @@ def notification_sender(
     rng: random.Random,
     backoff: Backoff = BACKOFF,
 ) -> Deliverer[Turn]:
-    """One for each channel and process; any number of processes share the work and the pace. The outbox is that of the
-    channel.
+    """A sender for one channel and process. Any number of processes share the work and the pace, through the channel's
+    outbox.
     """
 
     async def attempt(turn: Turn) -> Answer:
@@ -75,7 +75,7 @@ def notification_sender(
 
 
 def _in_words(notification: Notification, templates: Templates) -> Outgoing:
-    """Raises `Unrenderable`, and `ValidationError` for news of a newer version."""
+    """The message in words. Raises `Unrenderable`, and `ValidationError` for news of a newer version."""
     member_id, message_id, locale = notification.member_id, notification.message_id, notification.locale
     news = NEWS_LIST_JSON.validate_json(notification.parts)
     words = words_of(templates, news, locale)

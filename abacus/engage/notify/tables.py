@@ -1,4 +1,4 @@
-"""What members are told: the notices that events became, the messages made of them, and how members want them."""
+"""The tables of notifications: notices made of events, messages made of notices, and members' preferences."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSON
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
 
-# One for each event. It stays after it was told, so that an event that is read again is not told again.
+# One row for each event. It stays after it was told, so that an event that is read again is not told again.
 NOTICE: Final = Table(
     "notice",
     METADATA,
@@ -17,13 +17,13 @@ NOTICE: Final = Table(
     Column("seq", BigInteger, nullable=False),
     Column("part", JSON, nullable=False),
     Column("due_at", DateTime(timezone=True), nullable=False),  # until then it waits for others to be told with
-    Column("told_at", DateTime(timezone=True)),  # a message was made of it, or the member wants none
+    Column("told_at", DateTime(timezone=True)),  # set when a message was made of it, or the member wants none
     Index(None, "due_at", postgresql_where=text("told_at is null")),
     Index(None, "member_id", postgresql_where=text("told_at is null")),
     Index(None, "told_at"),
 )
 
-# One for each message and channel.
+# One row for each message and channel.
 NOTIFICATION: Final = Table(
     "notification",
     METADATA,
@@ -33,7 +33,9 @@ NOTIFICATION: Final = Table(
     Column("locale", Text, nullable=False),
     Column("parts", JSON, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
-    Column("due_at", DateTime(timezone=True), nullable=False),  # while a worker sends it: when another one may
+    Column(
+        "due_at", DateTime(timezone=True), nullable=False
+    ),  # while a worker sends it: when another worker may take it
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("failing_since", DateTime(timezone=True)),
     Column("last_error", Text),

@@ -1,7 +1,7 @@
 """Templates: one file for each kind and locale, `EVENT.LOCALE.txt`. Its first line is the title, the rest the text.
 
 The files of the package are the default; an operator's folder replaces them by name and adds locales. Every template is
-checked when it is loaded, so that none fails only when a member is to be told something.
+checked when it is loaded, so that a bad template fails at the start and not when a member is to be told something.
 """
 
 import re
@@ -28,7 +28,7 @@ _LONGEST_TITLE: Final = 100
 
 
 class Unrenderable(AbacusError):
-    """The template fails with what it is given. It was checked when it was loaded, so this is a rare value."""
+    """The template fails on the given news. It was checked when it was loaded, so the news holds a rare value."""
 
 
 class Templates:
@@ -38,7 +38,7 @@ class Templates:
         self._templates = templates
 
     def render(self, news: News, locale: str) -> Words:
-        """In the words of the locale, of its language, or of English. Raises `Unrenderable`."""
+        """Render news in the locale, in its language, or in English. Raises `Unrenderable`."""
         nearest = self._nearest(news.kind, locale)
         return _rendered(self._templates[news.kind, nearest], news, nearest)
 
@@ -51,7 +51,7 @@ class Templates:
 
 
 def load_templates(folder: Path | None) -> Templates:
-    """The shipped ones, and over them those of the folder. Raises `Refused`, naming the template that is bad."""
+    """Load the shipped templates, and over them those of the folder. Raises `Refused`, naming the bad template."""
     paths = {path.name: path for path in _templates_in(SHIPPED)}
     if folder is not None:
         try:
@@ -63,7 +63,7 @@ def load_templates(folder: Path | None) -> Templates:
 
 
 def words_of(templates: Templates, news: Sequence[News], locale: str) -> Words:
-    """The title of what matters most, and the texts of all. Raises `Unrenderable`."""
+    """The title of the most important news, and the texts of all. Raises `Unrenderable`."""
     rendered = [templates.render(each, locale) for each in news]
     return Words(rendered[0].title, "\n".join(each.text for each in rendered))
 
@@ -73,7 +73,7 @@ def _templates_in(folder: Path) -> list[Path]:
 
 
 def _environment() -> ImmutableSandboxedEnvironment:
-    # Plain text: what a member sees is not HTML, and a channel that makes HTML of it has to escape it anyway.
+    # Plain text: a message is not HTML, and a channel that makes HTML of it has to escape it anyway.
     return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, trim_blocks=True)
 
 

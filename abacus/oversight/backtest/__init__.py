@@ -1,1 +1,1 @@
-"""What a draft rate card would have awarded."""
+"""The points that a draft rate card would have awarded."""

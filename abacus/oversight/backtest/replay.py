@@ -1,6 +1,6 @@
-"""The awards of a time, priced again by a draft card, in Postgres: the same formula as `formula`, in exact numerics.
+"""The awards of a time, priced again by a draft card in Postgres: the same formula as `formula`, in exact numerics.
 
-Each award is taken with the facts that its explanation recorded, the tier among them. docs/adr/0019 says why it is not
+Each award is priced by the facts that its explanation recorded, the tier among them. docs/adr/0019 says why this is not
 the Python formula; a property test holds the two together.
 """
 
@@ -71,7 +71,8 @@ def _statement(card: RateCard) -> Statement:
 
 
 async def backtest(connection: Connection, card: RateCard, since: datetime, until: datetime) -> Backtest:
-    """Of the awards of the card's scope that occurred from `since` on and before `until`, as if in force then.
+    """Price the awards of the card's scope that occurred from `since` on and before `until`, as if the card was in
+    force then.
 
     Raises `Refused` for an explanation that nobody can read.
     """

@@ -1,1 +1,1 @@
-"""Members as persons: what is kept of them, and how it is taken out."""
+"""Members as persons: where their data lies, and how it is erased."""

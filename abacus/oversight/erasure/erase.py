@@ -1,4 +1,4 @@
-"""Erasing a member: in one transaction, by the owner of the tables, proved before and after."""
+"""Erasing a member: in one transaction, by the owner of the tables, verified before and after."""
 
 import json
 import secrets
@@ -21,16 +21,16 @@ _MAY_ERASE: Final = """
 select current_user, pg_has_role(current_user, relowner, 'usage') from pg_class where oid = 'transfer'::regclass
 """
 
-# The triggers let names be changed while the transaction says whose; the setting ends with the transaction.
+# The triggers let the names of one member be changed, whom this setting names; it ends with the transaction.
 _ALLOW_RENAMING: Final = Statement("select set_config('abacus.erasing', :member_id, true)")
 
-# Called with the accounts as they were, before they are renamed: who keeps hashes of them elsewhere keeps these.
+# Called with the accounts before they are renamed, for a caller that keeps hashes of them elsewhere.
 KeepHeads = Callable[[Connection, Renaming, Sequence[Head]], Awaitable[None]]
 
 
 class Erasure(NamedTuple):
-    """What was erased, without the name. `accounts` says of each how many transfers it has, what they come to, and the
-    head of its chain before and after; `rows` how many rows were touched, by table.
+    """The record of an erasure, without the name. `accounts` has for each account its number of transfers, its
+    balance, and the head of its chain before and after; `rows` has the number of rows touched, by table.
     """
 
     pseudonym: str
@@ -50,7 +50,9 @@ select {columns(Erasure)} from erasure order by erased_at desc, pseudonym limit 
 
 
 class Eraser:
-    """Needs a pool of the login that owns the tables. Every method raises `Unavailable` while the database is away."""
+    """Erases members. Needs a pool of the login that owns the tables. Every method raises `Unavailable` while the
+    database is away.
+    """
 
     def __init__(
         self, pool: Pool, clock: Clock, recompute: Recompute, *, before_renaming: Sequence[KeepHeads] = ()
@@ -61,7 +63,7 @@ class Eraser:
         self._before_renaming = before_renaming
 
     async def look(self, member_id: str) -> Erasure:
-        """What erasing would come to: it is done, and taken back."""
+        """The erasure that would be made: it is made, and rolled back."""
         async with passing_failures(), self._pool.acquire() as connection:
             transaction = connection.transaction()
             await transaction.start()
@@ -71,10 +73,10 @@ class Eraser:
                 await transaction.rollback()
 
     async def erase(self, member_id: str, *, by: str, reason: str) -> Erasure:
-        """Take the member out of everything. What the ledger holds stays, under a pseudonym that nobody can tell.
+        """Erase the member from every table. The ledger keeps its transfers, under a random pseudonym.
 
-        Raises `Refused` for a member of whom nothing is kept, for accounts that do not hold together, and for a login
-        that may not.
+        Raises `Refused` for a member without any rows, for accounts that do not verify, and for a login without the
+        right.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             erasure = await self._erase(connection, member_id, by, reason)
@@ -89,7 +91,7 @@ class Eraser:
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:
             rows += await treat(connection, renaming)
-        # The ledger comes last: while its accounts are locked, whoever posts to them waits.
+        # The ledger comes last: posting to its accounts waits while they are locked.
         heads = await lock_heads(connection, member_id)
         for treat in AFTER_ACCOUNTS:
             rows += await treat(connection, renaming)
@@ -133,7 +135,7 @@ def _json(value: object) -> bytes:
 
 
 async def erasures(pool: Pool, limit: int) -> list[Erasure]:
-    """The newest first. Raises `Unavailable`."""
+    """The erasures, the newest first. Raises `Unavailable`."""
     async with passing_failures():
         rows = await pool.fetch(*_NEWEST(limit=limit))
     return [

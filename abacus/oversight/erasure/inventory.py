@@ -21,11 +21,11 @@ from abacus.oversight.erasure.treatments import (
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# Told or to be told, and wishes: nothing of it is needed any more.
+# Messages and preferences: none of them is needed any more.
 DELETED: Final = ("notice", "notification", "notification_preference")
 
-# Kept under the pseudonym, with what is to change beside the name. A change of tier that is not published yet will not
-# be: it is news of nobody.
+# Kept under the pseudonym, with the columns that change beside the name. A change of tier that is not published yet
+# never will be: it is news of nobody.
 RENAMED: Final = {
     "account_tier": "",
     "membership": f", reason = '{ERASED}'",
@@ -37,7 +37,7 @@ RENAMED: Final = {
     "tier_tally": "",
 }
 
-# Nobody stands in these. The ledger's own tables are `ledger.py`'s.
+# These name nobody. `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
     {
         "assumption",
@@ -74,8 +74,8 @@ async def _renamed(connection: Connection, renaming: Renaming) -> Rows:
     return Rows({table: await touch(connection, each(**names)) for table, each in _RENAME.items()})
 
 
-# In two groups, because others who take several of these locks take them in this order: the expirer has its batch
-# before the accounts, and whoever posts has the accounts before what a partner gave their members today.
+# In two groups, in the order in which others take several of these locks: the expirer locks its batch before the
+# accounts, and posting locks the accounts before a partner's daily sums of their members.
 BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
     _deleted,
     _renamed,

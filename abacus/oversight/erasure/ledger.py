@@ -21,7 +21,7 @@ _PAGE: Final = 1000
 
 
 class Head(NamedTuple):
-    """An account as it stands: how many transfers it has, what they come to, and the hash of the last."""
+    """An account as it stands: its number of transfers, its balance, and the hash of the last."""
 
     program: str
     transfers: int
@@ -85,13 +85,13 @@ _RENAME_DRAWS: Final = Statement("update draw set member_id = :pseudonym where m
 
 
 async def lock_heads(connection: Connection, member_id: str) -> list[Head]:
-    """The member's accounts, ours until the transaction ends."""
+    """Lock the member's accounts until the transaction ends, and return them."""
     return [Head(*row) for row in await connection.fetch(*_LOCK(member_id=member_id))]
 
 
 async def settle_with_relay(connection: Connection, member_id: str) -> None:
-    """Bring each relay's place beyond the transactions in which the member has transfers, so that new names change
-    nothing of what is published. Raises `Unavailable` while one of them is not published yet.
+    """Move each relay's cursor beyond the transactions in which the member has transfers, so that new names do not
+    change the order of publishing. Raises `Unavailable` while one of these transfers is not published yet.
     """
     for position in [_Position(*row) for row in await connection.fetch(_POSITIONS)]:
         place = {name: value for name, value in position._asdict().items() if name != "topic"}
@@ -100,14 +100,16 @@ async def settle_with_relay(connection: Connection, member_id: str) -> None:
         row = await connection.fetchrow(*_AT_POSITION(erased=member_id, **place))
         if row["is_there"] and row["is_under_way"]:
             raise Unavailable("relay", "it is at a transaction in which the member has transfers; try again")
-        if row["is_there"]:  # all of this transaction is published: to stand before the next one is the same
+        if row["is_there"]:  # all of this transaction is published: the cursor may as well stand before the next one
             await connection.execute(*_PAST(topic=position.topic, xid=str(int(position.xid) + 1)))
 
 
 async def rename_accounts(
     connection: Connection, renaming: Renaming, heads: Sequence[Head]
 ) -> tuple[dict[str, int], list[Head]]:
-    """Rows touched, by table, and the accounts as they stand then. Raises `Refused` when rows are missing."""
+    """Rename the accounts; return the rows touched, by table, and the renamed accounts. Raises `Refused` if rows are
+    missing.
+    """
     after = [await _rename(connection, renaming, head) for head in heads]
     await connection.execute(*_RENAME_DRAWS(**renaming._asdict()))
     transfers = sum(head.transfers for head in heads)
@@ -154,7 +156,7 @@ async def _expect(count: int, updated: str) -> None:
 
 
 def _claimed_as(transfer: Transfer) -> str:
-    """The key as the register has it: an expiry's is unique within its account."""
+    """The key as the register of claims has it: an expiry's key is unique within its account."""
     if transfer.kind == Kind.EXPIRE:
         return expiry_claim(transfer.key.partition(":")[2], transfer.member_id, transfer.program)
     return transfer.key

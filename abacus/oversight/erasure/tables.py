@@ -1,4 +1,4 @@
-"""The record of erasures. It names nobody: what was erased has a pseudonym."""
+"""The record of erasures. It names nobody: an erased member has a pseudonym."""
 
 from typing import Final
 

@@ -21,7 +21,7 @@ _SCAN_TIMEOUT_S: Final = 3600.0  # some of these tables have no index by member;
 
 
 class Quarantined(NamedTuple):
-    """A row of the quarantine, with what an erasure needs of it."""
+    """A row of the quarantine, with the columns that an erasure needs."""
 
     id: str
     stage: str
@@ -90,14 +90,16 @@ async def partner_awards(connection: Connection, renaming: Renaming) -> Rows:
 
 
 async def webhook_deliveries(connection: Connection, renaming: Renaming) -> Rows:
-    """What was delivered leaves its id behind, so that an event that is read again is not told again."""
+    """Delete deliveries. A sent delivery leaves its id behind, so that an event that is read again is not told
+    again.
+    """
     emptied = await touch(connection, _EMPTY_DELIVERED(member_id=renaming.member_id))
     deleted = await touch(connection, _DELETE_UNDELIVERED(member_id=renaming.member_id))
     return Rows(webhook_delivery=emptied + deleted)
 
 
 async def quarantine(connection: Connection, renaming: Renaming) -> Rows:
-    """What is about the member goes; an envelope stays with what is about others, under the id that this has."""
+    """Delete items about the member. An envelope keeps the parts about others, under the id that these have."""
     name = renaming.member_id
     rows = await connection.fetch(*_QUARANTINED(bytes=name.encode(), text=name), timeout=_SCAN_TIMEOUT_S)
     return Rows(quarantine=sum([await _treat(connection, renaming, Quarantined(*row)) for row in rows]))
@@ -118,7 +120,7 @@ async def _treat(connection: Connection, renaming: Renaming, item: Quarantined) 
 
 
 async def expiry(connection: Connection, renaming: Renaming) -> Rows:
-    """Envelopes that are kept until they are done, and how far a month's end has looked."""
+    """Rename the member in envelopes that are kept until they are done, and in the places that sweeps have reached."""
     if await connection.fetchval(*_MONTH_END_IS_AT(member_id=renaming.member_id)):
         raise Refused("a month's end is under way and has come to this member; let `abacus expiry run` end first")
     as_written = orjson.dumps(renaming.member_id)[1:-1].decode()

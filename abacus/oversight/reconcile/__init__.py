@@ -1,1 +1,1 @@
-"""Accounting for every source message: what became of it, whether the sums come out, and what does not."""
+"""Accounting for every source message: its verdict, whether the sums come out, and the findings if they do not."""

@@ -1,4 +1,4 @@
-"""The points topic as against the ledger: each transfer of the window is told there, and nothing else is."""
+"""The points topic compared with the ledger: each transfer of the window has its event, and no other event is there."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ create temporary table reconcile_event (
 """
 _DROP: Final = "drop table if exists reconcile_event"
 
-# What was told of a member who was erased since is what the ledger holds under the pseudonym.
+# An event about a member who was erased since agrees with the ledger's transfer under the pseudonym.
 _ERASED: Final = """
 update reconcile_event e set member_id = c.member_id from claim c
 where c.key = e.key and c.program = e.program and c.seq = e.seq and c.member_id <> e.member_id

@@ -1,7 +1,7 @@
-"""The messages of a window, kept in a table of the session: Postgres sorts and counts what memory would not hold.
+"""The messages of a window, kept in a table of the session: Postgres sorts and counts more than memory would hold.
 
 Each batch is written in a transaction of its own. A transaction that writes holds up the relay for as long as it is
-open, and one that only reads does not; so whatever takes long here only reads.
+open, and one that only reads does not; so every long statement here only reads.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -63,8 +63,8 @@ where {_NO_TRACE} or doubled order by partition, "offset"
 
 
 class AsOf(NamedTuple):
-    """What a verdict depends on beside the message: how far each partition is read, which keys are doubled, and before
-    which time a message has settled or is overdue.
+    """The state that a verdict depends on beside the message: how far each partition is read, which keys are
+    doubled, and before which time a message has settled or is overdue.
     """
 
     committed: Mapping[int, int]
@@ -74,7 +74,7 @@ class AsOf(NamedTuple):
 
     @property
     def of_asks(self) -> dict[str, object]:
-        """The parameters of statements about what partners asked for: no partition is read for that."""
+        """The parameters of statements about partners' requests, for which no partition is read."""
         return {
             "doubled": list(self.doubled),
             "settled_before": self.settled_before,
@@ -97,7 +97,7 @@ class Where(NamedTuple):
 
 
 class MessageTable:
-    """One window's. It goes with the session, at the latest."""
+    """The table of one window. It is dropped with the session, at the latest."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -111,7 +111,7 @@ class MessageTable:
         await self._connection.execute(_DROP)
 
     async def enter(self, entries: Sequence[Entry]) -> None:
-        """With what the ledger and the quarantine know of them now."""
+        """Enter messages, with the traces that the ledger and the quarantine have of them now."""
         for start in range(0, len(entries), _BATCH):
             batch = entries[start : start + _BATCH]
             traces = await traces_of(self._connection, batch)
@@ -123,13 +123,13 @@ class MessageTable:
             self._entered += len(rows)
 
     async def enter_elsewhere(self, keys: Sequence[str]) -> None:
-        """Keys of messages that are not the window's, which may explain transfers that are."""
+        """Enter the keys of messages outside the window, which may explain transfers inside it."""
         await self._connection.copy_records_to_table(
             "reconcile_elsewhere", records=[(key,) for key in keys], columns=("key",)
         )
 
     async def look_again(self) -> None:
-        """At those without a trace: meanwhile there may be one."""
+        """Look again for traces of the messages without one: meanwhile there may be one."""
         last = 0
         while rows := await self._connection.fetch(*_NEXT_WITHOUT_TRACE(last=last)):
             last = rows[-1]["n"]
@@ -140,7 +140,7 @@ class MessageTable:
                 await self._connection.execute(*_TRACED(ns=[n for n, _ in traced], **values))
 
     async def settle(self) -> None:
-        """Let the planner know how much there is, before statements read all of it."""
+        """Analyse the table before statements read all of it, so that the planner knows its size."""
         await self._connection.execute("analyze reconcile_message, reconcile_elsewhere", timeout=LONG_S)
 
     async def groups(self, as_of: AsOf) -> list[Group]:
@@ -150,7 +150,7 @@ class MessageTable:
         ]
 
     async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[Where, Facts]]:
-        """Those without a trace, and those whose key is doubled. Within a transaction."""
+        """The messages without a trace, and those whose key is doubled. Within a transaction."""
         statement = _ONE_BY_ONE(**as_of.of_messages)
         async for row in self._connection.cursor(*statement, prefetch=_BATCH, timeout=LONG_S):
             yield row_of(Where, row), row_of(Facts, row)

@@ -1,4 +1,4 @@
-"""From what was gathered to the account: the groups are counted, and what is at fault is looked up by name."""
+"""The account of a window from the collected tables: groups are counted, and faults are named by key."""
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from abacus.oversight.reconcile.transfers import Transfers
 
 
 class Evidence(NamedTuple):
-    """Where to ask; the cursor is the relay's as it was before the points topic was read."""
+    """The tables to query; the cursor is the relay's before the points topic was read."""
 
     messages: MessageTable
     events: EventTable

@@ -1,4 +1,4 @@
-"""What the ledger and the quarantine know of messages: looked up by key, in batches."""
+"""The traces that messages have left in the ledger and the quarantine: looked up by key, in batches."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ select key, fingerprint, reason from quarantine where key = any({array("keys", "
 
 
 class Trace(NamedTuple):
-    """What there is of one message."""
+    """The trace of one message."""
 
     posted: str | None = None
     points: int | None = None
@@ -68,7 +68,7 @@ def _is_same(entry: Entry, posted: _Transfer) -> bool:
 
 
 def _held(entry: Entry, items: dict[str, str], awards: dict[tuple[str, str | None], str]) -> str | None:
-    """Its reason, if the message itself is held, or the award that it came to."""
+    """The reason, if the quarantine holds the message itself or the award that it came to."""
     reason = items.get(entry.item)
     if reason is None and entry.key is not None:
         reason = awards.get((entry.key, entry.fingerprint))

@@ -1,4 +1,4 @@
-"""The transfers of a window: what each goes back to, whether its claim is its own, and what partners asked for."""
+"""The transfers of a window: the origin of each, whether its claim is its own, and partners' requests."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -74,7 +74,7 @@ order by key
 
 
 class Transfers:
-    """Questions about one window. All but `posted` are asked within the transaction that the answers hold in."""
+    """Queries about one window. All but `posted` run within the transaction whose snapshot the account is of."""
 
     def __init__(self, connection: Connection, start: datetime, end: datetime) -> None:
         self._connection = connection

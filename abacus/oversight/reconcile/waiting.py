@@ -1,4 +1,4 @@
-"""How much the queues hold. Counting takes nothing out of them."""
+"""The number of messages on the queues. Counting takes nothing out of them."""
 
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.platform.sqs.dead_letters import dead_letters
@@ -7,7 +7,7 @@ from abacus.platform.sqs.queue import Client, SqsQueue
 
 
 class QueueCounts:
-    """Counts in the order that `Queues` asks for. Raises `Unavailable`."""
+    """Counts the queues in the order that `Queues` prescribes. Raises `Unavailable`."""
 
     def __init__(self, client: Client, prefix: str) -> None:
         self._client = client

@@ -1,8 +1,9 @@
-"""One window accounted for: both topics are read, the ledger and the quarantine asked, and the queues counted.
+"""One window accounted for: both topics are read, the ledger and the quarantine queried, and the queues counted.
 
-The order decides what can be concluded. First the messages are read, then how far the calculators are, then the queues
-are counted, and only then it is looked once more for what had no trace: what was read before the offsets were, and is
-on no queue, has left its trace by now. The relay's cursor, too, is read before the topic that it is held against.
+The conclusions depend on the order. First the messages are read, then the offsets of the calculators, then the queues
+are counted, and only then messages without a trace are looked up once more: a message that was read before the offsets
+and is on no queue has left its trace by now. The relay's cursor, too, is read before the topic that it is compared
+with.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -26,7 +27,7 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 
-CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between whoever stamps messages and whoever posts them
+CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between the clock that stamps messages and the clock that posts them
 SETTLES_IN: Final = timedelta(minutes=2)  # SQS may count a message that it took a minute ago as not there yet
 _GRACE: Final = timedelta(hours=1)
 _FIRST_STEP_BACK: Final = timedelta(hours=1)
@@ -38,7 +39,7 @@ MessagesRead = Callable[[str, int], None]  # so many more messages of that kind 
 
 
 class Counting(Protocol):
-    """Where the counts of the queues come from."""
+    """The source of the queues' counts."""
 
     async def count(self) -> Queues:
         """Raises `Unavailable`."""
@@ -47,7 +48,7 @@ class Counting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Where the topics are, and by which group the transactions are read."""
+    """The addresses of the topics, and the group that reads the transactions."""
 
     bootstrap: str
     transactions: str
@@ -82,8 +83,8 @@ class Reconciliation:
         self._progress = progress
 
     async def account(self, start: datetime, end: datetime) -> Account:
-        """Of everything between the two moments. Raises `Refused` when they are none, or there are no transactions to
-        read, and `Unavailable`.
+        """Account for everything between the two moments. Raises `Refused` if they are no window, or there are no
+        transactions to read, and `Unavailable`.
         """
         now = self._clock.now()
         if not start < end <= now:
@@ -105,7 +106,7 @@ class Reconciliation:
                     Read(each.partition, each.first, each.after, each.messages, each.forgotten) for each in ranges
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
-                # One moment for all that is asked of the ledger. It writes nothing, so the relay need not wait for it.
+                # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.
                 evidence = Evidence(messages, events, Transfers(connection, start, end), cursor)
                 async with connection.transaction(isolation="repeatable_read", readonly=True):
                     await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
@@ -134,8 +135,9 @@ class Reconciliation:
     async def _explain_transfers(
         self, connection: Connection, messages: MessageTable, start: datetime, end: datetime
     ) -> None:
-        """Look outside the window for the messages of its transfers, for as long as there are some without: what was
-        replayed from the quarantine, what was stamped by a clock ahead of ours, and then ever further back.
+        """Search outside the window for the messages of its transfers, as long as there are some without: messages
+        that were replayed from the quarantine, messages stamped by a clock ahead of ours, and then ever earlier
+        ones.
         """
         transfers = Transfers(connection, start, end)
         async for keys in self._elsewhere(connection, start, end):
@@ -149,7 +151,7 @@ class Reconciliation:
     async def _elsewhere(
         self, connection: Connection, start: datetime, end: datetime
     ) -> AsyncIterator[Sequence[str] | None]:
-        """Keys, and nothing where it is time to see whether they were enough."""
+        """Keys of messages outside the window; nothing when it is time to see whether they were enough."""
         yield None
         last = ""
         while rows := await connection.fetch(*_REPLAYED(last=last)):
@@ -172,7 +174,9 @@ class Reconciliation:
             self._progress("messages outside the window", len(batch))
 
     async def _read_events(self, events: EventTable, cursor: Position, start: datetime, end: datetime) -> None:
-        """Transfers are published soon after they are posted; only if some are not found there, all is read since."""
+        """Read the events until soon after the window. Only if some transfers have none there, read all events
+        since.
+        """
         soon = end + CLOCKS_DIFFER_BY
         await self._read_events_between(events, start - CLOCKS_DIFFER_BY, soon)
         if soon < self._clock.now() and (await events.published(cursor)).missing:

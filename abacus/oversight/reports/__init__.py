@@ -1,1 +1,1 @@
-"""What the books say of points, for those who answer for the money: movements, liability, ageing, cohorts, revenue."""
+"""The books of points, for finance: movements, liability, ageing, cohorts, revenue."""

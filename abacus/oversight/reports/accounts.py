@@ -1,4 +1,4 @@
-"""What the accounts held at a moment, read from the ledger."""
+"""The balances of the accounts at a moment, read from the ledger."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,6 +33,6 @@ order by program, country
 
 
 async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Standing]:
-    """Before these moments, one for each country."""
+    """The balances before these moments, one for each country."""
     rows = await connection.fetch(*_STANDING(countries=where.countries, until=until), timeout=LONG_S)
     return [Standing(*row) for row in rows]

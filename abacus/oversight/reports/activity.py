@@ -1,4 +1,4 @@
-"""The points that each month issued and used, as revenue is worked out from them."""
+"""The points that each month issued and used, from which revenue is computed."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ order by program, country, month
 
 
 async def activity(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Activity]:
-    """Before these moments, one for each country."""
+    """The points before these moments, one for each country."""
     statement = _ACTIVITY(countries=where.countries, zones=where.zone_names, until=until)
     rows = await connection.fetch(*statement, timeout=LONG_S)
     return [Activity(**{**row, "month": Month.parse(row["month"])}) for row in map(dict, rows)]

@@ -1,7 +1,7 @@
-"""What will lapse when, as the accounts stand.
+"""The points that will lapse, by date, as the accounts stand.
 
 An account that lives by activity lapses all at once, after its date. In a lifetime account each lot has a date of its
-own; what was spent, and what is held, comes off the oldest lots first.
+own; points that were spent or are held come off the oldest lots first.
 """
 
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ HELD: Final = "held"
 NEVER: Final = "never"
 OWED: Final = "owed"
 
-# A lot's share of what is left: as much of it as lies beyond what is gone.
+# A lot's share of the remaining points: the part of it that lies beyond the points that are gone.
 _AGEING: Final = f"""
 with named as (
     select member_id, program, lot_seq, sum(points) as points from draw group by member_id, program, lot_seq
@@ -47,7 +47,7 @@ order by program, country, lapses
 class Due(NamedTuple):
     """Points that lapse with a month's end (2026-12); or that are held, never lapse as things stand, or are owed.
 
-    Together these are the balances.
+    Together they are the balances.
     """
 
     program: str

@@ -11,7 +11,7 @@ from abacus.platform.sql import Statement, columns
 
 
 class _Row(NamedTuple):
-    """The table."""
+    """A row of the table."""
 
     program: str
     country: str
@@ -51,8 +51,8 @@ class AssumptionStore:
     async def set(
         self, program: str, country: str, effective_from: date, estimate: Estimate, *, by: str, why: str, now: datetime
     ) -> Assumption:
-        """Give it the next version. Raises `Refused` when the latest version says the same already, or when it is in
-        another currency: sums over months would mix the two.
+        """Add the next version. Raises `Refused` if the latest version says the same already, or is in another
+        currency: sums over months would mix the two.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(program=program, country=country))
@@ -75,7 +75,7 @@ class AssumptionStore:
 
 
 async def assumptions(connection: Connection) -> AssumptionBook:
-    """As they are in the connection's snapshot."""
+    """The assumptions in the connection's snapshot."""
     return AssumptionBook(await _all(connection))
 
 

@@ -1,8 +1,9 @@
-"""What became of the points of each month: spent, expired, taken back, or still there.
+"""The points of each month, by what became of them: spent, expired, taken back, or still there.
 
 Points leave oldest first. Lay an account's credits end to end, and beside them its debits: the piece of a debit that
-lies beside a credit took its points from there. What a debit took from one credit by name (`draw`) is left out of both
-lines and added as it stands. A debit beyond the last credit took what is not there, and the member owes it.
+lies beside a credit took its points from there. Points that a debit took from one credit by name (`draw`) are left out
+of both lines and added as they stand. A debit beyond the last credit took points that are not there: the member owes
+them.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +16,7 @@ from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 
-# What a debit or a credit is, by its kind.
+# The column of a debit or a credit, by its kind.
 _WENT: Final = (
     "case t.kind when 'spend' then 'spent' when 'expire' then 'expired' when 'reverse' then 'reversed'"
     " else 'adjusted' end"
@@ -24,7 +25,7 @@ _CAME: Final = "case t.kind when 'earn' then 'earned' when 'reverse' then 'retur
 
 
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
-    """Of all that was posted before these moments, one for each country."""
+    """The cohorts of all postings before these moments, one for each country."""
     statement = _statement(by)(countries=where.countries, zones=where.zone_names, until=until)
     rows = await connection.fetch(*statement, timeout=LONG_S)
     return arranged([Piece(*row) for row in rows], by)

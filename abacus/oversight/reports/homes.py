@@ -1,7 +1,7 @@
-"""By whose clock the books are kept: an account's country is its home, and its months are those of that country.
+"""The clock by which the books are kept: an account's country is its home, and its months are those of that country.
 
-All transfers of an account are counted at its home, also those for what the member did abroad. So the books of each
-country are whole accounts, and tie by themselves.
+All transfers of an account are counted at its home, also those for transactions abroad. So the books of each country
+are whole accounts, and tie by themselves.
 """
 
 from collections.abc import Sequence
@@ -30,15 +30,15 @@ class Homes(NamedTuple):
         return [zone.key for zone in self.zones]
 
     def begin(self, day: date) -> list[datetime]:
-        """The first moment of a day in each."""
+        """The first moment of a day in each country."""
         return [datetime.combine(day, time(), zone).astimezone(UTC) for zone in self.zones]
 
     def end(self, day: date) -> list[datetime]:
-        """The first moment after it."""
+        """The first moment after a day in each country."""
         return self.begin(day + _A_DAY)
 
     def whenever(self) -> list[datetime]:
-        """Later than anything that is posted: a clock may run ahead of ours."""
+        """A moment later than any posting: a clock may run ahead of ours."""
         return [_LATER] * len(self.countries)
 
 

@@ -1,4 +1,4 @@
-"""What moved in a month, read from the ledger."""
+"""The movements of a month, read from the ledger."""
 
 from collections.abc import Collection
 from typing import Final
@@ -21,7 +21,9 @@ _MOVES: Final = (
 
 
 async def rollforward(connection: Connection, where: Homes, month: Month, by: Collection[By]) -> Rollforward:
-    """The connection's transaction has to be one snapshot, or posting meanwhile would keep the two sides apart."""
+    """The books of a month. The connection's transaction has to be one snapshot, or postings meanwhile would keep
+    the two sides apart.
+    """
     since, until = where.begin(month.first_day), where.end(month.last_day)
     statement = _statement(by)(countries=where.countries, since=since, until=until)
     rows = await connection.fetch(*statement, timeout=LONG_S)

@@ -12,7 +12,7 @@ _DIGITS: Final = 38  # of a decimal, the most that the format has
 
 
 def write_parquet(sheet: Sheet, file: Path) -> None:
-    """Raises `Refused` where the file cannot be written."""
+    """Write the sheet. Raises `Refused` if the file cannot be written."""
     import pyarrow as pa  # noqa: PLC0415  # takes a third of a second, which every other command would wait for
     from pyarrow import parquet  # noqa: PLC0415  # as above
 

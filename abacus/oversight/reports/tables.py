@@ -1,4 +1,4 @@
-"""What finance assumes of points. A version is never changed: a new one takes over from its `effective_from` on."""
+"""Finance's assumptions on points. A version is never changed: a new one takes over from its `effective_from` on."""
 
 from typing import Final
 

@@ -23,7 +23,7 @@ from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, do
 from abacus.engage.notify.decide.news import SAMPLES, Kind
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Answer, Said
-from tests.engage.notify.test_notifier import Notepad, earned, enter_and_gather, settled
+from tests.engage.notify.telling import Notepad, earned, enter_and_gather, settled
 from tests.support.house import House, until
 from tests.support.receiver import receiving
 

@@ -1,1 +1,1 @@
-"""The ways to a member, behind one port."""
+"""The channels over which members are told, behind one port."""

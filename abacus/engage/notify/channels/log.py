@@ -1,4 +1,4 @@
-"""The log as a channel: for a laptop, and for looking at what members would be told."""
+"""The log as a channel: for a laptop, and for looking at members' messages."""
 
 import structlog
 
@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 
 class LogChannel:
-    """One line for each message, with its text: this channel alone logs what a member is told."""
+    """Logs one line for each message, with its text. No other channel logs the text of a message."""
 
     name = ChannelName.LOG
 

@@ -1,4 +1,4 @@
-"""The port behind which each channel stands."""
+"""The port that each channel implements."""
 
 from typing import Protocol
 
@@ -13,5 +13,5 @@ class Channel(Protocol):
     def name(self) -> ChannelName: ...
 
     async def send(self, outgoing: Outgoing) -> Answer:
-        """What came of it, within some seconds: this never fails."""
+        """Send the message and return the result within some seconds. It never raises."""
         ...

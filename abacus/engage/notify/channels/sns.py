@@ -1,4 +1,4 @@
-"""Amazon SNS as a channel: one topic, to which whatever reaches members' phones is subscribed."""
+"""Amazon SNS as a channel: one topic, to which the systems that reach members' phones subscribe."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,8 +19,8 @@ Client = Any  # aiobotocore builds its clients at run time; there is no class to
 
 @asynccontextmanager
 async def sns_client(endpoint_url: str | None, topic_arn: str) -> AsyncIterator[Client]:
-    """A client in the topic's region, with AWS' usual chain of credentials. An endpoint of one's own checks none, so
-    where the chain has none, placeholders stand in. Raises `Refused`.
+    """A client in the topic's region, with AWS' usual chain of credentials. An endpoint of one's own checks no
+    credentials, so placeholders are used when the chain has none. Raises `Refused`.
     """
     import aioboto3  # noqa: PLC0415  # a second of start-up that a process without this channel does not need
     from aiobotocore.config import AioConfig  # noqa: PLC0415  # as above
@@ -43,7 +43,7 @@ async def sns_client(endpoint_url: str | None, topic_arn: str) -> AsyncIterator[
 
 
 class SnsChannel:
-    """The JSON of the message, and attributes by which subscriptions can filter."""
+    """Publishes the message as JSON, with attributes by which subscriptions can filter."""
 
     name = ChannelName.SNS
 

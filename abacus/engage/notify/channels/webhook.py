@@ -8,7 +8,7 @@ from abacus.platform.delivery.types import Answer, Said
 
 
 class WebhookChannel:
-    """The message's id is the header `webhook-id`, by which a receiver knows what it has seen."""
+    """Posts a message with its id in the header `webhook-id`, so that a receiver can skip an id that it has seen."""
 
     name = ChannelName.WEBHOOK
 
@@ -23,5 +23,5 @@ class WebhookChannel:
         timestamp = int(self._clock.now().timestamp())
         headers = signed_headers([self._secret], outgoing.message_id, timestamp, body)
         reply = await self._poster.post(self._url, headers, body)
-        # A longer wait that the receiver wants is not granted: what waits comes within a quarter of an hour.
+        # A receiver may not ask for a longer wait: a waiting message is tried again within a quarter of an hour.
         return Answer(reply.said, "" if reply.said is Said.ACCEPTED else reply.detail)

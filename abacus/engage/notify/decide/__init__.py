@@ -1,1 +1,1 @@
-"""What members are told, when, and at what pace. Pure."""
+"""Decisions about notifications: their news, their words, their time and their pace. Pure."""

@@ -1,4 +1,6 @@
-"""When a member is told that points will expire: 30 and 7 days ahead, by the country's own calendar. Pure."""
+"""The moments at which a member is told of points that will expire: 30 and 7 days ahead, by the country's calendar.
+Pure.
+"""
 
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
@@ -32,13 +34,13 @@ def today_in(zone: ZoneInfo, now: datetime) -> date:
 
 
 def window(today: date) -> Window:
-    """From today on, which is the last good day of some."""
+    """The days from today on. Today is the last good day of some points."""
     return Window(today, today + timedelta(days=DAYS_AHEAD[0]))
 
 
 def expiring(expiry: Expiry, today: date, now: datetime) -> Notice:
-    """The notice of the stage that is reached, for points within the window. A run that was missed is made up for by
-    the next one, until the next stage begins; each stage is one notice, on whichever day it is made.
+    """The notice of the current stage, for points that expire within the window. The next run makes up for a run that
+    was missed, until the next stage begins; each stage makes one notice, on whichever day the job runs.
     """
     days = (expiry.expires_on - today).days
     stage = min(each for each in DAYS_AHEAD if days <= each)

@@ -1,4 +1,4 @@
-"""A message: what a member is told over one channel, and the document that carries it. Pure."""
+"""A message: the news of one member for one channel, and the document that carries it. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from abacus.engage.notify.decide.notice import Notice
 
 
 class ChannelName(StrEnum):
-    """The list is closed: preferences and settings name them, and metrics count by them."""
+    """The names of all channels. The list is closed: preferences and settings name them, and metrics count by them."""
 
     LOG = "log"
     SNS = "sns"
@@ -21,7 +21,7 @@ class ChannelName(StrEnum):
 
 
 class Message(NamedTuple):
-    """What one member is told at one time. The id is the same on every channel and at every try."""
+    """The news that one member is told at one time. The id is the same on every channel and at every try."""
 
     member_id: str
     message_id: str
@@ -47,8 +47,9 @@ class Outgoing(NamedTuple):
 
 
 class MemberNotification(BaseModel):
-    """What a webhook and Amazon SNS carry. `id` is the same each time that a message is sent; receivers skip what they
-    have seen. `title` and `text` are for the member, `about` is the same in figures. Fields may be added.
+    """The document that a webhook and Amazon SNS carry. `id` is the same each time that a message is sent; a receiver
+    skips an id that it has seen. `title` and `text` are for the member, `about` is the same in figures. Fields may be
+    added.
     """
 
     model_config = ConfigDict(title="member.notification")
@@ -64,7 +65,7 @@ class MemberNotification(BaseModel):
 
 
 def message_of(notices: Iterable[Notice]) -> Message:
-    """All that there is to tell one member, as one message."""
+    """One message with all the news of one member."""
     ordered = sorted(notices, key=lambda notice: (notice.happened_at, notice.seq, notice.event_id))
     member_id = ordered[0].member_id
     message_id = f"ntf_{fingerprint((member_id, *(notice.event_id for notice in ordered)))}"
@@ -72,7 +73,7 @@ def message_of(notices: Iterable[Notice]) -> Message:
 
 
 def document(outgoing: Outgoing) -> bytes:
-    """The JSON of the message."""
+    """The message as JSON."""
     return (
         MemberNotification(
             id=outgoing.message_id,
@@ -89,7 +90,7 @@ def document(outgoing: Outgoing) -> bytes:
 
 
 def preview(channel: ChannelName, outgoing: Outgoing) -> str:
-    """What the channel would carry."""
+    """The message as the channel would carry it."""
     if channel is ChannelName.LOG:
         return f"{outgoing.words.title}\n{outgoing.words.text}"
     return document(outgoing).decode()

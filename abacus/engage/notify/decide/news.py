@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 
 class Kind(StrEnum):
-    """The list is closed: templates are named by it, and metrics count by it."""
+    """The kinds of news. The list is closed: templates are named by it, and metrics count by it."""
 
     EARNED = "earned"
     EXPIRED = "expired"
@@ -21,12 +21,12 @@ class Kind(StrEnum):
 
 
 class _About(BaseModel):
-    """Of which account."""
+    """The account that the news is about."""
 
     model_config = ConfigDict(frozen=True)
 
     program: str
-    country: str | None  # none where a tier was set before the member earned anything
+    country: str | None  # None if a tier was set before the member earned anything
 
 
 class Earned(_About):
@@ -73,12 +73,13 @@ TaggedNews = Annotated[News, Field(discriminator="kind")]
 NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
 NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 
-# What matters most comes first in a message, and gives it its title.
+# The most important kind comes first in a message, and gives it its title.
 _ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
 
 _DAY: Final = date(2026, 7, 31)
 
-# Each template is rendered with all of its kind before it is used: one and many, with and without what may be missing.
+# Each template is rendered with all samples of its kind before it is used: one and many, with and without each optional
+# field.
 SAMPLES: Final[dict[Kind, Sequence[News]]] = {
     Kind.EARNED: (
         Earned(program="GRP", country="SG", points=1250, count=3, balance=4500, expires_on=_DAY),
@@ -108,12 +109,12 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
 
 
 def fields_of(kind: Kind) -> frozenset[str]:
-    """What a template of this kind may use."""
+    """The fields that a template of this kind may use."""
     return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
 
 
 def merged(news: Iterable[News]) -> list[News]:
-    """One for each kind and program. They come in the order in which they happened; the most important goes first."""
+    """Merge news, given in the order of time, into one for each kind and program; the most important comes first."""
     merged_news: dict[tuple[Kind, str], News] = {}
     for each in news:
         about = (each.kind, each.program)

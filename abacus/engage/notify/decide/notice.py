@@ -1,4 +1,4 @@
-"""A notice: what one event says that its member should be told. Pure."""
+"""A notice: the news that one event holds for its member. Pure."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Final, NamedTuple
@@ -19,9 +19,7 @@ _Word = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 
 
 class Notice(NamedTuple):
-    """The event's id is what makes it the same notice, however often the event is read. `seq` orders what happened at
-    the same time.
-    """
+    """The event's id identifies the notice, however often the event is read. `seq` orders events of the same time."""
 
     member_id: str
     event_id: str
@@ -53,7 +51,7 @@ _TIER_CHANGED: Final = "abacus.tier.changed.v1"
 
 
 def heard(event: bytes) -> Notice | None:
-    """What an event of the points or tiers topic says to its member; nothing, for a type that no member is told of.
+    """The notice that an event of the points or tiers topic makes; None for a type that no member is told of.
 
     Raises `Unreadable`, which repeats nothing of the event.
     """

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 
 class Notification(NamedTuple):
-    """A row of `notification` that this process has taken. `attempts` counts this one too, and says whose claim it is;
-    `parts` is the news of the message as JSON; `due_at` is when it was due.
+    """A row of `notification` that this process has taken. `attempts` includes the attempt at hand and identifies the
+    claim; `parts` is the news of the message as JSON; `due_at` is when it was due.
     """
 
     member_id: str
@@ -20,7 +20,7 @@ class Notification(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A notification, and the moment at which it may start at the channel's pace."""
+    """A notification, and the moment at which the channel's pace lets it start."""
 
     notification: Notification
     start_at: datetime

@@ -1,7 +1,7 @@
-"""How quickly a channel may be used, by hour of day: the setting, and the moments at which messages start. Pure.
+"""The pace of a channel by hour of day: its setting, and the moments at which messages start. Pure.
 
-Each message has a moment of its own, one step after the one before, whichever process sends it: nothing comes in
-bursts, and what one process leaves out another does not make up for.
+Each message has a moment of its own, one step after the one before, whichever process sends it. So nothing comes in
+bursts, and no process makes up for a turn that another did not use.
 """
 
 import re
@@ -14,8 +14,8 @@ from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 
 LOOK_AHEAD: Final = timedelta(seconds=1)
-# So far ahead no turn is given out, and clocks differ by less: the channel was slower an hour ago. It need not wait for
-# that, but a worker whose clock is a little behind must not take the turns of the others for such a thing.
+# No turn is given out so far ahead: a later `free_at` is left from an hour with a slower rate, and nobody waits for it.
+# Clocks differ by less, so a worker with a slow clock does not mistake the turns of others for such a leftover.
 _FAR: Final = timedelta(minutes=1)
 _HOURS_A_DAY: Final = 24
 _MOST: Final = 100_000
@@ -25,8 +25,8 @@ _FORM: Final = "entries like sns=50/s or sns=50/s@8-20, separated by commas, are
 
 
 class Rate(NamedTuple):
-    """One message a step; none at all where there is no step. From and until these hours; always, where there are
-    none. `until` may be before `first`: then it is of the next day.
+    """One message a step, and none if the step is None. The rate holds in the hours from `first` until `until`, or
+    always if there are none. `until` may be before `first`: then it is an hour of the next day.
     """
 
     step: timedelta | None
@@ -51,7 +51,7 @@ class Pace(NamedTuple):
     zone: ZoneInfo
 
     def step(self, now: datetime) -> timedelta | None:
-        """What is in force; of several entries for an hour the first counts."""
+        """The step in force at a moment; of several entries for an hour the first counts."""
         hour = now.astimezone(self.zone).hour
         return next(rate.step for rate in self.rates if rate.covers(hour))
 
@@ -64,7 +64,7 @@ DEFAULT: Final[Rates] = {
 
 
 class Slots(NamedTuple):
-    """So many messages may start now: the first at `first_at`, each other one step later."""
+    """The number of messages that may start now: the first at `first_at`, each other one step later."""
 
     turns: int
     first_at: datetime
@@ -72,7 +72,7 @@ class Slots(NamedTuple):
 
 
 def read_rates(text: str) -> Rates:
-    """The setting; a channel that it does not name keeps its default. Raises `Refused` with what is wrong in it."""
+    """Read the setting; a channel without an entry keeps its default. Raises `Refused`, naming the fault."""
     rates: dict[ChannelName, list[Rate]] = {}
     for entry in filter(None, (each.strip() for each in text.split(","))):
         match = _ENTRY.fullmatch(entry)
@@ -91,7 +91,7 @@ def read_rates(text: str) -> Rates:
 
 
 def slots(step: timedelta | None, free_at: datetime, now: datetime, most: int) -> Slots:
-    """How many may start within the next moment. `free_at` is when the channel is free, by what was given out."""
+    """The messages that may start within the next moment. `free_at` is when the channel's last turn has passed."""
     if step is None:
         return Slots(0, free_at, timedelta(0))
     if free_at > now + step + _FAR:

@@ -11,7 +11,9 @@ BACKOFF: Final = Backoff(first_s=2, longest_s=900)
 
 
 def failing_for(park_after: timedelta) -> Callable[[Turn, datetime], datetime]:
-    """The time runs from the first failure, not from the message: one that had to wait for its turn has all of it."""
+    """The time since the first failure, not since the message: a message that waited for its turn still has all its
+    time.
+    """
 
     def retry_until(turn: Turn, now: datetime) -> datetime:
         return (turn.notification.failing_since or now) + park_after

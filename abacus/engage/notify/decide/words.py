@@ -16,13 +16,13 @@ def language_of(locale: str) -> str:
 
 
 def number(value: int, locale: str) -> str:
-    """As in 1,250, or 1.250 where thousands are set apart by dots."""
+    """A number such as 1,250, or 1.250 in a locale that sets thousands apart by dots."""
     text = f"{value:,}"
     return text.replace(",", ".") if language_of(locale) in _GROUPED_BY_DOTS else text
 
 
 def day(value: date, locale: str) -> str:
-    """As in 31 July 2026. In a language that we do not know, 2026-07-31 is understood everywhere."""
+    """A day such as 31 July 2026; in a language that we do not know 2026-07-31, which is understood everywhere."""
     language = language_of(locale)
     if language in _MONTHS:
         return f"{value.day} {_MONTHS[language].split(' ')[value.month - 1]} {value.year}"

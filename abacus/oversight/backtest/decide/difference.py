@@ -1,4 +1,6 @@
-"""What a draft card would have awarded, against what was awarded. Pure; `backtest` reads the ledger."""
+"""The points that a draft card would have awarded, against those that were awarded. Pure; `backtest` reads the
+ledger.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
@@ -10,8 +12,8 @@ GRANTED: Final = "granted"  # a partner named the points; no card prices them
 
 
 class Replayed(NamedTuple):
-    """Awards of one kind and month: what they got, and what the draft would give. With a `reason` the draft does not
-    price them. An event with a fixed award has its type in place of a vertical.
+    """Awards of one kind and month: their points, and their points by the draft. The draft does not price awards
+    with a `reason`. An event with a fixed award has its type in place of a vertical.
     """
 
     country: str
@@ -26,7 +28,7 @@ class Replayed(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Of the awards that the draft prices."""
+    """Awards that the draft prices, with both sums."""
 
     vertical: str
     payment_type: str
@@ -39,7 +41,7 @@ class Difference(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The same along one dimension."""
+    """The difference along one dimension."""
 
     name: str
     awards: int
@@ -49,7 +51,7 @@ class Step(NamedTuple):
 
 
 class Unpriced(NamedTuple):
-    """Awards that keep their points in this comparison, and why."""
+    """Awards that keep their points in this comparison, and the reason."""
 
     reason: str
     awards: int
@@ -57,13 +59,13 @@ class Unpriced(NamedTuple):
 
 
 class Backtest(NamedTuple):
-    """All that was replayed."""
+    """All replayed awards."""
 
     replayed: list[Replayed]
 
     @property
     def differences(self) -> list[Difference]:
-        """Every combination, over the countries."""
+        """The difference of every combination, over the countries."""
         groups = _groups(self._priced(), lambda row: (row.vertical, row.payment_type, row.tier, row.month))
         return [Difference(*key, *_sums(rows)) for key, rows in groups.items()]
 
@@ -73,7 +75,7 @@ class Backtest(NamedTuple):
 
     @property
     def unpriced(self) -> list[Unpriced]:
-        """Partners' grants among them: a card does not price those."""
+        """The awards that the draft does not price. Partners' grants are among them: no card prices those."""
         groups = _groups([row for row in self.replayed if row.reason is not None], lambda row: str(row.reason))
         return [Unpriced(reason, *_sums(rows)[:2]) for reason, rows in groups.items()]
 
@@ -82,7 +84,7 @@ class Backtest(NamedTuple):
         return [Step(name, *_sums(rows)) for name, rows in groups.items()]
 
     def by_country(self) -> dict[str, int]:
-        """The difference in points of each."""
+        """The difference in points of each country."""
         groups = _groups(self._priced(), lambda row: row.country)
         return {country: _sums(rows)[-1] for country, rows in groups.items()}
 

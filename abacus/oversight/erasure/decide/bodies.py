@@ -11,9 +11,9 @@ _Entry = Any
 
 
 def without(body: bytes, member_id: str) -> bytes | None:
-    """The body without what is about the member; nothing, when nothing else is in it.
+    """The body without the parts about the member; None if nothing else is in it.
 
-    An envelope keeps what is about others. A message that makes no sense is about the member when it names the member
+    An envelope keeps the parts about others. A message that cannot be read is about the member if it names the member
     anywhere.
     """
     document = _read(body)

@@ -11,19 +11,19 @@ from abacus.ledger.types.transfer import Transfer
 PSEUDONYM: Final = "erased-"
 ERASED: Final = "erased"
 
-_TYPED: Final = frozenset({"reason", "note"})  # what a person wrote, and may name anybody
+_TYPED: Final = frozenset({"reason", "note"})  # texts that a person typed, which may name anybody
 _NAMING: Final = ("import:", "expiry:")  # keys that end with the member and the program
 
 
 class Renaming(NamedTuple):
-    """Whose name is taken out, and what stands in its place."""
+    """The member's id, and the pseudonym that takes its place."""
 
     member_id: str
     pseudonym: str
 
     def key(self, key: str) -> str:
-        """Only the keys of imports and expiries hold the member's id. What the others hold came from outside, and is
-        what keeps a late delivery from paying again.
+        """The key under the pseudonym. Only the keys of imports and expiries hold the member's id. Other keys came
+        from outside, and stay as they are, so that a late delivery is still a duplicate.
         """
         if not key.startswith(_NAMING) or key.count(":") < 3:  # noqa: PLR2004  # kind, source or month, member, program
             return key
@@ -32,15 +32,15 @@ class Renaming(NamedTuple):
         return f"{kind}:{place}:{self.pseudonym}:{program}" if member_id == self.member_id else key
 
     def explanation(self, text: bytes) -> bytes:
-        """Without what people typed and without the member. An explanation that has neither stays as it is, to the
-        byte.
+        """The explanation without texts that people typed and without the member. An explanation that has neither
+        stays as it is, to the byte.
         """
         before = json.loads(text)
         after = self._scrubbed(before)
         return text if after == before else json.dumps(after, ensure_ascii=False, separators=(",", ":")).encode()
 
     def text(self, text: str) -> str:
-        """A sentence of the house's own in which the member may be named."""
+        """A sentence of the house's own that may name the member, with the pseudonym."""
         return re.sub(rf"(?<!\w){re.escape(self.member_id)}(?!\w)", self.pseudonym, text)
 
     def _scrubbed(self, value: Any) -> Any:
@@ -53,12 +53,12 @@ class Renaming(NamedTuple):
     def _scrubbed_field(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and name in _TYPED:
             return ERASED
-        # Anywhere else the same text is something else: a vertical may be called what a member is called.
+        # Anywhere else the same text means something else: a vertical may have the name of a member.
         return self.pseudonym if name == "member_id" and value == self.member_id else self._scrubbed(value)
 
 
 def rechained(transfers: Iterable[Transfer], renaming: Renaming, head: bytes) -> list[Transfer]:
-    """The same transfers under the pseudonym, following that head. What an account held, and when, is not touched."""
+    """The same transfers under the pseudonym, following that head. Balances and times stay as they are."""
     after: list[Transfer] = []
     for transfer in transfers:
         renamed = transfer._replace(

@@ -1,1 +1,1 @@
-"""What became of each message, and whether the sums come out. Pure."""
+"""The verdict on each message, and whether the sums come out. Pure."""

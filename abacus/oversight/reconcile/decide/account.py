@@ -22,7 +22,7 @@ MOST_FINDINGS: Final = 1000
 
 
 class Group(NamedTuple):
-    """Messages of one partition and source of which the same was found."""
+    """The messages of one partition and source that have the same facts."""
 
     partition: int
     source: str
@@ -32,7 +32,7 @@ class Group(NamedTuple):
 
 
 class AskGroup(NamedTuple):
-    """Awards that one partner asked for, of which the same was found."""
+    """The awards that one partner requested and that have the same facts."""
 
     partner: str
     ask: Ask
@@ -41,12 +41,12 @@ class AskGroup(NamedTuple):
 
 
 class Origin(StrEnum):
-    """What a transfer goes back to."""
+    """The source that a transfer goes back to."""
 
     WINDOW = "messages of the window"
     ELSEWHERE = "messages outside the window"  # sent before it and posted in it, or replayed from the quarantine
     PARTNERS = "partners"
-    ITSELF = "no message"  # a month's end and whatever else is not asked for by a message
+    ITSELF = "no message"  # a month's end, or another transfer that no message requested
     NOWHERE = "without a source"
 
 
@@ -60,7 +60,7 @@ class Posted(NamedTuple):
 
 
 class Published(NamedTuple):
-    """Transfers of the window as against the points topic."""
+    """The transfers of the window, compared with the points topic."""
 
     transfers: int
     there: int  # of these on the topic
@@ -86,7 +86,7 @@ class What(StrEnum):
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong: the key, or what else names it, and where it is."""
+    """A single fault: the key or other name, and the place."""
 
     what: What
     name: str
@@ -98,7 +98,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Line:
-    """What became of the messages of a partition or source, or of what a partner asked for."""
+    """The verdicts of the messages of a partition or source, or of a partner's requests."""
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     points: int = 0
@@ -114,7 +114,7 @@ class Line:
 
 
 class Read(NamedTuple):
-    """What was read of a partition, counted by the reader and not by the account."""
+    """The messages that were read of a partition, counted by the reader and not by the account."""
 
     partition: int
     first: int
@@ -124,7 +124,7 @@ class Read(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Two counts of the same, come by in different ways."""
+    """Two counts of the same messages, obtained in different ways."""
 
     what: str
     counted: int
@@ -133,7 +133,7 @@ class Sum(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What is accounted for, and as of when."""
+    """The window that is accounted for, and the moment of the account."""
 
     start: datetime
     end: datetime
@@ -144,7 +144,7 @@ class Window(NamedTuple):
 
 @dataclass(slots=True)
 class Account:
-    """Counts as it is told; says at the end whether it comes out."""
+    """Counts the facts that it is given, and says at the end whether they come out."""
 
     window: Window
     queues: Queues
@@ -173,14 +173,14 @@ class Account:
             self.partners.setdefault(group.partner, Line()).add(verdict, group.awards, group.points)
 
     def found(self, finding: Finding) -> None:
-        """At most a thousand are named; the rest is counted."""
+        """Name a finding. At most a thousand are named; the rest is counted."""
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(finding)
         else:
             self.more_findings += 1
 
     def found_of(self, in_all: int, findings: Iterable[Finding]) -> None:
-        """These, of so many."""
+        """Name these findings, of so many."""
         named = 0
         for finding in findings:
             self.found(finding)
@@ -189,7 +189,7 @@ class Account:
 
     @property
     def messages(self) -> int:
-        """As many as the reader has read."""
+        """The number of messages that the reader has read."""
         return sum(read.messages for read in self.reads)
 
     @property
@@ -213,12 +213,14 @@ class Account:
 
     @property
     def comes_out(self) -> bool:
-        """Nothing is at fault. What is still on its way is not."""
+        """Whether there is no fault. A message that is still on its way is none."""
         at_fault = self.verdicts + self.asks
         return not self.findings and not any(at_fault[verdict] for verdict in FAULTS)
 
     def close(self, committed: Mapping[int, int]) -> None:
-        """Compare the sums with what was counted apart from them, and find what nothing else has named."""
+        """Compare the sums with counts obtained in another way, and name the findings that no statement has named
+        yet.
+        """
         for read in self.reads:
             line = self.partitions.get(read.partition, Line())
             if line.total != read.messages:

@@ -1,4 +1,4 @@
-"""What a message of the transactions topic says of itself: its key, its facts, and whether a rule ignores it. Pure."""
+"""A message of the transactions topic by itself: its key, its facts, and whether a rule ignores it. Pure."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -48,7 +48,7 @@ def is_ignored(transaction: Transaction, book: CardBook) -> bool:
 
 
 def key_of(body: bytes) -> str | None:
-    """The key of the award that a message comes to, or nothing for one that cannot be read."""
+    """The key of the award that a message comes to; None if the message cannot be read."""
     try:
         return read_transaction(body).key
     except SetAside:

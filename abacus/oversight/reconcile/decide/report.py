@@ -9,7 +9,7 @@ from abacus.oversight.reconcile.decide.verdict import Verdict
 
 
 def document(account: Account, by: str) -> dict[str, Any]:
-    """All there is to say. `by` is whoever had it made."""
+    """The whole account as JSON. `by` is the person who had it made."""
     window = account.window
     return {
         "comes_out": account.comes_out,
@@ -54,5 +54,5 @@ def _lines(lines: Mapping[str, Line], name: str, of: str) -> list[dict[str, Any]
 
 
 def _counted(verdicts: Counter[Verdict]) -> dict[str, int]:
-    """In the order of the verdicts' own list, the same each time."""
+    """The counts in the order of the verdicts' own list, the same each time."""
     return {str(verdict): verdicts[verdict] for verdict in Verdict if verdicts[verdict]}

@@ -1,11 +1,11 @@
-"""What became of a message, or of what a partner asked for: from the facts that were found to one word. Pure."""
+"""The verdict on a message, or on a partner's request, from its facts. Pure."""
 
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 
 class Verdict(StrEnum):
-    """Every message has exactly one."""
+    """The verdicts. Every message has exactly one."""
 
     AWARDED = "awarded"  # the ledger has its award, once
     DUPLICATE = "duplicate"  # it says again what was awarded for an earlier message
@@ -35,8 +35,8 @@ class Queues(NamedTuple):
 
 
 class Age(NamedTuple):
-    """How old what has no trace is. One that has not settled may be anywhere, whatever the queues say: what they count
-    lags behind. One that is overdue has outlived every retry.
+    """The age of a message without a trace. One that has not settled may be anywhere, whatever the queues' counts
+    say: they lag behind. One that is overdue has outlived every retry.
     """
 
     settled: bool
@@ -44,7 +44,7 @@ class Age(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """All that was found of a message. `posted` is what the ledger has under its key: the same facts, or others."""
+    """The facts about a message. `posted` says what the ledger has under its key: the same facts, or others."""
 
     ignored: bool
     posted: str | None
@@ -58,7 +58,7 @@ class Facts(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """All that was found of an award that a partner asked for."""
+    """The facts about an award that a partner requested."""
 
     queued: bool
     posted: str | None
@@ -74,7 +74,9 @@ OTHER: Final = "other"
 
 
 def verdict_of(facts: Facts, queues: Queues) -> Verdict:
-    """What was posted counts first, then what was set aside; where there is no trace, what can still have it."""
+    """The verdict. A posting counts first, then the quarantine; without a trace, the places that can still have the
+    message.
+    """
     if facts.posted == SAME:
         if facts.posted_before or not facts.first:
             return Verdict.DUPLICATE

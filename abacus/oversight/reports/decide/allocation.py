@@ -1,4 +1,4 @@
-"""How much of a sale belongs to the points that it earned: in proportion to stand-alone prices. Pure."""
+"""The share of a sale's price that belongs to the points that it earned: in proportion to stand-alone prices. Pure."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -8,7 +8,7 @@ from abacus.oversight.reports.decide.revenue import in_units
 
 
 class Allocation(NamedTuple):
-    """A transaction price between what was sold and the points that came with it."""
+    """A transaction price, split between the products and the points that came with them."""
 
     price: Decimal
     products: Decimal
@@ -18,8 +18,8 @@ class Allocation(NamedTuple):
 def allocate(
     price: Decimal, products: Decimal, points: int, *, selling_price: Decimal, expected_use: Decimal, decimals: int
 ) -> Allocation:
-    """`products` is what the products sell for by themselves; the points, their selling price times the share that is
-    expected to be used. Rounded once; the products get the rest, so that nothing is lost.
+    """Split a price. `products` is the price of the products when sold alone; that of the points is their selling
+    price times their expected use. Rounded once; the products get the rest, so that nothing is lost.
     """
     alone = Fraction(selling_price) * points * Fraction(expected_use)
     together = alone + Fraction(products)

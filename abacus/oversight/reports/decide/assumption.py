@@ -1,4 +1,4 @@
-"""What finance assumes of a program's points in a country: a version, from a day on. Pure."""
+"""Finance's assumption on a program's points in a country: a version, from a day on. Pure."""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -15,10 +15,10 @@ Pair: TypeAlias = tuple[str, str]  # a program in a country
 
 
 class Estimate(NamedTuple):
-    """What is assumed. `expected_use` is the share of all points that will be used; the rest is breakage.
+    """The values of an assumption. `expected_use` is the share of all points that will be used; the rest is breakage.
 
-    The three prices of a point are apart: what it costs when it is used, what it would sell for by itself, and what of
-    the sale that earned it was allocated to it.
+    A point has three separate prices: its cost when it is used, its price when sold alone, and the part of the sale's
+    price that was allocated to it.
     """
 
     currency: str
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
 
 class Assumption(NamedTuple):
-    """An estimate that has its number and never changes again. In force from the start of its day."""
+    """An estimate with its number, which never changes again. In force from the start of its day."""
 
     program: str
     country: str
@@ -54,11 +54,11 @@ class AssumptionBook:
             self._lines.setdefault((each.program, each.country), []).append(each)
 
     def pairs(self) -> list[Pair]:
-        """Of which anything is assumed."""
+        """The programs and countries with an assumption."""
         return sorted(self._lines)
 
     def in_force(self, pair: Pair, day: date) -> Assumption | None:
-        """The latest that is effective by that day; of several from one day, the one that was set last."""
+        """The latest version that is effective by that day; of several from one day, the one that was set last."""
         line = [each for each in self._lines.get(pair, ()) if each.effective_from <= day]
         return line[-1] if line else None
 

@@ -1,4 +1,4 @@
-"""What a report may be parted by, besides the program. Pure: names, and how a transfer's row says them in SQL."""
+"""The dimensions of a report besides the program. Pure: their names, and how SQL reads them from a transfer's row."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
@@ -9,7 +9,9 @@ from abacus.pricing.explanation.sql import factor, text
 
 
 class By(StrEnum):
-    """Country: the account's home. Tier: the tier that an award was calculated by. Partner: whose request it was."""
+    """Country: the account's home. Tier: the tier that an award was calculated by. Partner: the partner that
+    requested it.
+    """
 
     COUNTRY = "country"
     TIER = "tier"
@@ -29,7 +31,7 @@ SQL: Final[Mapping[By, str]] = {
 
 
 class Part(NamedTuple):
-    """Which part of the books; what is not asked for is not named."""
+    """A part of the books; a dimension that the report does not have is empty."""
 
     program: str
     country: str

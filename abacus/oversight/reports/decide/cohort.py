@@ -1,4 +1,6 @@
-"""What became of the points of each month: spent, expired, taken back, or still there. Pure; `cohorts` reads it."""
+"""The points of each month, by what became of them: spent, expired, taken back, or still there. Pure; `cohorts`
+reads it.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
@@ -12,9 +14,9 @@ _LEFT: Final = "outstanding"
 class Cohort(NamedTuple):
     """The points that came in a month, and where they went.
 
-    earned + returned + added = spent + expired + reversed + adjusted + outstanding. `returned` came back from a spend,
-    `added` is what somebody adjusted upwards. The month `owed` holds the debits that no points are left for; there
-    `outstanding` is negative.
+    earned + returned + added = spent + expired + reversed + adjusted + outstanding. `returned` points came back from a
+    spend, `added` points from an adjustment upwards. The month `owed` holds the debits that no points are left for;
+    there `outstanding` is negative.
     """
 
     program: str
@@ -47,7 +49,7 @@ class Piece(NamedTuple):
 
 def arranged(pieces: Iterable[Piece], by: Collection[By]) -> list[Cohort]:
     """The pieces as a table: a row for each part of the books and month, the debts at the end of each part."""
-    found: list[Cohort] = []
+    rows: list[Cohort] = []
     for part, of_part in grouped(pieces, lambda piece: by_program_at_least(Part(*piece[:4]), by)).items():
         for month in sorted({piece.month for piece in of_part}):
             sums = dict.fromkeys(Cohort._fields[5:], 0)
@@ -55,8 +57,8 @@ def arranged(pieces: Iterable[Piece], by: Collection[By]) -> list[Cohort]:
                 if piece.month == month:
                     for column, points in _columns(piece):
                         sums[column] += points
-            found.append(Cohort(*part, month, *sums.values()))
-    return found
+            rows.append(Cohort(*part, month, *sums.values()))
+    return rows
 
 
 def _columns(piece: Piece) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""What is outstanding at a date, and what it is expected to cost. Pure; `standing` reads the points."""
+"""The points outstanding at a date, and their expected cost. Pure; `standing` reads the points."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -31,7 +31,7 @@ class Liability(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What points are expected to cost, and after which assumption."""
+    """The expected cost of points, and the assumption behind it."""
 
     expected_use: str | None = None
     cost_per_point: Decimal | None = None
@@ -55,17 +55,17 @@ def liability(standings: Iterable[Standing], book: AssumptionBook, day: date, de
 
 
 def cost(points: int, pair: Pair, book: AssumptionBook, day: date, decimals: int) -> Cost:
-    """What so many points are expected to cost, rounded once to the currency's decimals; points may be negative."""
-    found = book.in_force(pair, day)
-    if found is None:
+    """The expected cost of so many points, rounded once to the currency's decimals; points may be negative."""
+    assumption = book.in_force(pair, day)
+    if assumption is None:
         return Cost()
-    use, price = found.estimate.expected_use, found.estimate.cost_per_point
+    use, price = assumption.estimate.expected_use, assumption.estimate.cost_per_point
     if price is None:
-        return Cost(percent(use), currency=found.estimate.currency, assumption=found.name)
+        return Cost(percent(use), currency=assumption.estimate.currency, assumption=assumption.name)
     exact = EXACT.multiply(EXACT.multiply(Decimal(points), use), price)
-    return Cost(percent(use), price, in_money(exact, decimals), found.estimate.currency, found.name)
+    return Cost(percent(use), price, in_money(exact, decimals), assumption.estimate.currency, assumption.name)
 
 
 def in_money(amount: Decimal, decimals: int) -> Decimal:
-    """Rounded half up, away from zero."""
+    """An amount with so many decimals, rounded half up, away from zero."""
     return _AMOUNTS.quantize(amount, Decimal(1).scaleb(-decimals))

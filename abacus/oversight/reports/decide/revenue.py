@@ -1,9 +1,9 @@
 """Revenue of points under IFRS 15 and ASC 606: deferred when they are issued, recognised as they are used, in
-proportion to the use that is expected of all. Pure; `activity` reads the points.
+proportion to the expected use of all points. Pure; `activity` reads the points.
 
     recognised to date = allocated to date × used to date / expected to be used in all, at most all of it
 
-Everything is worked out from the beginning with exact fractions and rounded once. The month's revenue is the difference
+Everything is computed from the beginning with exact fractions and rounded once. The month's revenue is the difference
 of two such figures, so a change of the estimate is caught up in the month in which it comes into force.
 """
 
@@ -18,8 +18,8 @@ from abacus.programs.expiry.decide.month import Month
 
 
 class Activity(NamedTuple):
-    """A month's points of one program and country. `issued` is net of awards that were taken back, `used` net of spends
-    that were; `added` was adjusted, for which nobody paid.
+    """A month's points of one program and country. `issued` is net of awards that were taken back, `used` net of
+    spends that were taken back; `added` points were adjusted, and nobody paid for them.
     """
 
     program: str
@@ -32,7 +32,7 @@ class Activity(NamedTuple):
 
 
 class Position(NamedTuple):
-    """All that happened up to a month's end."""
+    """The sums of all months up to a month's end."""
 
     allocated: Fraction = Fraction(0)
     issued: int = 0
@@ -40,7 +40,9 @@ class Position(NamedTuple):
     left: int = 0
 
     def expected(self, use: Decimal) -> Fraction:
-        """How many points will have been used in the end: never more than were used and can still be."""
+        """The number of points that will have been used in the end: at most the points used and the points that
+        still can be.
+        """
         return min(Fraction(use) * self.issued, Fraction(self.used + max(self.left, 0)))
 
     def recognised(self, use: Decimal) -> Fraction:
@@ -51,8 +53,8 @@ class Position(NamedTuple):
 
 
 class Revenue(NamedTuple):
-    """A month of one program in one country. `of_estimate` is the part of the month's revenue that comes of assuming
-    something else than the month before did.
+    """A month of one program in one country. `of_estimate` is the part of the month's revenue that comes from a
+    change of the assumption since the month before.
     """
 
     program: str
@@ -72,14 +74,14 @@ class Revenue(NamedTuple):
     assumption: str
 
 
-# What was allocated to the points of a month, where somebody says it in place of a price for each point.
+# The amount allocated to the points of a month, if it is given in place of a price for each point.
 Given = Mapping[Month, Decimal]
 
 
 def revenue(
     activity: Iterable[Activity], pair: Pair, month: Month, book: AssumptionBook, *, given: Given, decimals: int
 ) -> Revenue:
-    """Raises `Refused` where an assumption is missing that the figures need."""
+    """The revenue of a month. Raises `Refused` if an assumption is missing that the figures need."""
     program, country = pair
     so_far = sorted(
         (each for each in activity if (each.program, each.country) == pair and each.month <= month),
@@ -113,7 +115,7 @@ def revenue(
 
 
 def position(activity: Sequence[Activity], book: AssumptionBook, given: Given) -> Position:
-    """Each month's points at that month's own price: a new price does not reach back."""
+    """The sums up to a month's end, each month's points at that month's own price: a new price does not reach back."""
     allocated = Fraction(0)
     for each in activity:
         allocated += _allocated(each, book, given)
@@ -123,7 +125,7 @@ def position(activity: Sequence[Activity], book: AssumptionBook, given: Given) -
 
 
 def in_units(amount: Fraction, decimals: int) -> Decimal:
-    """Rounded half up, away from zero, to so many decimals."""
+    """An amount with so many decimals, rounded half up, away from zero."""
     scaled = abs(amount) * 10**decimals
     whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     return Decimal(whole if amount >= 0 else -whole).scaleb(-decimals)
@@ -134,22 +136,22 @@ def _allocated(each: Activity, book: AssumptionBook, given: Given) -> Fraction:
         return Fraction(given[each.month])
     if not each.issued:
         return Fraction(0)
-    found = _in_force(book, (each.program, each.country), each.month)
-    price = found.estimate.allocated_per_point
+    assumption = _in_force(book, (each.program, each.country), each.month)
+    price = assumption.estimate.allocated_per_point
     if price is None:
         raise Refused(
-            f"{found.name} names no price that is allocated to a point; give the amount of {each.month}:"
+            f"{assumption.name} names no price that is allocated to a point; give the amount of {each.month}:"
             f" --allocated {each.month}=AMOUNT"
         )
     return Fraction(price) * each.issued
 
 
 def _in_force(book: AssumptionBook, pair: Pair, month: Month) -> Assumption:
-    found = book.in_force(pair, month.last_day)
-    if found is None:
+    assumption = book.in_force(pair, month.last_day)
+    if assumption is None:
         program, country = pair
         raise Refused(
             f"nothing is assumed of {program} in {country} by the end of {month}; set it with"
             f" `abacus report assumptions set --program {program} --country {country} --from {month}-01 …`"
         )
-    return found
+    return assumption

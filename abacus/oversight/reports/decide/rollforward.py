@@ -1,5 +1,5 @@
-"""The books of a month: what was open, what moved, what is left, and whether that ties to the ledger. Pure; `movements`
-reads them.
+"""The books of a month: opening points, movements, closing points, and whether they tie to the ledger. Pure;
+`movements` reads them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -12,8 +12,8 @@ from abacus.oversight.reports.decide.standing import Standing
 class Movement(NamedTuple):
     """opening + issued - spent - expired - reversed + adjusted = closing.
 
-    `reversed` is what awards lost when they were taken back, less what spends that were taken back gave back. So it is
-    negative where more was given back.
+    `reversed` is the points that awards lost when they were taken back, less the points that spends gave back when they
+    were taken back. So it is negative in a month in which more was given back.
     """
 
     program: str
@@ -33,8 +33,9 @@ _SUMMED: Final = tuple(name for name in Movement._fields if name not in Part._fi
 
 
 class Tie(NamedTuple):
-    """The books of a program in a country against its accounts: `closing` by the transfers, what the last transfers
-    recorded, what the accounts hold less what was posted since, and how many accounts are apart from their transfers.
+    """The books of a program in a country against its accounts: `closing` by the transfers, the balances that the
+    last transfers recorded, the accounts' balances less the postings since, and the number of accounts that differ
+    from their transfers.
     """
 
     program: str
@@ -58,7 +59,7 @@ class Rollforward(NamedTuple):
 
 
 def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
-    """Over the countries, where these were not asked for."""
+    """The movements, summed over the countries if the report is not parted by country."""
     groups = grouped(movements, lambda row: by_program_at_least(Part(*row[:4]), by))
     return [
         Movement(**part._asdict(), **{name: sum(getattr(row, name) for row in rows) for name in _SUMMED})
@@ -67,7 +68,7 @@ def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
 
 
 def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Tie]:
-    """Every program and country that has movements or accounts."""
+    """The tie of every program and country that has movements or accounts."""
     closing: dict[tuple[str, str], int] = {}
     opened: dict[tuple[str, str], int] = {}
     for row in movements:

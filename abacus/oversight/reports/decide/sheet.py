@@ -1,4 +1,4 @@
-"""A report as rows with named, typed columns, whatever it is printed as. Pure."""
+"""A report as rows with named, typed columns, independent of how it is printed. Pure."""
 
 from collections.abc import Collection, Sequence
 from datetime import date
@@ -10,7 +10,7 @@ Cell: TypeAlias = str | int | Decimal | date | None
 
 
 class Column(NamedTuple):
-    """A name, and what its cells are where they are not empty."""
+    """A name, and the type of the cells that are not empty."""
 
     name: str
     type: type
@@ -35,7 +35,9 @@ class Sheet(NamedTuple):
 def sheet(
     name: str, title: str, kind: type[tuple[Any, ...]], rows: Sequence[tuple[Cell, ...]], without: Collection[str] = ()
 ) -> Sheet:
-    """The rows of one kind of named tuple, whose annotations say what the columns are; some may be left out."""
+    """The sheet of named tuples of one type. Its annotations give the types of the columns; some columns may be left
+    out.
+    """
     types = {column: _type(hint) for column, hint in get_type_hints(kind).items()}
     kept = [(place, column) for place, column in enumerate(types) if column not in without]
     return Sheet(
@@ -49,5 +51,5 @@ def sheet(
 def _type(hint: Any) -> type:
     if isinstance(hint, UnionType):
         (hint,) = (each for each in get_args(hint) if each is not NoneType)
-    found: type = hint
-    return found
+    plain: type = hint
+    return plain

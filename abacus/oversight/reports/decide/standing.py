@@ -1,14 +1,14 @@
-"""What the accounts held at a moment. Pure; `accounts` reads it.
+"""The balances of the accounts at a moment. Pure; `accounts` reads them.
 
-It is summed in three ways that must agree: the points of the transfers, the balance that each account's last transfer
-recorded, and the accounts' own balances less what was posted since.
+They are summed in three ways that must agree: the points of the transfers, the balance that each account's last
+transfer recorded, and the accounts' own balances less the postings since.
 """
 
 from typing import NamedTuple
 
 
 class Standing(NamedTuple):
-    """Of one program in one country. `owed` is what members owe: their negative balances, as a negative number."""
+    """The balances of one program in one country. `owed` is the sum of the negative balances, which members owe."""
 
     program: str
     country: str
@@ -25,5 +25,5 @@ class Standing(NamedTuple):
 
     @property
     def ties(self) -> bool:
-        """Sums may agree by luck; no single account may be apart."""
+        """Whether the sums agree and no single account is apart: sums may agree by luck."""
         return not self.apart and self.points == self.recorded == self.accounts

@@ -1,0 +1,106 @@
+"""Notices, a channel that keeps its messages, and a sender for it, for the tests that notify members."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from abacus.core.backoff import Backoff
+from abacus.core.clock import Clock, SystemClock
+from abacus.engage.notify.channels.port import Channel
+from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.news import Earned
+from abacus.engage.notify.decide.notice import Notice
+from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.sender import notification_sender
+from abacus.engage.notify.templates import load_templates
+from abacus.platform.delivery.types import Answer, Said
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Pool
+from tests.support.house import until
+
+CLOCK = SystemClock()
+NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
+TEMPLATES = load_templates(None)
+SECRET = "whsec_" + "QUJD" * 10 + "QQ=="
+LOG = (ChannelName.LOG,)
+AT_ONCE = timedelta(0)
+
+
+def earned(member: str, seq: int, points: int = 10, at: datetime = NOW) -> Notice:
+    news = Earned(program="GRP", country="SG", points=points, count=1, balance=seq * 10, expires_on=date(2026, 12, 31))
+    return Notice(member, f"{member}:GRP:{seq}", at, seq, news)
+
+
+class Notepad:
+    """A channel that keeps what it is given, and answers as the test says."""
+
+    def __init__(self, name: ChannelName = ChannelName.LOG) -> None:
+        self.name = name
+        self.answer = Answer(Said.ACCEPTED)
+        self.told: list[Outgoing] = []
+        self.times: list[datetime] = []
+        self.down_for: set[str] = set()
+
+    async def send(self, outgoing: Outgoing) -> Answer:
+        self.told.append(outgoing)
+        self.times.append(CLOCK.now())
+        return Answer(Said.FAILED, "no answer") if outgoing.member_id in self.down_for else self.answer
+
+    @property
+    def members(self) -> list[str]:
+        return [outgoing.member_id for outgoing in self.told]
+
+
+@asynccontextmanager
+async def sending(
+    pool: Pool,
+    channel: Channel,
+    *,
+    rates: str = "",
+    clock: Clock = CLOCK,
+    park_after: timedelta = timedelta(hours=24),
+) -> AsyncIterator["asyncio.Task[None]"]:
+    stop = asyncio.Event()
+    pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
+    sender = notification_sender(
+        channel,
+        TEMPLATES,
+        Outbox(pool, clock, channel.name, pace),
+        clock=clock,
+        health=WorkerHealth("notifier"),
+        park_after=park_after,
+        rng=random.Random(1),
+        backoff=Backoff(first_s=0.02, longest_s=0.05),
+    )
+    running = asyncio.create_task(sender.run(stop))
+    try:
+        yield running
+    finally:
+        stop.set()
+        await asyncio.wait((running,))
+        if not running.cancelled():
+            running.result()
+
+
+async def count(pool: Pool, column: str) -> int:
+    return int(await pool.fetchval(f"select count(*) from notification where {column} is not null"))
+
+
+async def settled(pool: Pool, column: str, wanted: int) -> None:
+    async def reached() -> bool:
+        return await count(pool, column) >= wanted
+
+    await until(reached)
+
+
+async def enter_and_gather(
+    pool: Pool, *notices: Notice, channels: tuple[ChannelName, ...] = LOG, clock: Clock = CLOCK
+) -> None:
+    store = Notices(pool, clock)
+    await store.enter(notices, gathered_for=AT_ONCE)
+    await store.gather(channels)

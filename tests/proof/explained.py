@@ -1,0 +1,34 @@
+"""Transfers with real explanations, and ways to change these, for the tests that recompute."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from abacus.intake.earning.decide.calculate import Calculator
+from abacus.ledger.decide.transfer import apply
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.book import CardBook
+from tests.support.cards import BOOK, CANCELLED, LUNCH, read
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def posted(facts: dict[str, Any], book: CardBook = BOOK, tier: str = "platinum") -> Transfer:
+    calculator, transaction = Calculator(book), read(facts)
+    award = calculator.award(transaction, calculator.card_for(transaction), tier)
+    assert award is not None
+    return apply(Account.opened((award.member_id, award.program), award.country), award, NOW)[1]
+
+
+def explained(transfer: Transfer, **changed: Any) -> Transfer:
+    explanation = {**json.loads(transfer.explanation), **changed}
+    return transfer._replace(explanation=json.dumps({k: v for k, v in explanation.items() if v is not ...}).encode())
+
+
+EARNED, FIXED = posted(LUNCH), posted(CANCELLED)
+FACTORS = json.loads(EARNED.explanation)["factors"]
+
+
+def factors(index: int, *factor: Any) -> list[Any]:
+    return [*FACTORS[:index], list(factor), *FACTORS[index + 1 :]]
