@@ -14,8 +14,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.preview import Expected, preview
-from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from abacus.programs.expiry.sweep import of_all_due, of_month
+from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned
 from tests.support.memory_queue import MemoryQueue
 
