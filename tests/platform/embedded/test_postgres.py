@@ -51,7 +51,7 @@ async def test_data_survives_a_restart(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(("durable", "setting"), [(True, "on"), (False, "off")])
-async def test_durability_is_a_choice(data_dir: Path, durable: bool, setting: str) -> None:  # noqa: FBT001
+async def test_durability_is_a_choice(data_dir: Path, durable: bool, setting: str) -> None:  # noqa: FBT001  # a column
     async with EmbeddedPostgres(data_dir, durable=durable) as postgres, _connected(postgres.url) as connection:
         for name in ("fsync", "synchronous_commit", "full_page_writes"):
             assert await connection.fetchval(f"show {name}") == setting
