@@ -69,17 +69,17 @@ def create(
         clock, key = SystemClock(), new_key()
         secret = new_signing_secret() if sign else None
         made = Partner(
-            partner,
-            name or partner,
-            fixed_points,
-            computed_points,
-            tuple(dict.fromkeys(country or ())),
-            card,
-            requests_per_minute,
-            secret,
-            clock.now(),
-            by or who(),
-            None,
+            partner_id=partner,
+            name=name or partner,
+            fixed_points=fixed_points,
+            computed_points=computed_points,
+            countries=tuple(dict.fromkeys(country or ())),
+            card_scope=card,
+            requests_per_minute=requests_per_minute,
+            signing_secret=secret,
+            created_at=clock.now(),
+            created_by=by or who(),
+            disabled_at=None,
             may_spend=spend,
             may_adjust=adjust,
         )

@@ -202,13 +202,13 @@ def _wanted(pair: Pair, program: str | None, country: str | None) -> bool:
 def _row(each: Assumption) -> Shown:
     said = each.estimate
     return Shown(
-        each.name,
-        each.effective_from,
-        percent(said.expected_use),
-        said.cost_per_point,
-        said.selling_price,
-        said.allocated_per_point,
-        said.currency,
-        each.set_by,
-        each.reason,
+        assumption=each.name,
+        effective_from=each.effective_from,
+        expected_use=percent(said.expected_use),
+        cost_per_point=said.cost_per_point,
+        selling_price=said.selling_price,
+        allocated_per_point=said.allocated_per_point,
+        currency=said.currency,
+        set_by=each.set_by,
+        reason=each.reason,
     )

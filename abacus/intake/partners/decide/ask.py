@@ -206,20 +206,19 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         assert award is not None  # noqa: S101  # only an event may come to nothing
         return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # an award without a transaction has fixed points
-    activity = False  # a gift is not a transaction: it does not keep other points alive
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(
-        key,
-        ask.member_id,
-        card.card.program,
-        ask.country,
-        Kind.EARN,
-        ask.points,
-        now,
-        last_good_day(now, card.card.zone, card.card.expiry_months),
-        activity,
-        fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
-        text_of(granted),
-        partner.source,
-        card.card.expiry is Expiry.LIFETIME,
+        key=key,
+        member_id=ask.member_id,
+        program=card.card.program,
+        country=ask.country,
+        kind=Kind.EARN,
+        points=ask.points,
+        occurred_at=now,
+        expires_on=last_good_day(now, card.card.zone, card.card.expiry_months),
+        activity=False,  # a gift is not a transaction: it does not keep other points alive
+        fingerprint=fingerprint(("grant", ask.member_id, ask.country, ask.program or "", str(ask.points), ask.reason)),
+        explanation=text_of(granted),
+        source=partner.source,
+        lifetime=card.card.expiry is Expiry.LIFETIME,
     )

@@ -96,21 +96,21 @@ def revenue(
     recognised = in_units(after.recognised(now.estimate.expected_use), decimals)
     allocated = in_units(after.allocated, decimals)
     return Revenue(
-        program,
-        country,
-        str(month),
-        now.estimate.currency,
-        allocated,
-        after.issued,
-        after.used,
-        percent(now.estimate.expected_use),
-        int(in_units(after.expected(now.estimate.expected_use), 0)),
-        recognised_before,
-        caught_up - recognised_before,
-        recognised - recognised_before,
-        recognised,
-        allocated - recognised,
-        now.name,
+        program=program,
+        country=country,
+        month=str(month),
+        currency=now.estimate.currency,
+        allocated=allocated,
+        issued=after.issued,
+        used=after.used,
+        expected_use=percent(now.estimate.expected_use),
+        expected_used=int(in_units(after.expected(now.estimate.expected_use), 0)),
+        recognised_before=recognised_before,
+        of_estimate=caught_up - recognised_before,
+        recognised_in_month=recognised - recognised_before,
+        recognised=recognised,
+        deferred=allocated - recognised,
+        assumption=now.name,
     )
 
 
