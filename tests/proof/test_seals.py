@@ -58,6 +58,7 @@ async def test_a_seal_is_over_every_account_as_it_stands(pool: Pool) -> None:
     assert (nothing.number, nothing.accounts, nothing.transfers, nothing.previous) == (1, 0, 0, b"")
     await fill(pool, *MEMBERS)
     await PostgresLedger(pool, SystemClock()).post([earned("bob", 9, program="OVO")])
+    await neighbours_are_through(pool)
     made = (await seals.make()).seal
     assert made == Seal(2, made.sealed_at, 4, 10, await root_of(pool), made.snapshot, nothing.hash, made.hash, 1)
     assert await seals.all() == [nothing, made]

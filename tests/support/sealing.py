@@ -17,6 +17,7 @@ from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.proof.decide.recheck import Recheck
 from tests.support.fixed_clock import FixedClock
+from tests.support.neighbours import neighbours_are_through
 
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 BOOK: Final = CardBook(PublishedCard(card, 1) for card in example_cards())
@@ -44,11 +45,14 @@ def earned(member: str, number: int, amount: str = "15.00", program: str = "GRP"
 
 
 async def fill(pool: Pool, *members: str, transfers: int = 3) -> None:
-    """Each of them has this many transfers more."""
+    """Each of them has this many transfers more, and the next seal has them all: a seal ends before the oldest open
+    transaction of the whole server.
+    """
     ledger = PostgresLedger(pool, FixedClock(NOW))
     for _ in range(transfers):
         so_far = dict(map(tuple, await pool.fetch("select member_id, max(last_seq) from account group by 1")))
         await ledger.post([earned(member, so_far.get(member, 0) + 1, f"{15 + len(member)}.00") for member in members])
+    await neighbours_are_through(pool)
 
 
 @asynccontextmanager

@@ -29,6 +29,7 @@ from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.oversight.erasure.erasing import ANNA, BOB, erase, is_clean, verify_member
 from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
+from tests.support.neighbours import neighbours_are_through
 
 POSTED, DUPLICATE = Status.POSTED, Status.DUPLICATE
 
@@ -77,6 +78,7 @@ async def test_old_seals_hold_under_new_names(pool: Pool, owner: Pool) -> None:
     seals = Seals(pool, CLOCK)
     for name in (ANNA, BOB, "zoe"):
         await live(pool, name)
+        await neighbours_are_through(pool)
         await seals.make()
     kept = Eraser(owner, CLOCK, lambda _: None, before_renaming=[keep])
     for last, name in ((3, BOB), (4, ANNA)):
@@ -84,6 +86,7 @@ async def test_old_seals_hold_under_new_names(pool: Pool, owner: Pool) -> None:
         report = await verify(pool, lambda _: None, seals=None)
         assert [str(fault) for fault in report.faults] == []
         assert sorted(report.seals) == list(range(1, last + 1))
+        await neighbours_are_through(pool)
         await seals.make()
         assert (await verify(pool, lambda _: None, seals=None)).clean
     with pytest.raises(Refused, match="had no transfer yet at seal 1"):
