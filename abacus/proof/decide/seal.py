@@ -83,8 +83,8 @@ class Seal(NamedTuple):
 
 def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime) -> Seal:
     number, previous = (last.number + 1, last.hash) if last else (1, b"")
-    hash_ = _chained(previous, number, sealed_at, sealed, _Made(snapshot, CURRENT))
-    return Seal(number, sealed_at, *sealed, snapshot, previous, hash_, CURRENT)
+    seal = Seal(number, sealed_at, *sealed, snapshot, previous, b"", CURRENT)
+    return seal._replace(hash=_hash_of(seal))
 
 
 def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
@@ -95,28 +95,18 @@ def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
             yield SealFault(seal.number, f"follows seal {number}: {seal.number - number - 1} missing before it")
         elif seal.previous != previous:
             yield SealFault(seal.number, "does not name the hash of the seal before it")
-        sealed = Sealed(seal.accounts, seal.transfers, seal.root)
         if not seal.is_known:
             known = ", ".join(map(str, FORMATS))
             yield SealFault(seal.number, f"is of format {seal.format}; this version knows {known}")
-        elif seal.hash != _chained(
-            seal.previous, seal.number, seal.sealed_at, sealed, _Made(seal.snapshot, seal.format)
-        ):
+        elif seal.hash != _hash_of(seal):
             yield SealFault(seal.number, "the hash does not match the row and the one before it")
         number, previous = seal.number, seal.hash
 
 
-def _chained(previous: bytes, number: int, sealed_at: datetime, sealed: Sealed, made: "_Made") -> bytes:
-    """The hash of a seal. In the first format it does not cover the format."""
-    at = (sealed_at - _EPOCH) // _MICROSECOND
-    facts: list[int | str] = [number, at, sealed.accounts, sealed.transfers, sealed.root.hex(), made.snapshot]
-    if made.format > 1:
-        facts.append(made.format)
-    return hashlib.sha256(previous + orjson.dumps(facts)).digest()
-
-
-class _Made(NamedTuple):
-    """The snapshot that a seal was made of, and its format."""
-
-    snapshot: str
-    format: int
+def _hash_of(seal: Seal) -> bytes:
+    """Over the seal's other fields and the hash before. In the first format it does not cover the format."""
+    at = (seal.sealed_at - _EPOCH) // _MICROSECOND
+    facts: list[int | str] = [seal.number, at, seal.accounts, seal.transfers, seal.root.hex(), seal.snapshot]
+    if seal.format > 1:
+        facts.append(seal.format)
+    return hashlib.sha256(seal.previous + orjson.dumps(facts)).digest()
