@@ -1,15 +1,20 @@
 """Reads a part of a topic once, without a group, so that no consumer group is disturbed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import (
+    GroupCoordinatorNotAvailableError,
+    GroupLoadInProgressError,
+    KafkaError,
+    NotCoordinatorForGroupError,
+)
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
@@ -21,6 +26,9 @@ _MAX_RECORDS: Final = 5000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _AT_ANY_TIME_MS: Final = 0
+_COORDINATOR_WITHIN_S: Final = 15.0
+_COORDINATOR_AGAIN_S: Final = 0.2
+_COORDINATOR_STARTS: Final = (GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError)
 
 
 class Stamped(NamedTuple):
@@ -154,19 +162,27 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
     if not partitions:
         raise Refused(f"there is no topic {topic!r} at {bootstrap}")
     async with _admin(bootstrap) as admin:
-        committed_offsets = await admin.list_consumer_group_offsets(group, partitions=partitions)
-    return offsets_of(partitions, committed_offsets)
+        return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
 
 
-def offsets_of(
-    partitions: Sequence[TopicPartition], committed_offsets: Mapping[TopicPartition, OffsetAndMetadata]
+async def when_known(
+    partitions: Sequence[TopicPartition],
+    ask: Callable[[], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]],
+    *,
+    within_s: float = _COORDINATOR_WITHIN_S,
 ) -> Mapping[int, int]:
-    """The offsets by partition, 0 where the group has not begun. Raises `Unavailable` when the broker named no
-    partition at all: it does so while the group's coordinator starts, and aiokafka hides the error.
+    """The offsets by partition, 0 where the group has not begun. Asks again while the group's coordinator starts: the
+    broker then says so, or names no partition, because aiokafka hides the error. Raises `Unavailable` after a while.
     """
-    if not all(each in committed_offsets for each in partitions):
-        raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
-    return {each.partition: max(0, committed_offsets[each].offset) for each in partitions}
+    deadline = _now() + within_s
+    while True:
+        with suppress(*_COORDINATOR_STARTS):
+            offsets = await ask()
+            if all(each in offsets for each in partitions):
+                return {each.partition: max(0, offsets[each].offset) for each in partitions}
+        if _now() >= deadline:
+            raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
+        await asyncio.sleep(_COORDINATOR_AGAIN_S)
 
 
 async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:

@@ -1,16 +1,17 @@
 """A part of a topic: windows that meet divide it, whatever the stamps, and reading disturbs no group."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import GroupAuthorizationFailedError, GroupCoordinatorNotAvailableError, KafkaError
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed, offsets_of, range_from
+from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed, range_from, when_known
 from tests.support.services import Services
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -132,11 +133,35 @@ def test_where_a_range_begins(row: tuple[int, int, int | None, bool, tuple[int, 
     assert range_from(2, begins, ends, found, keeps_times=keeps_times) == OffsetRange(2, first, first, forgotten)
 
 
-def test_offsets_that_the_coordinator_does_not_name_are_not_taken_for_none_committed() -> None:
-    first, second = TopicPartition("t", 0), TopicPartition("t", 1)
-    assert offsets_of([first, second], {first: OffsetAndMetadata(7, ""), second: OffsetAndMetadata(-1, "")}) == {
-        0: 7,
-        1: 0,
-    }
+FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)
+KNOWN = {FIRST: OffsetAndMetadata(7, ""), SECOND: OffsetAndMetadata(-1, "")}
+Answer = dict[TopicPartition, OffsetAndMetadata] | KafkaError
+
+
+def coordinator(*answers: Answer) -> Callable[[], Awaitable[dict[TopicPartition, OffsetAndMetadata]]]:
+    """Gives these answers one after the other."""
+    left = iter(answers)
+
+    async def ask() -> dict[TopicPartition, OffsetAndMetadata]:
+        answer = next(left)
+        if isinstance(answer, KafkaError):
+            raise answer
+        return answer
+
+    return ask
+
+
+async def test_a_coordinator_that_starts_is_asked_again() -> None:
+    ask = coordinator(GroupCoordinatorNotAvailableError(), {}, {FIRST: KNOWN[FIRST]}, KNOWN)
+    assert await when_known([FIRST, SECOND], ask) == {0: 7, 1: 0}
+
+
+@pytest.mark.parametrize("answer", [GroupCoordinatorNotAvailableError(), {}], ids=["says so", "names no partition"])
+async def test_a_coordinator_that_never_starts_is_not_taken_for_none_committed(answer: Answer) -> None:
     with pytest.raises(Unavailable):
-        offsets_of([first, second], {})
+        await when_known([FIRST, SECOND], coordinator(answer), within_s=0.0)
+
+
+async def test_another_error_of_the_broker_is_not_waited_for() -> None:
+    with pytest.raises(GroupAuthorizationFailedError):
+        await when_known([FIRST], coordinator(GroupAuthorizationFailedError()))
