@@ -33,8 +33,8 @@ from abacus.programs.tiers.store import MembershipStore
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
-_DATABASE_WITHIN_S: Final = 5.0
-_QUEUE_WITHIN_S: Final = 5.0
+DATABASE_WITHIN_S: Final = 5.0
+QUEUE_WITHIN_S: Final = 5.0
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
 
@@ -75,9 +75,9 @@ async def wire(wiring: Wiring) -> Run:
 
 async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     # Reading finds everything by key too, also in tables that grow faster than their statistics.
-    opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
+    opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
     pool, moving = await opened(size=_CONNECTIONS), await opened(size=_MOVING_CONNECTIONS)
-    client = await wiring.sqs(within_s=_QUEUE_WITHIN_S)
+    client = await wiring.sqs(within_s=QUEUE_WITHIN_S)
     queue = await wiring.queue(client, AWARD)
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)

@@ -14,7 +14,7 @@ from abacus.platform.health import WorkerHealth
 Result = TypeVar("Result")
 
 _DEFAULT: Final = Backoff(first_s=0.2, longest_s=5.0)
-_RNG: Final = random.Random()
+JITTER: Final = random.Random()
 
 
 async def until_available(
@@ -28,7 +28,7 @@ async def until_available(
         except Unavailable as error:
             attempt += 1
             health.waiting(error)
-            await asyncio.sleep(backoff.wait(attempt, _RNG))
+            await asyncio.sleep(backoff.wait(attempt, JITTER))
         else:
             if attempt:
                 health.recovered()

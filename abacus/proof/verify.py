@@ -17,9 +17,9 @@ from abacus.proof.examine import CLAIMED_AS, examine, use_examining_plans
 from abacus.proof.parts import EVERYBODY, Findings, Keys, Members, Part, Root, Span
 from abacus.proof.store import all_seals
 
-_TRANSFERS_A_PART: Final = 100_000
+TRANSFERS_A_PART: Final = 100_000
 _MOST_PARTS: Final = 4096
-_PAGES_A_PART: Final = 32_768
+PAGES_A_PART: Final = 32_768
 _PAGES_SAMPLED: Final = 1000
 _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for odd keys
 
@@ -140,10 +140,10 @@ async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> t
     sizes = _Sizes(*await connection.fetchrow(*_SIZES()))
     parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
     parts += [
-        Keys(span, first, min(first + _PAGES_A_PART, sizes.key_pages))
-        for first in range(0, sizes.key_pages, _PAGES_A_PART)
+        Keys(span, first, min(first + PAGES_A_PART, sizes.key_pages))
+        for first in range(0, sizes.key_pages, PAGES_A_PART)
     ]
-    shares = min(_MOST_PARTS, sizes.transfers // _TRANSFERS_A_PART)
+    shares = min(_MOST_PARTS, sizes.transfers // TRANSFERS_A_PART)
     first = span.first
     for cut in await _cuts(connection, span, shares, sizes.account_pages):
         parts.append(Members(Span(first, cut)))

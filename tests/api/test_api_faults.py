@@ -78,7 +78,7 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It neither answers nor refuses. One round learns that; the others do not wait for it any more."""
-    monkeypatch.setattr(api, "_DATABASE_WITHIN_S", 1.0)
+    monkeypatch.setattr(api, "DATABASE_WITHIN_S", 1.0)
     async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
         proxy.silence()
@@ -102,7 +102,7 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
 
 
 async def test_a_queue_that_goes_silent_refuses_in_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "_QUEUE_WITHIN_S", 0.5)
+    monkeypatch.setattr(api, "QUEUE_WITHIN_S", 0.5)
     async with acme_behind(house, "sqs_endpoint_url") as (proxy, acme):
         proxy.silence()
         async with asyncio.timeout(20):

@@ -136,7 +136,7 @@ async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Br
 async def test_a_relay_that_waits_ends_when_it_is_told_to(
     pool: Pool, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leading, "_DRAIN_S", 0.05)
+    monkeypatch.setattr(leading, "DRAIN_S", 0.05)
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("relay")
     relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health)

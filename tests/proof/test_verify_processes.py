@@ -30,8 +30,8 @@ async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatc
         await superuser.execute("delete from claim where key = 'txn:meals:m007-2'")
         await superuser.execute("delete from account where member_id in ('m020', 'm059')")
     alone = await verify(pool, RECHECK)
-    monkeypatch.setattr(module, "_TRANSFERS_A_PART", 10)
-    monkeypatch.setattr(module, "_PAGES_A_PART", 1)
+    monkeypatch.setattr(module, "TRANSFERS_A_PART", 10)
+    monkeypatch.setattr(module, "PAGES_A_PART", 1)
     in_parts = await verify(pool, RECHECK)
     told: list[tuple[int, int]] = []
     with Helpers(database_url, 2) as helpers:

@@ -85,10 +85,10 @@ def _small_and_repeatable(seed: int, simulated: SimulatedAbacus) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(issuing, "pack", partial(pack, max_items=chance.choice((1, 3, 100))))
         patch.setattr(awarder, "MOST_AWARDS", chance.choice((2, 1000)))
-        patch.setattr(publish_transfers, "_IDLE_S", _IDLE_S)
-        patch.setattr(leading, "_STANDBY_S", _IDLE_S)
+        patch.setattr(publish_transfers, "IDLE_S", _IDLE_S)
+        patch.setattr(leading, "STANDBY_S", _IDLE_S)
         patch.setattr(reader, "AIOKafkaConsumer", simulated.kafka_client)
-        patch.setattr(patience, "_RNG", random.Random(f"patience {seed}"))
+        patch.setattr(patience, "JITTER", random.Random(f"patience {seed}"))
         yield
 
 

@@ -13,7 +13,7 @@ from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.platform.postgres import Connection, Pool
 
-_IDLE_S: Final = 0.1
+IDLE_S: Final = 0.1
 
 
 class Moved(NamedTuple):
@@ -51,4 +51,4 @@ def message_of(transfer: Transfer) -> StreamMessage:
 def transfer_relay(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:
     """Publishes transfers on one topic. Of several relays one works, the others stand by."""
     publishing = Publishing(Transfers(topic, clock), publisher, topic, clock, Meter(PUBLISHED, RELAY_BEHIND))
-    return publishing.led(pool, f"abacus relay {topic}", health, idle_s=_IDLE_S)
+    return publishing.led(pool, f"abacus relay {topic}", health, idle_s=IDLE_S)

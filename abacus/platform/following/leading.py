@@ -9,8 +9,8 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool, passing_failures
 
-_STANDBY_S: Final = 2.0
-_DRAIN_S: Final = 5.0  # a step that is cut off is done again
+STANDBY_S: Final = 2.0
+DRAIN_S: Final = 5.0  # a step that is cut off is done again
 
 # Does the next of the work and returns how much that was; 0 when nothing is left for the moment. Raises `Unavailable`.
 Step = Callable[[Connection], Awaitable[int]]
@@ -52,7 +52,7 @@ class Leading:
         """Runs until `stop` is set; then the present step may end, or is cut off after a while."""
         while not stop.is_set():
             leading = until_available(lambda: self._lead(stop), self._health)
-            if await unless_stopped(leading, stop, grace_s=_DRAIN_S) is False:
+            if await unless_stopped(leading, stop, grace_s=DRAIN_S) is False:
                 await _stand_by(stop)
 
     async def _lead(self, stop: asyncio.Event) -> bool:
@@ -71,7 +71,7 @@ class Leading:
 
 
 async def _stand_by(stop: asyncio.Event) -> None:
-    await _pause(_STANDBY_S, stop)
+    await _pause(STANDBY_S, stop)
 
 
 async def _pause(seconds: float, stop: asyncio.Event) -> None:

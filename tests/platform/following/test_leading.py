@@ -60,8 +60,8 @@ async def running(pool: Pool, work: Work, health: WorkerHealth) -> AsyncIterator
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_STANDBY_S", 0.05)
-    monkeypatch.setattr(module, "_DRAIN_S", 0.1)
+    monkeypatch.setattr(module, "STANDBY_S", 0.05)
+    monkeypatch.setattr(module, "DRAIN_S", 0.1)
 
 
 @pytest.fixture
