@@ -37,8 +37,8 @@ def _serves(folder: Path) -> bool:
     """Whether there is room, and what a test writes there can be run."""
     if not folder.is_dir():
         return False
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize > _ENOUGH_BYTES and not found.f_flag & os.ST_NOEXEC
+    volume = os.statvfs(folder)
+    return volume.f_bavail * volume.f_frsize > _ENOUGH_BYTES and not volume.f_flag & os.ST_NOEXEC
 
 
 if "TMPDIR" not in os.environ and _serves(_MEMORY):

@@ -323,6 +323,6 @@ async def test_too_many_requests(house: House, open_shop: Shop) -> None:
 
 
 async def _transfers(house: House, count: int) -> bool:
-    found = await house.transfers()
-    assert found <= count
-    return found == count
+    transfers = await house.transfers()
+    assert transfers <= count
+    return transfers == count

@@ -24,7 +24,7 @@ async def test_every_body_and_every_error_has_an_example(house: House) -> None:
         (path, method, what): content
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
-        for what, said in [("asked", operation.get("requestBody", {})), *operation["responses"].items()]
+        for what, said in [("request", operation.get("requestBody", {})), *operation["responses"].items()]
         for content in said.get("content", {}).values()
     }
     assert len(bodies) > 100

@@ -36,8 +36,8 @@ async def order(caller: httpx.AsyncClient, path: str, key: str, body: dict[str, 
 
 
 async def account(caller: httpx.AsyncClient) -> tuple[int, int, int]:
-    (found,) = (await caller.get("/v1/members/bob")).json()["accounts"]
-    return found["balance"], found["held"], found["available"]
+    (shown,) = (await caller.get("/v1/members/bob")).json()["accounts"]
+    return shown["balance"], shown["held"], shown["available"]
 
 
 def kind(answer: httpx.Response) -> tuple[int, str]:

@@ -42,25 +42,25 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="less of everything, in about two minutes")
     parser.add_argument("--messages", type=int, help=f"how many are sent in each run; {_MESSAGES:,} else")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
-    asked = parser.parse_args()
-    among: tuple[Fault | Scenario, ...] = (*(SHORT if asked.short and not asked.only else FAULTS), *SCENARIOS)
-    trials = [trial for trial in among if not asked.only or any(part in trial.name for part in asked.only)]
+    options = parser.parse_args()
+    among: tuple[Fault | Scenario, ...] = (*(SHORT if options.short and not options.only else FAULTS), *SCENARIOS)
+    trials = [trial for trial in among if not options.only or any(part in trial.name for part in options.only)]
     if not trials:
         _errors.print("no fault and no scenario has such a name; --list names them", markup=False)
         return _REFUSED
-    if asked.list:
+    if options.list:
         for trial in trials:
             print(f"{trial.name}: {trial.how}")
         return 0
-    seed = SystemRandom().randrange(10_000) if asked.seed is None else asked.seed
-    messages = asked.messages or (_SHORT_MESSAGES if asked.short else _MESSAGES)
+    seed = SystemRandom().randrange(10_000) if options.seed is None else options.seed
+    messages = options.messages or (_SHORT_MESSAGES if options.short else _MESSAGES)
     plan = Plan(
         seed,
         messages,
-        sent_over_s=15.0 if asked.short else 25.0,
+        sent_over_s=15.0 if options.short else 25.0,
         rest_within_s=300.0,
-        late_after_s=10.0 if asked.short else 60.0,
-        overload_s=12.0 if asked.short else 60.0,
+        late_after_s=10.0 if options.short else 60.0,
+        overload_s=12.0 if options.short else 60.0,
     )
     _errors.print(f"seed {seed}", markup=False)
     started = time.monotonic()
@@ -73,7 +73,7 @@ def main() -> int:
         return _REFUSED
     except (KeyboardInterrupt, asyncio.CancelledError):
         return _INTERRUPTED
-    if asked.json:
+    if options.json:
         print(json.dumps({"seed": seed, "runs": [vars(each) | {"held": each.held} for each in outcomes]}))
     else:
         _show(outcomes)

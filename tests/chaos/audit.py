@@ -66,19 +66,19 @@ class Auditor:
             *faults_of_quarantine(expected, posted, held, self.beside),
             *await self._expired(),
             *told,
-            *(fault for found in await commands for fault in found),
+            *(fault for report in await commands for fault in report),
         ]
         return Audit(faults, messages, len(posted), sum(each.points for each in posted), again)
 
     async def _expected(self) -> tuple[Expected, int]:
         topic, bodies = self.ground.settings.transactions_topic, set[bytes]()
-        found: list[tuple[str, bytes]] = []
+        arrivals: list[tuple[str, bytes]] = []
         async for message in self._messages(topic):
             bodies.add(message.value)
-            found.append((f"kafka:{topic}/{message.partition}/{message.offset}", message.value))
+            arrivals.append((f"kafka:{topic}/{message.partition}/{message.offset}", message.value))
         if lost := {message.value for message in self.workload.messages} - bodies:
             raise AssertionError(f"the sender of the run lost {len(lost)} messages")
-        return expected_of(found, self.workload.fates), len(found)
+        return expected_of(arrivals, self.workload.fates), len(arrivals)
 
     async def _expired(self) -> list[str]:
         if self.lapsed is None:

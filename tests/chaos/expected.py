@@ -27,11 +27,11 @@ class Expected(NamedTuple):
         return {(key, each) for key, variants in self.awards.items() if len(variants) > 1 for each in variants}
 
 
-def expected_of(found: Iterable[tuple[str, bytes]], fates: Mapping[bytes, Fate]) -> Expected:
+def expected_of(arrivals: Iterable[tuple[str, bytes]], fates: Mapping[bytes, Fate]) -> Expected:
     """From origins and bodies as they stand in the topic: what a sender sent twice is told apart by its origin."""
     expected = Expected({}, {}, {}, 0, [])
     ignored = 0
-    for origin, body in found:
+    for origin, body in arrivals:
         match fates.get(body):
             case Awarded() as fate:
                 expected.awards.setdefault(fate.key, {})[fate.fingerprint] = fate

@@ -37,13 +37,13 @@ class Held(NamedTuple):
     fingerprint: str | None
 
 
-def faults_of_postings(expected: Expected, found: Iterable[Posted], *, may_expire: bool) -> list[str]:
+def faults_of_postings(expected: Expected, postings: Iterable[Posted], *, may_expire: bool) -> list[str]:
     """Everything that is posted and should not be, or the other way round, or otherwise."""
     points: dict[str, int] = {}
     due: dict[str, int] = {}
     wrong: list[str] = []
     unexpected: list[str] = []
-    for posted in found:
+    for posted in postings:
         award = expected.awards.get(posted.key, {}).get(posted.fingerprint)
         refund = expected.refunds.get(posted.key)
         if award is not None:
@@ -70,7 +70,7 @@ def faults_of_postings(expected: Expected, found: Iterable[Posted], *, may_expir
 
 
 def faults_of_quarantine(
-    expected: Expected, posted: Sequence[Posted], found: Iterable[Held], beside: Mapping[str, int] = NOTHING
+    expected: Expected, posted: Sequence[Posted], held: Iterable[Held], beside: Mapping[str, int] = NOTHING
 ) -> list[str]:
     """What is set aside and should not be, or the other way round, or for another reason. `beside` counts what was
     never in the topic: by key or origin, and reason.
@@ -78,7 +78,7 @@ def faults_of_quarantine(
     aside: dict[str, str] = {}
     contradicting: set[tuple[str | None, str | None]] = set()
     other: Counter[str] = Counter()
-    for item in found:
+    for item in held:
         if item.stage == Stage.TRANSACTION:
             aside[item.origin] = item.reason
         elif item.reason == Reason.KEY_CONFLICT:
@@ -100,9 +100,9 @@ def faults_of_quarantine(
     ]
 
 
-def few(what: str, found: Iterable[object]) -> Iterator[str]:
+def few(what: str, cases: Iterable[object]) -> Iterator[str]:
     """A line for the first of these, and how many there are in all; none where there are none."""
-    each = sorted(map(str, found))
+    each = sorted(map(str, cases))
     if each:
         more = f" and {len(each) - _NAMED:,} more" if len(each) > _NAMED else ""
         yield f"{what}: {'; '.join(each[:_NAMED])}{more}"

@@ -31,13 +31,13 @@ def main() -> None:
         with suppress(ImportError):  # uvloop is not on every platform
             importlib.import_module(name)
     children: set[int] = set()
-    asked = b""
+    rest = b""
     while True:
         if select.select([sys.stdin], [], [], _LOOK_EVERY_S)[0]:
             read = os.read(sys.stdin.fileno(), _LARGEST_READ)
             if not read:
                 break
-            *lines, asked = (asked + read).split(b"\n")
+            *lines, rest = (rest + read).split(b"\n")
             for line in lines:
                 children.add(_give_birth(json.loads(line)))
         _bury(children)

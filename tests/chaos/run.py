@@ -72,7 +72,7 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
             left = await settled(ground, plan.rest_within_s)
             outcome.struck = +struck + ground.struck
             auditor = Auditor(ground, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
-            outcome.faults = await _found(fault, outcome, left, ground)
+            outcome.faults = await _faults_of(fault, outcome, left, ground)
             audit = await auditor.audit()
             crew = ground.crew
     except CannotBeHad as missing:
@@ -85,7 +85,7 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     return outcome
 
 
-async def _found(fault: Fault, outcome: Outcome, left: Left, ground: ProvingGround) -> list[str]:
+async def _faults_of(fault: Fault, outcome: Outcome, left: Left, ground: ProvingGround) -> list[str]:
     faults = [f"{missed} never struck" for missed in fault.missed(outcome.struck)]
     if any(left):
         faults.append(f"it did not come to rest; there is left: {left}")

@@ -22,8 +22,8 @@ FATES: dict[bytes, Fate] = {
 
 
 def test_what_stands_in_the_topic_decides_what_is_expected() -> None:
-    found = [b"first", b"other", b"first", b"bad", b"refund", b"nothing", b"bad", b"strange"]
-    expected = expected_of([(f"k/{at}", body) for at, body in enumerate(found)], FATES)
+    bodies = [b"first", b"other", b"first", b"bad", b"refund", b"nothing", b"bad", b"strange"]
+    expected = expected_of([(f"k/{at}", body) for at, body in enumerate(bodies)], FATES)
     assert expected.awards == {FIRST.key: {"f1": FIRST, "f2": OTHER}}
     assert expected.conflicts == {(FIRST.key, "f1"), (FIRST.key, "f2")}
     assert expected.refunds == {REFUND.key: REFUND}

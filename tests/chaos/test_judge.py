@@ -22,7 +22,7 @@ LAPSED = Posted("expiry:2026-11:bob:GRP", "f9", "bob", "GRP", -6, "expire")
 
 
 @pytest.mark.parametrize(
-    ("found", "may_expire", "faults"),
+    ("postings", "may_expire", "faults"),
     [
         ([ONE, TWO, BACK], False, []),
         ([Posted(*OTHER, "earn"), TWO, BACK], False, []),
@@ -40,8 +40,8 @@ LAPSED = Posted("expiry:2026-11:bob:GRP", "f9", "bob", "GRP", -6, "expire")
         ([ONE, TWO, BACK, ONE._replace(key="txn:9")], False, ["posted, but never sent: txn:9"]),
     ],
 )
-def test_postings(found: list[Posted], may_expire: bool, faults: list[str]) -> None:  # noqa: FBT001  # a column
-    assert faults_of_postings(EXPECTED, found, may_expire=may_expire) == faults
+def test_postings(postings: list[Posted], may_expire: bool, faults: list[str]) -> None:  # noqa: FBT001  # a column
+    assert faults_of_postings(EXPECTED, postings, may_expire=may_expire) == faults
 
 
 CONFLICT = Held("award", "award:txn:1", "key-conflict", "txn:1", "f2")
@@ -50,7 +50,7 @@ WITH_BAD = EXPECTED._replace(aside={"k/3": Reason.INVALID})
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "faults"),
+    ("expected", "held", "faults"),
     [
         (WITH_BAD, [CONFLICT, BAD], []),
         (WITH_BAD, [CONFLICT], ["not set aside: k/3"]),
@@ -65,8 +65,8 @@ WITH_BAD = EXPECTED._replace(aside={"k/3": Reason.INVALID})
         (EXPECTED, [CONFLICT, CONFLICT._replace(reason="unpostable")], ["set aside, of awards: txn:1: unpostable"]),
     ],
 )
-def test_quarantine(expected: Expected, found: list[Held], faults: list[str]) -> None:
-    assert faults_of_quarantine(expected, [ONE, TWO, BACK], found) == faults
+def test_quarantine(expected: Expected, held: list[Held], faults: list[str]) -> None:
+    assert faults_of_quarantine(expected, [ONE, TWO, BACK], held) == faults
 
 
 def test_what_is_set_aside_beside_the_topic_is_counted() -> None:

@@ -41,8 +41,8 @@ def expected(output: str) -> re.Pattern[str]:
 @pytest.mark.parametrize("page", ["points.md", "proof.md"])
 async def test_the_examples_do_what_the_page_says(house: House, page: str, tmp_path: Path) -> None:
     key = await register(house)
-    found = list(examples(page))
-    assert found
+    steps = list(examples(page))
+    assert steps
     async with shop(house, "calculator", "awarder", "expirer", "relay") as opened:
         shell = await asyncio.create_subprocess_exec(
             "bash",
@@ -60,7 +60,7 @@ async def test_the_examples_do_what_the_page_says(house: House, page: str, tmp_p
             },
         )
         try:
-            for example in found:
+            for example in steps:
                 printed = await asyncio.wait_for(_printed(shell, example.command), 60)
                 assert expected(example.output).match(printed), f"$ {example.command}\n{printed}"
         finally:

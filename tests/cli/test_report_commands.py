@@ -86,15 +86,15 @@ async def test_assumptions_are_versions(command: Command) -> None:
 
 async def test_rollforward_in_every_form(command: Command, tmp_path: Path) -> None:
     words = ("report", "rollforward", "--month", "2026-01", "--by", "country", "--by", "partner")
-    found = await command(*words, "--json")
-    assert (found.code, found.json["tied"], found.json["over"]) == (0, True, True)
+    report = await command(*words, "--json")
+    assert (report.code, report.json["tied"], report.json["over"]) == (0, True, True)
     expected = [
         {"program": "GRP", "country": "SG", "partner": "-", "opening": 0, "issued": 10_000, "spent": 0, "expired": 0,
          "reversed": 0, "adjusted": 0, "closing": 10_000},
         {"program": "GRP", "country": "SG", "partner": "acme", "opening": 0, "issued": 0, "spent": 4_500, "expired": 0,
          "reversed": 0, "adjusted": 0, "closing": -4_500},
     ]  # fmt: skip
-    assert found.json["rows"] == expected
+    assert report.json["rows"] == expected
     as_csv = await command(*words, "--csv")
     assert list(csv.DictReader(io.StringIO(as_csv.out))) == [
         {name: str(value) for name, value in row.items()} for row in expected
@@ -111,9 +111,9 @@ async def test_books_that_do_not_tie_end_with_1(command: Command, database_url: 
     owner = await asyncpg.connect(database_url)
     await owner.execute("update account set balance = balance + 1")
     await owner.close()
-    found = await command("report", "rollforward", "--month", "2026-02", "--json")
-    assert (found.code, found.json["tied"]) == (1, False)
-    assert found.err == "abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows\n"
+    report = await command("report", "rollforward", "--month", "2026-02", "--json")
+    assert (report.code, report.json["tied"]) == (1, False)
+    assert report.err == "abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows\n"
     held = await command("report", "liability", "--json")
     assert (held.code, held.json["tied"]) == (1, False)
 
@@ -124,8 +124,8 @@ async def test_liability_at_a_date(command: Command, tmp_path: Path) -> None:
     assert (unknown.json["rows"][0]["outstanding"], unknown.json["rows"][0]["liability"]) == (5_500, None)
     await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
     file = tmp_path / "it's.parquet"
-    found = await command("report", "liability", "--at", "2026-01", "--json", "--parquet", str(file))
-    assert found.json["rows"] == [
+    report = await command("report", "liability", "--at", "2026-01", "--json", "--parquet", str(file))
+    assert report.json["rows"] == [
         {"program": "GRP", "country": "SG", "members": 1, "outstanding": 5_500, "owed": 0, "expected_use": "97%",
          "cost_per_point": "0.008", "liability": "42.68", "currency": "SGD", "assumption": "GRP/SG@1"}
     ]  # fmt: skip
@@ -146,12 +146,12 @@ async def test_backtest_of_a_draft(command: Command, tmp_path: Path) -> None:
     draft, file = tmp_path / "sg.toml", tmp_path / "differences.parquet"
     draft.write_text(to_toml(SINGAPORE).replace('food = "2"', 'food = "2.5"'))
     words = ("rates", "backtest", str(draft), "--from", "2026-01", "--to", "2026-01-31")
-    found = await command(*words, "--json", "--parquet", str(file))
+    report = await command(*words, "--json", "--parquet", str(file))
     row = {"vertical": "food", "payment_type": "wallet", "tier": "member", "month": "2026-01", "awards": 1,
            "points": 10_000, "drafted": 12_500, "difference": 2_500}  # fmt: skip
-    assert found.json["rows"] == [row]
-    assert found.json["liability"][0]["liability"] == "19.40"
-    assert found.json["unpriced"] == []
+    assert report.json["rows"] == [row]
+    assert report.json["liability"][0]["liability"] == "19.40"
+    assert report.json["unpriced"] == []
     assert pyarrow.parquet.read_table(file).to_pylist() == [row]
     as_table = await command(*words)
     assert [part for part in ("By vertical", "By payment type", "By tier", "By month") if part in as_table.out]
@@ -169,8 +169,8 @@ async def test_a_parquet_file_without_rows(command: Command, tmp_path: Path) -> 
 
 async def test_allocation(command: Command) -> None:
     words = ("--price", "100000", "--products", "100000", "--points", "10000", "--selling-price", "1")
-    found = await command("report", "allocate", *words, "--expected-use", "95%", "--decimals", "0", "--json")
-    assert found.json["rows"] == [{"price": "100000", "products": "91324", "points": "8676"}]
+    report = await command("report", "allocate", *words, "--expected-use", "95%", "--decimals", "0", "--json")
+    assert report.json["rows"] == [{"price": "100000", "products": "91324", "points": "8676"}]
 
 
 @pytest.mark.parametrize(

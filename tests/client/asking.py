@@ -21,10 +21,10 @@ async def ask(
     return cast("Answer", await asyncio.to_thread(method, *args, **kwargs))
 
 
-async def listed(found: Iterator[Answer] | AsyncIterator[Answer]) -> list[Answer]:
-    if isinstance(found, AsyncIterator):
-        return [each async for each in found]
-    return await asyncio.to_thread(list, found)
+async def listed(answers: Iterator[Answer] | AsyncIterator[Answer]) -> list[Answer]:
+    if isinstance(answers, AsyncIterator):
+        return [each async for each in answers]
+    return await asyncio.to_thread(list, answers)
 
 
 async def closed(client: EitherClient) -> None:

@@ -169,9 +169,9 @@ async def test_transfers_come_page_after_page(api: ScriptedApi, pages: int, prog
             for page in range(pages)
         )
     )
-    found = await listed(api.client().transfers("bob", program))
-    assert [transfer.seq for transfer in found] == seqs
-    assert found[0].posted_at == datetime(2026, 5, 1, 12, 0, 1, 500_000, tzinfo=UTC)
+    transfers = await listed(api.client().transfers("bob", program))
+    assert [transfer.seq for transfer in transfers] == seqs
+    assert transfers[0].posted_at == datetime(2026, 5, 1, 12, 0, 1, 500_000, tzinfo=UTC)
     assert [request.url.params.get("cursor") for request in api.requests] == [
         None,
         *(f"c+{n}=" for n in range(pages - 1)),

@@ -128,9 +128,9 @@ async def test_awards_from_asking_to_the_ledger(house: House, kind: type[Client 
         assert (state.status, state.balance, state.posted_at) == ("posted", 100, posted.posted_at)
         member = await ask(client.member, "bob")
         assert [(each.program, each.balance, each.available) for each in member.accounts] == [("GRP", 160, 160)]
-        found = await listed(client.transfers("bob"))
-        assert [(each.seq, each.points, each.balance_after) for each in found] == [(2, 60, 160), (1, 100, 100)]
-        assert found[1].key == f"api:acme:{posted.idempotency_key}"
+        transfers = await listed(client.transfers("bob"))
+        assert [(each.seq, each.points, each.balance_after) for each in transfers] == [(2, 60, 160), (1, 100, 100)]
+        assert transfers[1].key == f"api:acme:{posted.idempotency_key}"
         assert await listed(client.transfers("bob", "OVO")) == []
     assert await house.transfers() == 2
 
@@ -153,9 +153,9 @@ async def test_a_batch_and_all_pages_of_its_transfers(house: House, kind: type[C
             "/awards/230/country",
         )
         await until(lambda: _posted(house, len(items)))
-        found = await listed(client.transfers("eve", "GRP"))
-        assert [each.seq for each in found] == list(range(230, 0, -1))
-        assert sum(each.points for each in found) == found[0].balance_after == sum(range(1, 231))
+        transfers = await listed(client.transfers("eve", "GRP"))
+        assert [each.seq for each in transfers] == list(range(230, 0, -1))
+        assert sum(each.points for each in transfers) == transfers[0].balance_after == sum(range(1, 231))
         repeated = await ask(client.award_batch, items)
         assert {each.outcome for each in repeated} == {"replayed"}
         assert all(each.award is not None and each.award.replayed for each in repeated)
@@ -223,18 +223,18 @@ async def test_an_award_whose_answer_is_lost_is_paid_once(house: House) -> None:
 
 async def test_the_example_of_the_guide_prints_what_it_says(house: House) -> None:
     section = GUIDE.read_text("utf-8").partition("## The Python client")[2]
-    found = re.search(r"```python\n([\s\S]*?)```\n\n((?:    .*\n)+)", section)
-    assert found is not None
+    match = re.search(r"```python\n([\s\S]*?)```\n\n((?:    .*\n)+)", section)
+    assert match is not None
     async with _open(house) as access:
         example = await asyncio.create_subprocess_exec(
             sys.executable,
             "-c",
-            found[1],
+            match[1],
             env={**os.environ, "ABACUS_URL": access.base_url, "ABACUS_KEY": access.key},
             stdout=asyncio.subprocess.PIPE,
         )
         printed, _ = await example.communicate()
-    assert printed.decode() == re.sub(r"^ {4}", "", found[2], flags=re.MULTILINE)
+    assert printed.decode() == re.sub(r"^ {4}", "", match[2], flags=re.MULTILINE)
 
 
 async def _posted(house: House, count: int) -> bool:

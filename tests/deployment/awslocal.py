@@ -30,10 +30,10 @@ for name, value in zip(rest[::2], rest[1::2], strict=True):
             given["AttributeNames"] = [value]
         case _:
             sys.exit(f"awslocal: {name} is nothing that the hook should give")
-asked = urllib.request.Request(  # noqa: S310  # the test's own endpoint
+request = urllib.request.Request(  # noqa: S310  # the test's own endpoint
     os.environ["ENDPOINT_URL"],
     json.dumps(given).encode(),
     {"X-Amz-Target": f"AmazonSQS.{OPERATIONS[operation]}", "Content-Type": "application/x-amz-json-1.0"},
 )
-with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310  # the same
+with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  # the same
     sys.stdout.write(answer.read().decode())

@@ -50,10 +50,10 @@ def parsed_by_the_command_line(arguments: Sequence[str]) -> None:
     left, names = list(arguments), ["abacus"]
     while isinstance(command, TyperGroup):
         names.append(left.pop(0))
-        found = command.get_command(command.context_class(command), names[-1])
-        if found is None:
+        subcommand = command.get_command(command.context_class(command), names[-1])
+        if subcommand is None:
             raise LookupError(f"there is no command {' '.join(names)}")
-        command = found
+        command = subcommand
     command.make_context(" ".join(names), left)
 
 

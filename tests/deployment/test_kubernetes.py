@@ -155,10 +155,10 @@ def test_what_scales_a_worker_is_measured(name: str) -> None:
 
 def test_the_adapter_has_a_rule_for_nothing_else() -> None:
     rules = {rule["name"]["as"] for rule in read(KUBERNETES / "prometheus-adapter.yaml")["rules"]["external"]}
-    asked = {
+    metrics = {
         each["external"]["metric"]["name"]
         for scaler in objects("HorizontalPodAutoscaler").values()
         for each in scaler["spec"]["metrics"]
         if each["type"] == "External"
     }
-    assert rules == asked
+    assert rules == metrics

@@ -29,8 +29,8 @@ BOB: Final = ("bob", "GRP")
 FACTS: Final = "0" * 16
 NOVEMBER: Final = MonthEnd("expiry:2026-11", date(2026, 11, 30), datetime.fromisoformat("2026-11-30T16:00:00Z"))
 
-Asked: TypeAlias = Sequence[Award | Movement]
-Batch: TypeAlias = Asked | MonthEnd
+Orders: TypeAlias = Sequence[Award | Movement]
+Batch: TypeAlias = Orders | MonthEnd
 
 
 ACME = Agent("acme", "partner:acme")
@@ -53,8 +53,8 @@ def hold(points: int, name: str = "h", member: str = "bob", until: datetime | No
 
 def capture(points: int | None = None, name: str = "h", **changes: Any) -> Capture:
     hold_id = award_id(f"api:acme:{name}")
-    asked = Capture(f"capture:{hold_id}", *BOB, "SG", FACTS, points, *ACME, hold_id)
-    return asked._replace(**changes)
+    movement = Capture(f"capture:{hold_id}", *BOB, "SG", FACTS, points, *ACME, hold_id)
+    return movement._replace(**changes)
 
 
 def release(name: str = "h", because: Because = Because.RELEASED, **changes: Any) -> Release:
@@ -63,19 +63,19 @@ def release(name: str = "h", because: Because = Because.RELEASED, **changes: Any
 
 
 def adjust(points: int, key: str = "adjust:1", **changes: Any) -> Adjustment:
-    asked = Adjustment(
+    movement = Adjustment(
         key, *BOB, "SG", FACTS, points, "a mistake", "ann", "person:ann", None, NOVEMBER.last_day, lifetime=False
     )
-    return asked._replace(**changes)
+    return movement._replace(**changes)
 
 
 def reverse(of: str = "txn:rides:1", part: Refund | int | None = None, name: str = "r", **changes: Any) -> Reversal:
-    asked = Reversal(
+    movement = Reversal(
         *(f"api:acme:{name}", *BOB, "SG", FACTS, of, part, OnShortfall.NEGATIVE, "SG@1", None, None, "stream", NOW),
         expires_on=NOVEMBER.last_day,
         lifetime=False,
     )
-    return asked._replace(**changes)
+    return movement._replace(**changes)
 
 
 def refund(amount: str, name: str = "r", of: str = "txn:rides:1", currency: str = "SGD", **changes: Any) -> Reversal:
@@ -92,7 +92,7 @@ async def fates(ledger: Living, batch: Batch) -> list[str]:
     return [each.status.value if each.fault is None else each.fault.reason.value for each in outcomes]
 
 
-def parted(asked: Asked) -> tuple[list[Award], list[Movement]]:
+def parted(orders: Orders) -> tuple[list[Award], list[Movement]]:
     """Awards are posted, and all else is moved."""
-    awards = [each for each in asked if isinstance(each, Award)]
-    return awards, [each for each in asked if not isinstance(each, Award)]
+    awards = [each for each in orders if isinstance(each, Award)]
+    return awards, [each for each in orders if not isinstance(each, Award)]

@@ -139,8 +139,8 @@ async def test_every_ledger_decides_alike(pool: Pool, seed: int) -> None:
     memory, postgres = OpenMemoryLedger(FixedClock(NOW)), OpenPostgresLedger(pool, FixedClock(NOW))
     for _ in range(15):
         batch = [_any_award(chance) for _ in range(chance.randint(0, 40))]
-        found, expected = await postgres.post(batch), await memory.post(batch)
-        assert list(map(_told, found)) == list(map(_told, expected))
+        outcomes, expected = await postgres.post(batch), await memory.post(batch)
+        assert list(map(_told, outcomes)) == list(map(_told, expected))
     held, should_hold = await postgres.contents(), await memory.contents()
     assert held.transfers == should_hold.transfers
     assert held.claims == should_hold.claims

@@ -36,47 +36,47 @@ def ledger(request: pytest.FixtureRequest) -> OpenLedger:
     return OpenPostgresLedger(request.getfixturevalue("pool"), FixedClock(NOW))
 
 
-def asked(key: str, points: int = 10, partner: str = "acme", **changes: object) -> Award:
+def grant(key: str, points: int = 10, partner: str = "acme", **changes: object) -> Award:
     return award(key=f"api:{partner}:{key}", points=points, activity=False, **changes)
 
 
 # Limits, the awards of one batch after the other, and what becomes of each.
 CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = {
-    "no limits": (Limits(), [[asked("a", 10**12)]], [[POSTED]]),
-    "a cap on each award": (Limits(per_award=10), [[asked("a", 11), asked("b", 10)]], [[CAP, POSTED]]),
+    "no limits": (Limits(), [[grant("a", 10**12)]], [[POSTED]]),
+    "a cap on each award": (Limits(per_award=10), [[grant("a", 11), grant("b", 10)]], [[CAP, POSTED]]),
     "a budget to the point": (
         Limits(per_day=30),
-        [[asked("a"), asked("b", 21), asked("c", 20)], [asked("d", 1)]],
+        [[grant("a"), grant("b", 21), grant("c", 20)], [grant("d", 1)]],
         [[POSTED, BUDGET, POSTED], [BUDGET]],
     ),
-    "a budget in all": (Limits(in_total=15), [[asked("a")], [asked("b"), asked("c", 5)]], [[POSTED], [BUDGET, POSTED]]),
+    "a budget in all": (Limits(in_total=15), [[grant("a")], [grant("b"), grant("c", 5)]], [[POSTED], [BUDGET, POSTED]]),
     "a member's day": (
         Limits(per_member_day=15),
-        [[asked("a"), asked("b"), asked("c", member_id="jane")], [asked("d", 5, program="OVO"), asked("e", 1)]],
+        [[grant("a"), grant("b"), grant("c", member_id="jane")], [grant("d", 5, program="OVO"), grant("e", 1)]],
         [[POSTED, MEMBER_DAY, POSTED], [POSTED, MEMBER_DAY]],
     ),
-    "what is rejected spends nothing": (Limits(per_day=10), [[asked("a", 11), asked("b", 10)]], [[BUDGET, POSTED]]),
+    "what is rejected spends nothing": (Limits(per_day=10), [[grant("a", 11), grant("b", 10)]], [[BUDGET, POSTED]]),
     "a redelivery spends nothing": (
         Limits(per_day=20),
-        [[asked("a"), asked("a")], [asked("a")], [asked("b")]],
+        [[grant("a"), grant("a")], [grant("a")], [grant("b")]],
         [[POSTED, DUPLICATE], [DUPLICATE], [POSTED]],
     ),
     "a rejection is final for its key": (
         Limits(per_day=10),
-        [[asked("a", 11)], [asked("a", 11), asked("a", 1)], [asked("a", 1, fingerprint="f" * 16)]],
+        [[grant("a", 11)], [grant("a", 11), grant("a", 1)], [grant("a", 1, fingerprint="f" * 16)]],
         [[BUDGET], [BUDGET, BUDGET], [CONFLICT]],
     ),
     "a rejection is final within its batch": (
         Limits(per_day=10),
-        [[asked("a", 11), asked("a", 1)]],
+        [[grant("a", 11), grant("a", 1)]],
         [[BUDGET, BUDGET]],
     ),
     "another partner's budget": (
         Limits(per_day=10),
-        [[asked("a"), asked("a", partner="bits"), asked("b", partner="bits")]],
+        [[grant("a"), grant("a", partner="bits"), grant("b", partner="bits")]],
         [[POSTED, POSTED, POSTED]],
     ),
-    "transactions have no partner": (Limits(per_day=10), [[asked("a"), award(points=10**9)]], [[POSTED, POSTED]]),
+    "transactions have no partner": (Limits(per_day=10), [[grant("a"), award(points=10**9)]], [[POSTED, POSTED]]),
 }
 
 
@@ -84,11 +84,11 @@ CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = 
 async def test_limits(ledger: OpenLedger, name: str) -> None:
     limits, batches, expected = CASES[name]
     await ledger.allow("acme", limits)
-    found = []
+    verdicts = []
     for batch in batches:
         outcomes = await ledger.post(batch)
-        found.append([o.rejection.reason if o.status is REJECTED and o.rejection else o.status for o in outcomes])
-    assert found == expected
+        verdicts.append([o.rejection.reason if o.status is REJECTED and o.rejection else o.status for o in outcomes])
+    assert verdicts == expected
     allowance = await ledger.allowance("acme")
     posted = [t.points for t in (await ledger.contents()).transfers if t.key.startswith("api:acme:")]
     assert allowance.used == allowance.used_that_day == sum(posted)
@@ -100,9 +100,9 @@ async def test_a_day_begins_anew_and_never_comes_back(days: int) -> None:
     clock = FixedClock(NOW)
     ledger = OpenMemoryLedger(clock)
     await ledger.allow("acme", Limits(per_day=10, in_total=100))
-    await ledger.post([asked("a")])
+    await ledger.post([grant("a")])
     clock.set(NOW + timedelta(days=days))
-    (outcome,) = await ledger.post([asked("b")])
+    (outcome,) = await ledger.post([grant("b")])
     assert outcome.status is (POSTED if days > 0 else REJECTED)
     assert (await ledger.allowance("acme")).used == (20 if days > 0 else 10)
 
@@ -111,7 +111,7 @@ async def test_a_budget_is_exact_when_many_post_at_once(pool: Pool) -> None:
     """200 awards against a budget for 50, in batches that race, some of them delivered twice."""
     ledger = OpenPostgresLedger(pool, SystemClock())
     await ledger.allow("acme", Limits(in_total=500))
-    awards = [asked(str(number), member_id=f"m{number % 20}") for number in range(200)]
+    awards = [grant(str(number), member_id=f"m{number % 20}") for number in range(200)]
     batches = [awards[start : start + 10] for start in range(0, 200, 5)]
     outcomes = await asyncio.gather(*(ledger.post(batch) for batch in batches))
 
@@ -130,8 +130,8 @@ async def test_a_budget_is_exact_when_many_post_at_once(pool: Pool) -> None:
 async def test_other_facts_for_a_rejected_key_are_set_aside() -> None:
     ledger, quarantine = OpenMemoryLedger(FixedClock(NOW)), MemoryQuarantine(FixedClock(NOW))
     await ledger.allow("acme", Limits(per_award=1))
-    await ledger.post([asked("a")])
-    again = asked("a", 1, fingerprint="f" * 16)
+    await ledger.post([grant("a")])
+    again = grant("a", 1, fingerprint="f" * 16)
     awarder = Awarder(ledger, MemoryLedger(FixedClock(NOW)), quarantine, FixedClock(NOW))
     await awarder.handle([Received("1", "1", envelope(again), 1)])
     (item,) = (held.item for held in quarantine.kept())
@@ -143,7 +143,7 @@ async def test_posting_registers_an_award_that_nobody_registered(pool: Pool) -> 
     """It was accepted while the database was away, by a process that is gone."""
     ledger = OpenPostgresLedger(pool, FixedClock(NOW))
     await ledger.allow("acme", Limits())
-    await ledger.post([asked("a"), award(key="txn:rides:1")])
+    await ledger.post([grant("a"), award(key="txn:rides:1")])
     rows = await pool.fetch("select key, partner_id, points, queued_at from partner_award")
     assert [tuple(row) for row in rows] == [("api:acme:a", "acme", 10, NOW)]
 

@@ -280,11 +280,11 @@ TAKEN: Final[dict[str, tuple[list[Batch], Batch, tuple[int, int, int, int], list
 @pytest.mark.parametrize("lifetime", [False, True], ids=["by activity", "by lots"])
 @pytest.mark.parametrize("name", TAKEN)
 async def test_what_is_taken_back(ledger: Living, name: str, *, lifetime: bool) -> None:
-    before, asked, taken, left = TAKEN[name]
+    before, reversal, taken, left = TAKEN[name]
     await ledger.post([FIRST._replace(lifetime=lifetime)])
     for batch in before:
         await fates(ledger, batch)
-    assert await fates(ledger, asked) == [Status.POSTED]
+    assert await fates(ledger, reversal) == [Status.POSTED]
     last = (await ledger.history(BOB))[-1]
     told = orjson.loads(last.explanation)
     assert (told["points"], told["own_lot"], told["expired"], told["clipped"]) == taken

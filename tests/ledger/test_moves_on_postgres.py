@@ -19,7 +19,7 @@ from abacus.platform.metrics import POSTING_RESTARTS, total
 from abacus.platform.postgres import Connection, Pool
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
-from tests.ledger.moves import Asked, capture, earn, hold, parted, release, reverse, spend
+from tests.ledger.moves import Orders, capture, earn, hold, parted, release, reverse, spend
 from tests.support.fixed_clock import FixedClock
 from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
@@ -48,12 +48,12 @@ class BobsAccount:
         self.ledger = OpenPostgresLedger(pool, FixedClock(NOW))
         self.moves = PostgresMoves(pool, FixedClock(NOW))
 
-    async def do(self, asked: Asked) -> list[Status]:
-        awards, movements = parted(asked)
+    async def do(self, orders: Orders) -> list[Status]:
+        awards, movements = parted(orders)
         posted, moved = await self.ledger.post(awards), await self.moves.move(movements)
         return [*(each.status for each in posted), *(each.status for each in moved)]
 
-    async def while_open(self, first: Asked, second: Asked) -> list[Status]:
+    async def while_open(self, first: Orders, second: Orders) -> list[Status]:
         """The second starts when all of the first is done but its commit, and has to wait for that."""
         async with self.pool.acquire() as connection:
             async with connection.transaction():
@@ -83,7 +83,7 @@ async def open_transaction(pool: Pool, statement: str, *values: object) -> Async
             await transaction.rollback()
 
 
-SECOND: Final[dict[str, tuple[Asked, Movement, Status]]] = {
+SECOND: Final[dict[str, tuple[Orders, Movement, Status]]] = {
     "a spend waits for an award": ([earn(5, "k")], spend(105), POSTED),
     "a spend waits for another, and finds less": ([spend(60)], spend(60, "api:acme:2"), REFUSED),
     "a spend that comes twice is done once": ([spend(100)], spend(100), DUPLICATE),
@@ -193,7 +193,7 @@ select count(distinct xid) from (select xid from transfer where member_id = 'c' 
 _ACCOUNTS_BEHIND: Final = """
 select count(*) from account a join transfer t using (member_id, program) where a.last_xid < t.xid
 """
-LATER: Final[dict[str, tuple[Asked, Asked]]] = {
+LATER: Final[dict[str, tuple[Orders, Orders]]] = {
     "an award after an award": (AWARDS, [award(key="later", member_id="c")]),
     "an award after a spend": (AWARDS, [spend(2, "api:acme:later", "c")]),
     "a spend after an award": (SPENDS, [award(key="later", member_id="c")]),

@@ -43,16 +43,16 @@ def reverse(member: str = "bob", program: str = "GRP") -> Reversal:
 
 
 def test_keys_and_accounts_are_written_in_order() -> None:
-    asked = [spend("c", "eve"), spend("a"), spend("b", "eve")]
+    movements = [spend("c", "eve"), spend("a"), spend("b", "eve")]
     accounts = {id_: AccountWithLots(Account.opened(id_, "SG")) for id_ in (("eve", "GRP"), ("bob", "GRP"))}
-    decided = plan_moves(asked, {}, Books(accounts, {}, {}), NOW)
+    decided = plan_moves(movements, {}, Books(accounts, {}, {}), NOW)
     assert [claim.key for claim in decided.claims] == ["a", "b", "c"]
     assert list(decided.accounts) == [("bob", "GRP"), ("eve", "GRP")]
     assert [transfer.key for transfer in decided.transfers] == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("movements", "expected"),
     [
         ([], []),
         ([spend("a"), spend("b")], [[0, 1]]),
@@ -62,8 +62,8 @@ def test_keys_and_accounts_are_written_in_order() -> None:
     ],
     ids=["nothing", "no reversals", "one", "several of one account", "of several accounts"],
 )
-def test_rounds(asked: list[Movement], expected: list[list[int]]) -> None:
-    assert list(rounds(asked)) == expected
+def test_rounds(movements: list[Movement], expected: list[list[int]]) -> None:
+    assert list(rounds(movements)) == expected
 
 
 def test_what_is_added_moves_no_day() -> None:

@@ -219,5 +219,5 @@ def test_what_is_written_stands_in_the_order_in_which_locks_are_taken() -> None:
 )
 def test_the_accounts_that_are_locked(batch: list[Award], claimed: set[str], touched: dict[AccountId, str]) -> None:
     taken = {key: Claim(key, "bob", "GRP", 1, FACTS) for key in claimed}
-    found = accounts_touched(batch, taken)
-    assert (found, list(found)) == (touched, sorted(touched))
+    accounts = accounts_touched(batch, taken)
+    assert (accounts, list(accounts)) == (touched, sorted(touched))

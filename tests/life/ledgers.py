@@ -86,8 +86,8 @@ class LivingInMemory(MemoryLedger):
 
     async def open_lots(self, id_: AccountId) -> list[Left]:
         account = self.accounts.get(id_)
-        found = open_lots(account, self.lots(account)) if account is not None else []
-        return [Left(each.lot.key, each.left) for each in found]
+        lots = open_lots(account, self.lots(account)) if account is not None else []
+        return [Left(each.lot.key, each.left) for each in lots]
 
     async def history(self, id_: AccountId) -> list[Transfer]:
         return [transfer for transfer in self.transfers if transfer[:2] == id_]

@@ -109,51 +109,51 @@ class Life(RuleBasedStateMachine):
     @rule(amount=points)
     def spend(self, amount: int) -> None:
         key = self._key("api:acme")
-        asked = Spend(key, *self.id, "SG", FACTS, amount, "a coffee", *ACME)
-        self._move(asked, expected=self.model.spend(key, amount))
+        movement = Spend(key, *self.id, "SG", FACTS, amount, "a coffee", *ACME)
+        self._move(movement, expected=self.model.spend(key, amount))
 
     @rule(amount=points)
     def hold(self, amount: int) -> None:
         key = self._key("api:acme")
         until = self.clock.now() + timedelta(days=10_000)
         hold_id = award_id(key)
-        asked = Reserve(key, *self.id, "SG", FACTS, amount, "a table", *ACME, hold_id, until)
-        self._move(asked, expected=self.model.hold(str(hold_id), amount))
+        movement = Reserve(key, *self.id, "SG", FACTS, amount, "a table", *ACME, hold_id, until)
+        self._move(movement, expected=self.model.hold(str(hold_id), amount))
 
     @precondition(lambda self: self.model.holds)
     @rule(data=st.data(), amount=st.none() | points)
     def capture(self, data: st.DataObject, amount: int | None) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
         key = f"capture:{hold}"
-        asked = Capture(key, *self.id, "SG", FACTS, amount, *ACME, UUID(hold))
-        self._move(asked, expected=self.model.capture(key, hold, amount))
+        movement = Capture(key, *self.id, "SG", FACTS, amount, *ACME, UUID(hold))
+        self._move(movement, expected=self.model.capture(key, hold, amount))
 
     @precondition(lambda self: self.model.holds)
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
-        asked = Release(f"release:{hold}", *self.id, "SG", FACTS, *ACME, UUID(hold), Because.RELEASED)
-        self._move(asked, expected=self.model.release(hold))
+        movement = Release(f"release:{hold}", *self.id, "SG", FACTS, *ACME, UUID(hold), Because.RELEASED)
+        self._move(movement, expected=self.model.release(hold))
 
     @rule(amount=st.integers(-40, 40))
     def adjust(self, amount: int) -> None:
         key, day = self._key("adjust"), self._month_end(2)
-        asked = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", *ANN, None, day, self.model.lifetime)
-        self._move(asked, expected=self.model.adjust(key, amount, day))
+        movement = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", *ANN, None, day, self.model.lifetime)
+        self._move(movement, expected=self.model.adjust(key, amount, day))
 
     @precondition(lambda self: self.model.posted)
     @rule(data=st.data(), amount=st.decimals(0, 30, places=2), clip=st.booleans())
     def refund(self, data: st.DataObject, amount: Decimal, *, clip: bool) -> None:
         of = data.draw(st.sampled_from(list(self.model.posted)))
-        asked = self._reversal(self._key("refund:rides"), of, Refund(amount, "SGD"), clip=clip)
-        self._move(asked, expected=self.model.refund(of, amount, clip=clip))
+        movement = self._reversal(self._key("refund:rides"), of, Refund(amount, "SGD"), clip=clip)
+        self._move(movement, expected=self.model.refund(of, amount, clip=clip))
 
     @precondition(lambda self: self.model.posted)
     @rule(data=st.data(), part=st.none() | points, clip=st.booleans())
     def reverse(self, data: st.DataObject, part: int | None, *, clip: bool) -> None:
         of = data.draw(st.sampled_from(list(self.model.posted)))
-        asked = self._reversal(self._key("api:acme"), of, part, clip=clip)
-        self._move(asked, expected=self.model.reverse(asked.key, of, part, asked.expires_on, clip=clip))
+        movement = self._reversal(self._key("api:acme"), of, part, clip=clip)
+        self._move(movement, expected=self.model.reverse(movement.key, of, part, movement.expires_on, clip=clip))
 
     @rule()
     def end_month(self) -> None:
@@ -206,18 +206,18 @@ class Life(RuleBasedStateMachine):
             previous = transfer.hash
         account = self.run(self.ledger.account(self.id))
         if account is not None:
-            found = (account.balance, account.held, account.earned_total, account.last_seq, account.head_hash)
-            assert found == (balance, held, earned, len(history), previous)
+            state = (account.balance, account.held, account.earned_total, account.last_seq, account.head_hash)
+            assert state == (balance, held, earned, len(history), previous)
         assert len(history) == self.written
 
-    def _move(self, asked: Movement, *, expected: bool) -> None:
-        (moved,) = self.run(self.ledger.move([asked]))
+    def _move(self, movement: Movement, *, expected: bool) -> None:
+        (moved,) = self.run(self.ledger.move([movement]))
         assert moved.status is (Status.POSTED if expected else Status.REFUSED), moved
         self.written += expected
         if expected:
-            (again,) = self.run(self.ledger.move([asked]))
+            (again,) = self.run(self.ledger.move([movement]))
             assert again.status is Status.DUPLICATE
-            (other,) = self.run(self.ledger.move([asked._replace(fingerprint="f" * 16)]))
+            (other,) = self.run(self.ledger.move([movement._replace(fingerprint="f" * 16)]))
             assert other.status is Status.CONFLICT
 
     def _reversal(self, key: str, of: str, part: Refund | int | None, *, clip: bool) -> Reversal:

@@ -31,24 +31,24 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name them, and try none")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1), help="how many at a time")
-    asked = parser.parse_args()
-    mutants = [each for each in MUTANTS if not asked.handful or each.name in HANDFUL]
-    mutants = [each for each in mutants if not asked.only or any(part in each.name for part in asked.only)]
+    options = parser.parse_args()
+    mutants = [each for each in MUTANTS if not options.handful or each.name in HANDFUL]
+    mutants = [each for each in mutants if not options.only or any(part in each.name for part in options.only)]
     if not mutants:
         _errors.print("no mutant has such a name; --list names them", markup=False)
         return _REFUSED
-    if asked.list:
+    if options.list:
         for mutant in mutants:
             print(f"{mutant.place}: {mutant.name}")
         return 0
     started = time.monotonic()
     try:
-        verdicts = _tried(mutants, max(1, asked.jobs))
+        verdicts = _tried(mutants, max(1, options.jobs))
     except (Lost, Unfit) as error:
         _errors.print(str(error), markup=False)
         return _REFUSED
     counts = Counter(verdict.fate for verdict in verdicts)
-    if asked.json:
+    if options.json:
         print(json.dumps({**{fate.value: counts[fate] for fate in Fate}, "mutants": list(map(_told, verdicts))}))
     else:
         _show(verdicts)

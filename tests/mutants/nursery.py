@@ -53,12 +53,12 @@ def main() -> None:
     if early := [name for name in sys.modules if name.split(".")[0] in {"abacus", "tests", "workers"}]:
         sys.exit(f"imported too early: {', '.join(early)}")
     for line in sys.stdin:
-        asked = json.loads(line)
+        order = json.loads(line)
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
-            _be_born(writing, Path(asked["copy"]), asked["tests"])
+            _be_born(writing, Path(order["copy"]), order["tests"])
             return
         os.close(writing)
         with os.fdopen(reading) as told:

@@ -96,8 +96,8 @@ class Bench:
         assert self._nursery.stdout is not None
         self._nursery.stdin.write(json.dumps({"copy": str(self._copy), "tests": list(tests)}).encode() + b"\n")
         answer = await self._nursery.stdout.readline()
-        found: dict[str, Any] = json.loads(answer or b'{"trouble": "the nursery is gone"}')
-        return found
+        report: dict[str, Any] = json.loads(answer or b'{"trouble": "the nursery is gone"}')
+        return report
 
     def _lay_out(self) -> None:
         for tree in _TREES:
@@ -132,14 +132,14 @@ async def try_all(mutants: Sequence[Mutant], number: int, tell: Callable[[Verdic
     for mutant in mutants:
         mutant.of_file(ROOT)
     waiting = iter(enumerate(mutants))
-    found: dict[int, Verdict] = {}
+    verdicts: dict[int, Verdict] = {}
 
     async def work(bench: Bench) -> None:
         for place, mutant in waiting:
-            found[place] = await bench.judge(mutant)
-            tell(found[place])
+            verdicts[place] = await bench.judge(mutant)
+            tell(verdicts[place])
 
     async with benches(number) as made:
         await made[0].pass_unchanged(test for mutant in mutants for test in mutant.tests)
         await asyncio.gather(*map(work, made))
-    return [found[place] for place in range(len(mutants))]
+    return [verdicts[place] for place in range(len(mutants))]

@@ -19,12 +19,12 @@ class Dependency:
         self._health = health
         self._failures = failures
         self.seen: list[WorkerState] = []
-        self.asked_often = asyncio.Event()
+        self.tried_often = asyncio.Event()
 
     async def ask(self) -> str:
         self.seen.append(self._health.state)
         if len(self.seen) == 3:
-            self.asked_often.set()
+            self.tried_often.set()
         if len(self.seen) <= self._failures:
             raise Unavailable("database", "refused")
         return "answer"
@@ -54,7 +54,7 @@ async def test_waiting_ends_when_it_is_cancelled() -> None:
     health = WorkerHealth("awarder")
     dependency = Dependency(health, failures=10**9)
     waiting = asyncio.create_task(until_available(dependency.ask, health, AT_ONCE))
-    await dependency.asked_often.wait()
+    await dependency.tried_often.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

@@ -181,11 +181,11 @@ def test_a_password_is_not_repeated(monkeypatch: pytest.MonkeyPatch, url: str) -
 def test_what_is_about_to_run_names_what_it_misses(set_: dict[str, str], outcome: str | None) -> None:
     settings = Settings.model_validate(set_)
     try:
-        found = (settings.required("database_url"), settings.required("kafka_bootstrap"))
+        values = (settings.required("database_url"), settings.required("kafka_bootstrap"))
     except Refused as refused:
         assert str(refused) == outcome  # noqa: PT017  # the other rows raise nothing
     else:
-        assert (found, outcome) == (tuple(set_.values()), None)
+        assert (values, outcome) == (tuple(set_.values()), None)
 
 
 def test_a_secret_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,8 +195,8 @@ async def _published(house: House, count: int) -> list[PointEvent]:
         events: list[PointEvent] = []
 
         async def enough() -> bool:
-            found = await consumer.getmany(timeout_ms=100)
-            events.extend(PointEvent.model_validate_json(m.value or b"") for ms in found.values() for m in ms)
+            batch = await consumer.getmany(timeout_ms=100)
+            events.extend(PointEvent.model_validate_json(m.value or b"") for ms in batch.values() for m in ms)
             return len(events) >= count
 
         await until(enough)

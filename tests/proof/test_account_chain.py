@@ -44,8 +44,8 @@ def history(*steps: Award | MonthEnd) -> History:
 
 def faults(account: Account | None, transfers: list[Transfer]) -> list[str]:
     follower = Follower(BOB, account, lambda _: None)
-    found = [f"#{each.seq} {fault}" for each in transfers for fault in follower.follow(each)]
-    return found + list(follower.finish())
+    lines = [f"#{each.seq} {fault}" for each in transfers for fault in follower.follow(each)]
+    return lines + list(follower.finish())
 
 
 def with_hash(previous: bytes, transfer: Transfer) -> Transfer:
@@ -67,7 +67,7 @@ FIRST, SECOND, THIRD = SOUND.transfers
 
 
 @pytest.mark.parametrize(
-    ("transfers", "found"),
+    ("transfers", "expected"),
     [
         (
             [FIRST, SECOND._replace(points=21), THIRD],
@@ -82,10 +82,10 @@ FIRST, SECOND, THIRD = SOUND.transfers
     ],
     ids=["points", "one missing", "the last missing", "explanation", "time", "expiry date", "all missing"],
 )
-def test_what_is_changed_is_told_once(transfers: list[Transfer], found: list[str]) -> None:
+def test_what_is_changed_is_told_once(transfers: list[Transfer], expected: list[str]) -> None:
     told = faults(SOUND.account, transfers)
-    assert len(told) == len(found), told
-    assert all(part in line for part, line in zip(found, told, strict=True)), told
+    assert len(told) == len(expected), told
+    assert all(part in line for part, line in zip(expected, told, strict=True)), told
 
 
 @pytest.mark.parametrize("field", ["balance", "held", "earned_total", "last_seq", "expires_on", "head_hash"])

@@ -74,10 +74,10 @@ def test_whatever_stands_there(transfer: Transfer) -> None:
 def explained_compactly(transfer: Transfer) -> Transfer:
     """In the form in which calculating writes."""
     try:
-        found: Any = json.loads(transfer.explanation)
+        explanation: Any = json.loads(transfer.explanation)
     except ValueError:
         return transfer
-    return transfer._replace(explanation=json.dumps(found, separators=(",", ":")).encode())
+    return transfer._replace(explanation=json.dumps(explanation, separators=(",", ":")).encode())
 
 
 def test_it_can_be_sent_to_another_process() -> None:

@@ -80,9 +80,9 @@ CHANGED: list[tuple[str, Transfer, str]] = [
 
 @pytest.mark.parametrize(("transfer", "fault"), [pytest.param(*row, id=name) for name, *row in CHANGED])
 def test_what_was_changed_is_found(transfer: Transfer, fault: str) -> None:
-    found = recompute(transfer, BOOK)
-    assert found is not None
-    assert fault in found
+    verdict = recompute(transfer, BOOK)
+    assert verdict is not None
+    assert fault in verdict
 
 
 HOSTILE: dict[str, list[Any]] = {
@@ -113,9 +113,9 @@ BROKEN: list[tuple[str, bytes]] = [
 
 @pytest.mark.parametrize("explanation", [pytest.param(body, id=name) for name, body in BROKEN])
 def test_a_broken_explanation_is_a_fault_and_not_the_end_of_the_check(explanation: bytes) -> None:
-    found = recompute(EARNED._replace(explanation=explanation), BOOK)
-    assert found is not None
-    assert found.startswith("the explanation ")
+    verdict = recompute(EARNED._replace(explanation=explanation), BOOK)
+    assert verdict is not None
+    assert verdict.startswith("the explanation ")
 
 
 def test_the_transfers_of_one_kind_share_no_explanation() -> None:

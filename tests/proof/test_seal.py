@@ -26,10 +26,10 @@ def sealed(*heads: Head) -> Sealed:
 
 
 def seals() -> list[Seal]:
-    found: list[Seal] = []
+    chain: list[Seal] = []
     for count in range(1, 5):
-        found.append(next_seal(found[-1] if found else None, sealed(*HEADS[:count]), f"{count}:{count}:", AT))
-    return found
+        chain.append(next_seal(chain[-1] if chain else None, sealed(*HEADS[:count]), f"{count}:{count}:", AT))
+    return chain
 
 
 def proof(place: int, heads: list[Head] = HEADS) -> Proof:
@@ -78,7 +78,7 @@ def test_a_chain_of_seals_that_is_sound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "found"),
+    ("changed", "expected"),
     [
         ({"root": b"x" * 32}, ["seal 2: the hash does not match"]),
         ({"accounts": 7}, ["seal 2: the hash does not match"]),
@@ -89,11 +89,11 @@ def test_a_chain_of_seals_that_is_sound() -> None:
     ],
     ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
 )
-def test_a_changed_seal_is_named(changed: dict[str, Any], found: list[str]) -> None:
+def test_a_changed_seal_is_named(changed: dict[str, Any], expected: list[str]) -> None:
     first, second, *others = seals()
     told = [str(fault) for fault in follow_seals([first, second._replace(**changed), *others])]
-    assert len(told) == len(found)
-    assert all(line.startswith(part) for line, part in zip(told, found, strict=True)), told
+    assert len(told) == len(expected)
+    assert all(line.startswith(part) for line, part in zip(told, expected, strict=True)), told
 
 
 def test_a_missing_seal_is_named() -> None:

@@ -27,8 +27,8 @@ async def test_the_command(pool: Pool, database_url: str) -> None:
     async with tampering(database_url) as superuser:
         await superuser.execute("update account set balance = 1 where member_id in ('bob', 'eve')")
         await superuser.execute("update seal set transfers = 10")
-    found = await abacus("ledger", "verify", "--processes", "2", "--seals", "all", env=env)
-    assert (found.code, found.out.splitlines()) == (
+    report = await abacus("ledger", "verify", "--processes", "2", "--seals", "all", env=env)
+    assert (report.code, report.out.splitlines()) == (
         1,
         [
             "bob GRP #3: the account's balance is 1, its transfers come to 216",

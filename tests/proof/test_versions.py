@@ -120,10 +120,10 @@ async def test_a_ledger_of_both_versions_is_verified_and_priced_again(pool: Pool
     report = await verify(pool, RECHECK)
     assert (report.clean, report.transfers) == (True, 3)
     async with snapshot(pool) as connection:
-        found = await backtest(
+        comparison = await backtest(
             connection, SINGAPORE, datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
         )
-    assert (found.total.awards, found.unpriced) == (3, [])
+    assert (comparison.total.awards, comparison.unpriced) == (3, [])
 
 
 async def test_a_version_to_come_is_reported_and_priced_by_nobody(pool: Pool, database_url: str) -> None:
@@ -135,8 +135,8 @@ async def test_a_version_to_come_is_reported_and_priced_by_nobody(pool: Pool, da
         "bob GRP #2: the explanation is not known here: version 2, and this version of Abacus knows none after 1"
     ]
     async with snapshot(pool) as connection:
-        found = await backtest(
+        comparison = await backtest(
             connection, SINGAPORE, datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
         )
-    assert found.total.awards == 1
-    assert [(each.reason, each.awards) for each in found.unpriced] == [("unexplained", 1)]
+    assert comparison.total.awards == 1
+    assert [(each.reason, each.awards) for each in comparison.unpriced] == [("unexplained", 1)]

@@ -50,14 +50,14 @@ def check(run: Finished) -> None:
 
 
 def _candidates(run: Finished) -> Candidates:
-    found: defaultdict[str, list[Candidate]] = defaultdict(list)
-    found[NEIGHBOUR.key].append(Candidate(NEIGHBOUR, NEIGHBOURS_FINGERPRINT))
+    candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
+    candidates[NEIGHBOUR.key].append(Candidate(NEIGHBOUR, NEIGHBOURS_FINGERPRINT))
     for sent, _ in run.delivered:
         if isinstance(sent.verdict, Earns):
             transaction = read_transaction(sent.message.value)
             assert isinstance(transaction, Completed | Event)
-            found[sent.verdict.key].append(Candidate(sent.verdict, transaction.fingerprint))
-    return found
+            candidates[sent.verdict.key].append(Candidate(sent.verdict, transaction.fingerprint))
+    return candidates
 
 
 def _facts_make_the_fingerprint(candidates: Candidates) -> None:

@@ -31,12 +31,12 @@ def everything_is_in_one_place(run: Finished, fingerprints: Mapping[str, set[str
     accounted: set[str] = set()
     with invariant("everything is in one place") as violated:
         for what, place in (*_bad_messages(run), *_conflicts(run, fingerprints), *_strays()):
-            found = by_place[place]
-            if not found:
+            items = by_place[place]
+            if not items:
                 violated(f"{what}: not in the quarantine as {place}")
-            if any(held.status != HELD for held in found):
+            if any(held.status != HELD for held in items):
                 violated(f"{what}: did not come back after its replay")
-            accounted |= {held.item.id for held in found}
+            accounted |= {held.item.id for held in items}
         for held in kept:
             if held.item.id not in accounted:
                 _was_replayed_for_good(run, held)

@@ -173,10 +173,10 @@ class StormyConsumer:
             await asyncio.sleep(timeout_ms / 1000)
             return {}
         async with self._life.call("kafka", "kafka.read", KafkaConnectionError, local=True):
-            found = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=max_records)
-            for partition, stored in found.items():
+            batch = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=max_records)
+            for partition, stored in batch.items():
                 self._life.note(f"reads {partition.partition}/{stored[0].offset} to {stored[-1].offset}")
-        return found
+        return batch
 
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         async with self._life.call("kafka", "kafka.ask", KafkaConnectionError):

@@ -29,9 +29,9 @@ async def _live(simulated: SimulatedAbacus, life: Life, closing: asyncio.Event) 
     health, stop = WorkerHealth(life.name), asyncio.Event()
     run = asyncio.ensure_future(simulated.processes[life.name](life, health)(stop))
     crashed = asyncio.ensure_future(life.crashed.wait())
-    asked = asyncio.ensure_future(_asked_to_end(simulated, life, health, closing))
-    await asyncio.wait((run, crashed, asked), return_when=asyncio.FIRST_COMPLETED)
-    if asked.done() and not crashed.done():
+    ending = asyncio.ensure_future(_asked_to_end(simulated, life, health, closing))
+    await asyncio.wait((run, crashed, ending), return_when=asyncio.FIRST_COMPLETED)
+    if ending.done() and not crashed.done():
         simulated.trace.note(life.name, "is asked to end")
         stop.set()
         await asyncio.wait((run, crashed), timeout=STOP_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
@@ -40,7 +40,7 @@ async def _live(simulated: SimulatedAbacus, life: Life, closing: asyncio.Event) 
             simulated.trace.note(life.name, "is cut off")
     run.cancel()
     ended, _ = await asyncio.wait((run,), timeout=_CUT_OFF_WITHIN_S)
-    asked.cancel()
+    ending.cancel()
     if crashed.done():
         return
     crashed.cancel()

@@ -28,10 +28,10 @@ class Unlucky(MemoryConsumer):
     """Something happens to its group when it has handed out records, now and then."""
 
     async def getmany(self, *, timeout_ms: float = 0, max_records: int | None = None) -> dict[Any, Any]:
-        found = await super().getmany(timeout_ms=timeout_ms, max_records=max_records)
-        if found and timeout_ms and self._chance.random() > LUCK:
+        batch = await super().getmany(timeout_ms=timeout_ms, max_records=max_records)
+        if batch and timeout_ms and self._chance.random() > LUCK:
             self.happens()
-        return found
+        return batch
 
     def happens(self) -> None:
         raise NotImplementedError

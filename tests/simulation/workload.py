@@ -155,13 +155,13 @@ class _Writer:
 def _contradictions(document: Document) -> list[Document]:
     another = next(member for member in _MEMBERS if member != document["member_id"])
     earlier = datetime.fromisoformat(document["occurred_at"]) - timedelta(seconds=1)
-    found: list[Document] = [{"member_id": another}, {"occurred_at": earlier.isoformat()}]
+    contradictions: list[Document] = [{"member_id": another}, {"occurred_at": earlier.isoformat()}]
     if document["type"] == COMPLETED:
         country = "TH" if document["country"] == "SG" else "SG"
-        found += [
+        contradictions += [
             {"amount": "7"},
             {"country": country, "currency": _AMOUNTS[country][0]},
             {"vertical": "food" if document["vertical"] == "rides" else "rides"},
             {"payment_type": "cash" if document["payment_type"] == "wallet" else "wallet"},
         ]
-    return found
+    return contradictions

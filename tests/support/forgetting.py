@@ -46,8 +46,8 @@ async def bring(pool: Pool, opening: Opening) -> None:
     async def work(connection: Connection) -> None:
         locked = await lock_accounts(connection, [opening[:2]])
         new = sort_out([Staged(1, OLD.key(opening), opening)], {}, OLD).new
-        found = open_all(new, locked.accounts, OLD, NOW)
-        await write(connection, locked, found.accounts, found.claims, found.transfers)
+        openings = open_all(new, locked.accounts, OLD, NOW)
+        await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
 
     await in_a_transaction(pool, work)
 
@@ -117,8 +117,10 @@ async def _moves(pool: Pool, member: str) -> None:
         ]
     )
     assert {each.status for each in moved} == {Status.POSTED}
-    asked = Adjustment(f"adjust:{mark}", *account, facts, 9000, f"{member} rang", *ALICE, None, day, lifetime=False)
-    await Adjustments(pool, _refusing, CLOCK, limit=100).ask(asked, None)
+    adjustment = Adjustment(
+        f"adjust:{mark}", *account, facts, 9000, f"{member} rang", *ALICE, None, day, lifetime=False
+    )
+    await Adjustments(pool, _refusing, CLOCK, limit=100).ask(adjustment, None)
 
 
 async def _refusing(_: Movement) -> Moved:
@@ -162,22 +164,22 @@ async def naming(owner: Pool, member: str) -> list[str]:
         " join information_schema.tables t using (table_schema, table_name)"
         " where t.table_type = 'BASE TABLE' and c.table_schema = 'public'"
     )
-    found = []
+    places = []
     for table, column, type_ in columns:
         text = f"encode({column}, 'escape')" if type_ == "bytea" else f"{column}::text"
         if await owner.fetchval(f"select exists(select from {table} where position($1 in {text}) > 0)", member):
-            found.append(f"{table}.{column}")
-    return sorted(found)
+            places.append(f"{table}.{column}")
+    return sorted(places)
 
 
 async def rest(owner: Pool, *without: str) -> dict[str, list[str]]:
     """All rows of all tables but what is about these members, as text."""
     tables = await owner.fetch("select tablename from pg_tables where schemaname = 'public' order by 1")
-    found = {}
+    content = {}
     for (table,) in tables:
         rows = await owner.fetch(f"select r::text from {table} r order by 1")
-        found[table] = [row[0] for row in rows if not any(name in row[0] for name in without)]
-    return found
+        content[table] = [row[0] for row in rows if not any(name in row[0] for name in without)]
+    return content
 
 
 def eraser(owner: Pool) -> Eraser:

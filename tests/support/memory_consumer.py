@@ -65,10 +65,10 @@ class MemoryConsumer:
         while True:
             while not self._assigned.is_set():
                 await self._assigned.wait()
-            found = self._drain(max_records)
+            batch = self._drain(max_records)
             left = deadline - loop.time()
-            if found or left <= 0:
-                return found
+            if batch or left <= 0:
+                return batch
             await self._log.grown(left)
 
     async def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -113,18 +113,18 @@ class MemoryConsumer:
         return self._positions[partition]
 
     def _drain(self, most: int | None) -> dict[TopicPartition, list[Stored]]:
-        found: dict[TopicPartition, list[Stored]] = {}
+        batch: dict[TopicPartition, list[Stored]] = {}
         waiting = sorted(self._positions.keys() - self._paused)
         self._chance.shuffle(waiting)
         for partition in waiting:
             stored = list(self._log.read(partition, self._positions[partition], most))
             if stored:
-                found[partition] = stored
+                batch[partition] = stored
                 self._positions[partition] += len(stored)
                 most = None if most is None else most - len(stored)
             if most == 0:
                 break
-        return found
+        return batch
 
     async def _coordinate(self) -> None:
         while True:

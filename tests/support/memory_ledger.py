@@ -49,10 +49,10 @@ class MemoryLedger:
         return decided.outcomes
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
-        found: dict[int, Moved] = {}
+        outcomes: dict[int, Moved] = {}
         for places in rounds(movements):
-            found.update(zip(places, self._move([movements[place] for place in places]), strict=True))
-        return [found[place] for place in range(len(movements))]
+            outcomes.update(zip(places, self._move([movements[place] for place in places]), strict=True))
+        return [outcomes[place] for place in range(len(movements))]
 
     def _move(self, movements: Sequence[Movement]) -> list[Moved]:
         new = [each for each in movements if each.key not in self.claims]
@@ -101,14 +101,14 @@ class MemoryLedger:
         drawn = sum(draw.points for draw in self.draws if draw[:3] == transfer[:3])
         return Lot(transfer.seq, transfer.key, transfer.points, drawn, transfer.occurred_at, transfer.expires_on)
 
-    def _original(self, account: Account, asked: Reversal) -> Original | None:
-        claim = self.claims.get(asked.reverses)
+    def _original(self, account: Account, reversal: Reversal) -> Original | None:
+        claim = self.claims.get(reversal.reverses)
         if claim is None or (claim.member_id, claim.program) != account.id:
             return None
         history = [transfer for transfer in self.transfers if transfer[:2] == account.id]
         transfer = history[claim.seq - 1]
         left, lapsed = followed(history, self.draws, transfer.seq)
-        reversals = [each for each in history if each.reverses == asked.reverses]
+        reversals = [each for each in history if each.reverses == reversal.reverses]
         return Original(transfer, left, lapsed, reversals)
 
 

@@ -64,10 +64,10 @@ class MemoryQueue:
         deadline = _now() + self._wait_s
         while True:
             self._move_dead_letters()
-            found = self._take()
+            messages = self._take()
             left = deadline - _now()
-            if found or left <= 0:
-                return found
+            if messages or left <= 0:
+                return messages
             await self._wait_for_change(left)
 
     async def delete(self, messages: Sequence[Received]) -> None:

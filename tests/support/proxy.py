@@ -72,13 +72,13 @@ class Proxy:
 
     async def _converse(
         self,
-        asked: asyncio.StreamReader,
-        answering: asyncio.StreamWriter,
-        answered: asyncio.StreamReader,
-        asking: asyncio.StreamWriter,
+        from_client: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+        from_server: asyncio.StreamReader,
+        to_server: asyncio.StreamWriter,
     ) -> None:
         """Until either side is gone."""
-        await asyncio.gather(self._pass_on(asked, asking), self._pass_on(answered, answering))
+        await asyncio.gather(self._pass_on(from_client, to_server), self._pass_on(from_server, to_client))
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):

@@ -17,17 +17,17 @@ async def queue_at(endpoint_url: str, *, visibility_s: int = LONG_S) -> AsyncIte
     prefix = f"contract-{uuid.uuid4().hex[:8]}-"
     async with sqs_client(endpoint_url) as client:
         await ensure_queues(client, prefix)
-        found = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
-        await client.set_queue_attributes(QueueUrl=found.url, Attributes={"VisibilityTimeout": str(visibility_s)})
-        yield found
+        queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
+        await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": str(visibility_s)})
+        yield queue
 
 
 async def taken(queue: Queue, count: int, *, within_s: float = 60.0) -> list[Received]:
     """So many messages, deleted as they come."""
-    found: list[Received] = []
+    messages: list[Received] = []
     async with asyncio.timeout(within_s):
-        while len(found) < count:
-            messages = await queue.receive()
-            await queue.delete(messages)
-            found += messages
-    return found
+        while len(messages) < count:
+            batch = await queue.receive()
+            await queue.delete(batch)
+            messages += batch
+    return messages

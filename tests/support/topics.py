@@ -43,11 +43,11 @@ class Topic:
 
 async def read(consumer: AIOKafkaConsumer, count: int, *, most: int | None = None) -> list[Record]:
     """So many records; also what else came with the last of them."""
-    found: list[Record] = []
+    records: list[Record] = []
     async with asyncio.timeout(30):
-        while len(found) < count:
-            found += await poll(consumer, most)
-    return found
+        while len(records) < count:
+            records += await poll(consumer, most)
+    return records
 
 
 async def poll(consumer: AIOKafkaConsumer, most: int | None = None) -> list[Record]:
@@ -57,7 +57,7 @@ async def poll(consumer: AIOKafkaConsumer, most: int | None = None) -> list[Reco
 
 def offsets_of(records: Iterable[Record]) -> dict[TopicPartition, list[int]]:
     """The offsets of each partition, in the order in which they came."""
-    found: dict[TopicPartition, list[int]] = {}
+    offsets: dict[TopicPartition, list[int]] = {}
     for record in records:
-        found.setdefault(TopicPartition(record.topic, record.partition), []).append(record.offset)
-    return found
+        offsets.setdefault(TopicPartition(record.topic, record.partition), []).append(record.offset)
+    return offsets

@@ -40,29 +40,29 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the sample; drawn and printed without it")
     parser.add_argument("--lanes", type=int, default=4 * (os.cpu_count() or 1), help="how many at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    asked = parser.parse_args()
-    if asked.list:
-        _list(as_json=asked.json)
+    options = parser.parse_args()
+    if options.list:
+        _list(as_json=options.json)
         return 0
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a topic is not there yet is expected
     started = time.monotonic()
-    seed = random.randrange(2**32) if asked.seed is None else asked.seed
+    seed = random.randrange(2**32) if options.seed is None else options.seed
     try:
-        visits, verdicts = asyncio.run(_run(asked.only, asked.sample, seed, max(1, asked.lanes)))
+        visits, verdicts = asyncio.run(_run(options.only, options.sample, seed, max(1, options.lanes)))
     except Unfit as error:
         _errors.print(f"without a crash: {error}", markup=False)
         return _REFUSED
     if not verdicts:
         _errors.print("no crash has such a name; --list names the points", markup=False)
         return _REFUSED
-    unexplained = [] if asked.only else [point for point in _unvisited(visits) if why_not(point.site) is None]
+    unexplained = [] if options.only else [point for point in _unvisited(visits) if why_not(point.site) is None]
     seconds = round(time.monotonic() - started)
-    if asked.json:
+    if options.json:
         print(json.dumps(_document(visits, verdicts, seconds=seconds, seed=seed)))
     else:
         _show(visits, verdicts)
         held = sum(verdict.fate is Fate.HELD for verdict in verdicts)
-        sampled = f", a sample by seed {seed}" if asked.sample else ""
+        sampled = f", a sample by seed {seed}" if options.sample else ""
         print(f"\n{held} of {len(verdicts)} crashes held in {seconds} s{sampled}")
         for point in unexplained:
             print(f"not visited, and nobody says why: {point.name}")

@@ -57,10 +57,10 @@ def faults_of(due: Due, posted: Iterable[Posted], held: Iterable[Held], told: It
     return faults + _disorder(told)
 
 
-def _difference(what: str, due: Counter[Posted] | Counter[Held], found: Counter[Posted] | Counter[Held]) -> list[str]:
-    missing = [f"{what} missing: {each}, {count} times" for each, count in (Counter(due) - Counter(found)).items()]
+def _difference(what: str, due: Counter[Posted] | Counter[Held], actual: Counter[Posted] | Counter[Held]) -> list[str]:
+    missing = [f"{what} missing: {each}, {count} times" for each, count in (Counter(due) - Counter(actual)).items()]
     return missing + [
-        f"{what} too many: {each}, {count} times" for each, count in (Counter(found) - Counter(due)).items()
+        f"{what} too many: {each}, {count} times" for each, count in (Counter(actual) - Counter(due)).items()
     ]
 
 

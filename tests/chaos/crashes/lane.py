@@ -108,14 +108,14 @@ class Lane:
 
     async def open(self) -> None:
         await ensure_queues(self._client, self.settings.queue_prefix)
-        for queue in definitions(self.settings.queue_prefix):
-            found = await SqsQueue.find(self._client, queue.name)
-            if queue.dead_letter is None:
-                self.dead.append(found)
+        for definition in definitions(self.settings.queue_prefix):
+            queue = await SqsQueue.find(self._client, definition.name)
+            if definition.dead_letter is None:
+                self.dead.append(queue)
             else:
-                self.queues[queue.name.removeprefix(self.settings.queue_prefix)] = found
+                self.queues[definition.name.removeprefix(self.settings.queue_prefix)] = queue
                 attributes = {"VisibilityTimeout": str(VISIBLE_AFTER_S)}
-                await self._client.set_queue_attributes(QueueUrl=found.url, Attributes=attributes)
+                await self._client.set_queue_attributes(QueueUrl=queue.url, Attributes=attributes)
 
     async def close(self) -> None:
         await asyncio.gather(*(running.end() for running in self._started))

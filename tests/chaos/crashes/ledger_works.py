@@ -110,14 +110,14 @@ class PartnersAwards(Work):
 
     async def more_faults(self) -> list[str]:
         """The budget is spent once, and each award has one fate."""
-        found = await self.lane.pool.fetchrow(
+        row = await self.lane.pool.fetchrow(
             "select (select used from allowance where partner_id = $1),"
             " (select count(*) from rejection where starts_with(key, $2)),"
             " (select count(*) from partner_award where partner_id = $1)",
             self._partner,
             partner_key(self._partner, ""),
         )
-        return [] if tuple(found) == (self._budget, 1, 2) else [f"spent, rejected, registered: {tuple(found)}"]
+        return [] if tuple(row) == (self._budget, 1, 2) else [f"spent, rejected, registered: {tuple(row)}"]
 
     async def is_done(self) -> bool:
         return await self.lane.is_empty(AWARD)

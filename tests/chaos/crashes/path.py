@@ -175,13 +175,13 @@ def stage_of(site: Site) -> Stage:
 
 def sites_of(modules: Sequence[str] = PATH) -> list[Site]:
     """What is awaited on the way of a message, module by module."""
-    found: list[Site] = []
+    sites: list[Site] = []
     for module in modules:
         spec = find_spec(module)
         assert spec is not None
         assert spec.origin is not None
-        found += sites_in(module, Path(spec.origin).read_text(encoding="utf-8"))
-    return [site for site in found if _is_on(site)]
+        sites += sites_in(module, Path(spec.origin).read_text(encoding="utf-8"))
+    return [site for site in sites if _is_on(site)]
 
 
 def _is_on(site: Site) -> bool:

@@ -90,13 +90,13 @@ class Yard:
 
     async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
         """The points that each visits each time. Raises `Unfit`."""
-        found: dict[type[Work], frozenset[str]] = dict.fromkeys(works, _WITHOUT_EXCUSE)
+        points: dict[type[Work], frozenset[str]] = dict.fromkeys(works, _WITHOUT_EXCUSE)
         waiting = deque(Crash(work, "") for work in works for _ in range(_VISITS))
 
         def note(crash: Crash, outcome: Outcome) -> None:
             if outcome.faults:
                 raise Unfit(f"{crash.work.worker}, {crash.work.name}: {'; '.join(outcome.faults)}")
-            found[crash.work] &= outcome.visited
+            points[crash.work] &= outcome.visited
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -104,7 +104,7 @@ class Yard:
                     group.create_task(self._work_off(waiting, note))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return found
+        return points
 
     async def crash(self, crashes: Sequence[Crash], tell: Callable[[Verdict], None]) -> list[Verdict]:
         """What becomes of each. When its worker does not come by its point, it is tried again."""

@@ -12,11 +12,11 @@ TOLD = [Told(f"bob:GRP:{seq}", "bob", "GRP", seq, each.key, each.points) for seq
 
 @pytest.fixture
 def due() -> Due:
-    found = Due()
-    found.post(*FIRST)
-    found.post(*SECOND)
-    found.hold(Reason.UNDECODABLE, "{")
-    return found
+    expected = Due()
+    expected.post(*FIRST)
+    expected.post(*SECOND)
+    expected.hold(Reason.UNDECODABLE, "{")
+    return expected
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def due() -> Due:
 def test_what_does_not_hold(
     due: Due, posted: list[Posted], held: list[Held], told: list[Told], faults: list[str]
 ) -> None:
-    found = faults_of(due, posted, held, told)
-    assert len(found) == len(faults)
-    assert all(fault.startswith(begin) for fault, begin in zip(found, faults, strict=True))
+    actual = faults_of(due, posted, held, told)
+    assert len(actual) == len(faults)
+    assert all(fault.startswith(begin) for fault, begin in zip(actual, faults, strict=True))

@@ -135,11 +135,11 @@ async def _unknown_commits(ground: ProvingGround, rng: Random) -> AsyncIterator[
 async def _patiently(ask: Callable[[], Awaitable[Any]]) -> Any:
     """Ask until Postgres is there to answer: it may be away for another fault."""
 
-    async def asked() -> Any:
+    async def attempt() -> Any:
         async with passing_failures():
             return await ask()
 
-    return await until_available(asked, WorkerHealth("chaos"))
+    return await until_available(attempt, WorkerHealth("chaos"))
 
 
 POSTGRES_RESTART: Final = Fault(

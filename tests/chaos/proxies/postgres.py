@@ -57,15 +57,15 @@ class PostgresProxy(Proxy):
 
     async def _converse(
         self,
-        asked: asyncio.StreamReader,
-        answering: asyncio.StreamWriter,
-        answered: asyncio.StreamReader,
-        asking: asyncio.StreamWriter,
+        from_client: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+        from_server: asyncio.StreamReader,
+        to_server: asyncio.StreamWriter,
     ) -> None:
         unanswered = asyncio.Event()  # set before a commit whose answer is kept back
         sides = (
-            asyncio.ensure_future(self._ask(asked, answering, asking, unanswered)),
-            asyncio.ensure_future(self._tell(answered, answering, unanswered)),
+            asyncio.ensure_future(self._ask(from_client, to_client, to_server, unanswered)),
+            asyncio.ensure_future(self._tell(from_server, to_client, unanswered)),
         )
         try:
             done, _ = await asyncio.wait(sides, return_when=asyncio.FIRST_COMPLETED)
@@ -79,42 +79,42 @@ class PostgresProxy(Proxy):
 
     async def _ask(
         self,
-        asked: asyncio.StreamReader,
-        answering: asyncio.StreamWriter,
-        asking: asyncio.StreamWriter,
+        from_client: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+        to_server: asyncio.StreamWriter,
         unanswered: asyncio.Event,
     ) -> None:
         """Until the client is gone, or the connection is to be cut."""
         frames, commits = Frames(greets=True), Commits()
-        while data := await asked.read(65536):
+        while data := await from_client.read(65536):
             ready = bytearray()
             for frame in frames.of(data):
                 if frame.kind == WANTS_ENCRYPTION:
-                    answering.write(_NO_ENCRYPTION)  # else there would be nothing to understand
+                    to_client.write(_NO_ENCRYPTION)  # else there would be nothing to understand
                     continue
                 is_commit = commits.asked_by(frame)
                 if frame.kind in _RUNS and self._strikes(self.faults.cut):
                     self.struck["cut"] += 1
-                    asking.write(ready + frame.raw[: self._where_to_cut(frame)])
+                    to_server.write(ready + frame.raw[: self._where_to_cut(frame)])
                     return
                 if is_commit and self._strikes(self.faults.unknown_commit):
                     unanswered.set()
                 ready += frame.raw
-            asking.write(ready)
-            await asking.drain()
+            to_server.write(ready)
+            await to_server.drain()
 
     def _where_to_cut(self, frame: Frame) -> int:
         return self._rng.choice((0, len(frame.raw) // 2, len(frame.raw)))
 
     async def _tell(
-        self, answered: asyncio.StreamReader, answering: asyncio.StreamWriter, unanswered: asyncio.Event
+        self, from_server: asyncio.StreamReader, to_client: asyncio.StreamWriter, unanswered: asyncio.Event
     ) -> None:
         """Until the server is gone, or has done what the client shall not hear of."""
         frames = Frames()
-        while data := await answered.read(65536):
+        while data := await from_server.read(65536):
             if not unanswered.is_set():
-                answering.write(data)
-                await answering.drain()
+                to_client.write(data)
+                await to_client.drain()
                 continue
             for frame in frames.of(data):
                 if has_ended(frame):

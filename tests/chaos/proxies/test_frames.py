@@ -20,10 +20,10 @@ ALL = ENCRYPTION + STARTUP + said("Q", b"begin\0") + said("S", b"") + said("X", 
 def test_messages_are_found_however_the_bytes_come(size: int) -> None:
     frames = Frames(greets=True)
     pieces = [ALL[start : start + size] for start in range(0, len(ALL), size)]
-    found = [frame for piece in pieces for frame in frames.of(piece)]
-    assert [frame.kind for frame in found] == [WANTS_ENCRYPTION, GREETING, b"Q", b"S", b"X"]
-    assert found[2].body == b"begin\0"
-    assert b"".join(frame.raw for frame in found) == ALL
+    messages = [frame for piece in pieces for frame in frames.of(piece)]
+    assert [frame.kind for frame in messages] == [WANTS_ENCRYPTION, GREETING, b"Q", b"S", b"X"]
+    assert messages[2].body == b"begin\0"
+    assert b"".join(frame.raw for frame in messages) == ALL
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_a_name_that_is_used_again_means_the_new_statement() -> None:
 
 
 def frame(kind: str, body: bytes) -> Frame:
-    [found] = Frames().of(said(kind, body))
-    return found
+    [message] = Frames().of(said(kind, body))
+    return message

@@ -10,11 +10,11 @@ from tests.chaos.proxies.listener import HOST, Answer, Request, listening
 
 async def test_what_is_asked_is_answered_over_one_connection() -> None:
     async def echo(request: Request) -> Answer:
-        return Answer(200, {"asked": f"{request.method} {request.path}"}, request.body)
+        return Answer(200, {"request": f"{request.method} {request.path}"}, request.body)
 
     async with listening(echo) as url, httpx.AsyncClient(trust_env=False) as client:
         answers = [await client.post(f"{url}/{number}", content=b"x" * number) for number in (0, 1, 200_000)]
-    assert [(answer.headers["asked"], len(answer.content)) for answer in answers] == [
+    assert [(answer.headers["request"], len(answer.content)) for answer in answers] == [
         ("POST /0", 0),
         ("POST /1", 1),
         ("POST /200000", 200_000),
@@ -31,10 +31,10 @@ async def test_no_answer_is_a_connection_that_is_cut() -> None:
 
 
 async def test_who_has_left_is_not_answered_any_more() -> None:
-    asked, let_go = asyncio.Event(), asyncio.Event()
+    handling, let_go = asyncio.Event(), asyncio.Event()
 
     async def never(_: Request) -> None:
-        asked.set()
+        handling.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -43,6 +43,6 @@ async def test_who_has_left_is_not_answered_any_more() -> None:
     async with listening(never) as url:
         _, writer = await asyncio.open_connection(HOST, int(url.rpartition(":")[2]))
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
-        await asked.wait()
+        await handling.wait()
         writer.close()
         await asyncio.wait_for(let_go.wait(), 30)

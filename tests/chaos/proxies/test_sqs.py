@@ -47,19 +47,19 @@ def place(services: Services) -> Opens:
 
 
 async def in_hand(queue: SqsQueue, count: int) -> list[Received]:
-    found: list[Received] = []
-    while len(found) < count:
-        found += await queue.receive()
-    return found
+    messages: list[Received] = []
+    while len(messages) < count:
+        messages += await queue.receive()
+    return messages
 
 
 async def left(queue: SqsQueue) -> list[str]:
     """The bodies of all that is in the queue and in nobody's hands; deleted as they come."""
-    found: list[str] = []
+    bodies: list[str] = []
     while messages := await queue.receive():
         await queue.delete(messages)
-        found += [message.body for message in messages]
-    return found
+        bodies += [message.body for message in messages]
+    return bodies
 
 
 async def test_addresses_lead_through_the_proxy(place: Opens) -> None:
@@ -73,9 +73,9 @@ async def test_a_duplicate_comes_soon_and_can_be_deleted_twice(place: Opens) -> 
     async with place() as (proxy, direct, queue, _):
         proxy.faults = SqsFaults(duplicate=1.0)
         await queue.send(list("abcde"))
-        found = await taken(queue, 10)
-        assert Counter(message.body for message in found) == Counter("aabbccddee")
-        assert Counter(message.receives for message in found) == {1: 5, 2: 5}
+        messages = await taken(queue, 10)
+        assert Counter(message.body for message in messages) == Counter("aabbccddee")
+        assert Counter(message.receives for message in messages) == {1: 5, 2: 5}
         assert proxy.struck == {"duplicate": 5}
         assert (proxy.held, await direct.holds()) == (0, 0)
 
@@ -121,12 +121,12 @@ async def test_a_dropped_delete_is_done_and_denied_or_confirmed_and_not_done(pla
     async with place() as (proxy, direct, queue, _):
         bodies = {str(number) for number in range(40)}
         await queue.send(sorted(bodies))
-        found = await in_hand(queue, 40)
+        messages = await in_hand(queue, 40)
         proxy.faults = SqsFaults(drop_delete=1.0)
-        outcomes = await asyncio.gather(*(queue.delete([message]) for message in found), return_exceptions=True)
-        confirmed = {message.body for message, outcome in zip(found, outcomes, strict=True) if outcome is None}
+        outcomes = await asyncio.gather(*(queue.delete([message]) for message in messages), return_exceptions=True)
+        confirmed = {message.body for message, outcome in zip(messages, outcomes, strict=True) if outcome is None}
         proxy.faults = SqsFaults()
-        for message in found:
+        for message in messages:
             await direct.keep([message], 0)
         again = set(await left(direct))
         assert again & confirmed

@@ -39,10 +39,10 @@ async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[Remi
 
 async def notices(pool: Pool) -> dict[str, list[str]]:
     rows = await pool.fetch("select member_id, event_id from notice order by member_id, event_id")
-    found: dict[str, list[str]] = {}
+    by_member: dict[str, list[str]] = {}
     for member, event in rows:
-        found.setdefault(member, []).append(event)
-    return found
+        by_member.setdefault(member, []).append(event)
+    return by_member
 
 
 def noon(day: int) -> datetime:

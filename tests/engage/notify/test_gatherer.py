@@ -38,10 +38,10 @@ async def test_a_burst_becomes_one_message_under_one_id(pool: Pool) -> None:
 async def test_two_who_gather_at_once_do_not_tear_a_burst_apart(pool: Pool) -> None:
     notices = Notices(pool, CLOCK)
     await notices.enter([earned(f"m{seq % 50}", seq + 1) for seq in range(500)], gathered_for=AT_ONCE)
-    found = await asyncio.gather(*(Notices(pool, CLOCK).gather(LOG) for _ in range(6)))
+    rounds = await asyncio.gather(*(Notices(pool, CLOCK).gather(LOG) for _ in range(6)))
     while (more := await notices.gather(LOG)).notices:
-        found.append(more)
-    assert (sum(each.notices for each in found), sum(each.notifications for each in found)) == (500, 50)
+        rounds.append(more)
+    assert (sum(each.notices for each in rounds), sum(each.notifications for each in rounds)) == (500, 50)
     assert await pool.fetchval("select count(*) from notification") == 50
 
 

@@ -96,13 +96,13 @@ def test_at_rate_nought_nothing_starts_and_no_turn_is_given_back() -> None:
 
 @given(
     per_second=st.integers(1, 500),
-    asked=st.lists(st.tuples(st.integers(0, 900), st.integers(1, 60)), min_size=1, max_size=60),
+    requests=st.lists(st.tuples(st.integers(0, 900), st.integers(1, 60)), min_size=1, max_size=60),
 )
-def test_no_second_has_more_starts_than_the_rate_whoever_asks(per_second: int, asked: list[tuple[int, int]]) -> None:
+def test_no_second_has_more_starts_than_the_rate_whoever_asks(per_second: int, requests: list[tuple[int, int]]) -> None:
     """Several workers ask at any time, for as much as they like; each takes all that it is given."""
     step = timedelta(seconds=1) / per_second
     now, free_at, starts = NOON, NOON, []
-    for pause_ms, most in asked:
+    for pause_ms, most in requests:
         now += pause_ms * MS
         given_out = slots(step, free_at, now, most)
         starts += [given_out.first_at + turn * step for turn in range(given_out.turns)]

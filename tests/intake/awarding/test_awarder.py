@@ -27,10 +27,10 @@ class Moody(MemoryLedger):
     def __init__(self, fails: dict[str, Exception]) -> None:
         super().__init__(CLOCK)
         self.fails = fails
-        self.asked = 0
+        self.posts = 0
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        self.asked += 1
+        self.posts += 1
         for each in awards:
             if each.key in self.fails:
                 raise self.fails[each.key]
@@ -71,18 +71,18 @@ async def test_of_several_messages_the_one_is_found_first() -> None:
     ledger = Moody({AWARDS[17].key: RuntimeError()})
     with pytest.raises(RuntimeError):
         await handled(ledger, AWARDS[:20], AWARDS[20:])
-    assert (ledger.asked, ledger.transfers) == (1, [])
+    assert (ledger.posts, ledger.transfers) == (1, [])
 
 
 async def test_when_all_fail_it_is_given_up_soon() -> None:
     ledger = Moody({each.key: RuntimeError() for each in AWARDS})
     with pytest.raises(RuntimeError):
         await handled(ledger, AWARDS)
-    assert MOST_FAILURES < ledger.asked < len(AWARDS) / 2
+    assert MOST_FAILURES < ledger.posts < len(AWARDS) / 2
 
 
 async def test_a_ledger_that_is_away_is_no_failure_of_an_award() -> None:
     ledger = Moody({AWARDS[3].key: Unavailable("ledger", "away")})
     with pytest.raises(Unavailable):
         await handled(ledger, AWARDS)
-    assert (ledger.asked, ledger.transfers) == (1, [])
+    assert (ledger.posts, ledger.transfers) == (1, [])

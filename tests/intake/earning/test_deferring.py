@@ -22,7 +22,7 @@ from tests.support.memory_queue import MemoryQueue
 from tests.support.memory_tiers import MemoryTiers
 
 CLOCK = FixedClock(datetime(2026, 2, 1, tzinfo=UTC))
-ASKED = "api:acme:k-1 by SG@7"  # a partner's key, and its card: the same whatever the partner asks for under it
+PARTNER_ORIGIN = "api:acme:k-1 by SG@7"  # a key and a card: the same for every request of the partner under the key
 GOOD, REFUNDED, BAD = message(LUNCH), message(REFUND), b"{"
 
 
@@ -85,7 +85,7 @@ async def decided(*messages: SourceMessage) -> DecidedBatch:
 )
 async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_aside: list[bytes]) -> None:
     """All from one origin: what is set aside of it says nothing of the rest."""
-    came_to = await decided(*(SourceMessage(body, ASKED) for body in bodies))
+    came_to = await decided(*(SourceMessage(body, PARTNER_ORIGIN) for body in bodies))
     assert [each.body for each in came_to.deferred] == deferred
     assert [each.body for each in came_to.set_aside] == set_aside
 
@@ -93,7 +93,7 @@ async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_
 async def test_a_partner_finds_what_was_given_up_by_its_key() -> None:
     long_ago = CLOCK.now() - timedelta(days=2)
     came_to = await decided(
-        SourceMessage(GOOD, ASKED, 40, long_ago), SourceMessage(REFUNDED, "kafka:t/0/1", 40, long_ago)
+        SourceMessage(GOOD, PARTNER_ORIGIN, 40, long_ago), SourceMessage(REFUNDED, "kafka:t/0/1", 40, long_ago)
     )
     assert [(each.reason, each.key) for each in came_to.set_aside] == [
         (Reason.RETRIES_EXHAUSTED, "api:acme:k-1"),

@@ -23,23 +23,23 @@ class Register:
     def __init__(self) -> None:
         self.entries: dict[UUID, tuple[Award, str]] = {}
         self.away = False
-        self.asked = 0
+        self.calls = 0
         self.provisional: dict[UUID, bool] = {}
 
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
         self._ask()
-        found: dict[UUID, RegisterAnswer] = {}
+        answers: dict[UUID, RegisterAnswer] = {}
         for entry in entries:
             first, how = self.entries.setdefault(entry.award_id, (entry.award, "new"))
             provisional = self.provisional.setdefault(entry.award_id, entry.provisional)
             if first.fingerprint != entry.award.fingerprint:
-                found[entry.award_id] = RegisterAnswer(Reception.OTHER_FACTS, first)
+                answers[entry.award_id] = RegisterAnswer(Reception.OTHER_FACTS, first)
             else:
                 reception = {"queued": Reception.QUEUED, "taken": Reception.IN_FLIGHT}.get(how, Reception.OURS)
-                found[entry.award_id] = RegisterAnswer(reception, first, provisional)
+                answers[entry.award_id] = RegisterAnswer(reception, first, provisional)
                 if reception is Reception.OURS:
                     self.entries[entry.award_id] = (first, "taken")
-        return found
+        return answers
 
     async def queued(self, ids: Sequence[UUID]) -> None:
         self._ask()
@@ -57,7 +57,7 @@ class Register:
             self.entries[id_] = (self.entries[id_][0], "new")
 
     def _ask(self) -> None:
-        self.asked += 1
+        self.calls += 1
         if self.away:
             raise Unavailable("database", "gone")
 
@@ -111,7 +111,7 @@ async def test_a_hundred_callers_are_one_call() -> None:
     (call,) = line.calls
     assert sum(len(orjson.loads(body)["awards"]) for body in call) == 100
     await intake.close()
-    assert register.asked == 2
+    assert register.calls == 2
 
 
 async def test_more_than_fit_together_go_one_after_the_other() -> None:
@@ -243,9 +243,9 @@ async def test_without_the_register_awards_go_on_and_entries_are_made_up_for() -
     intake = AwardIntake(line, Line(), register)
     register.away = True
     assert not (await intake.enter(entry("a"))).replayed
-    asked = register.asked
+    calls_before = register.calls
     assert not (await intake.enter(entry("b"))).replayed
-    assert register.asked == asked, "it is not asked again while it is known to be away"
+    assert register.calls == calls_before, "it is not asked again while it is known to be away"
     assert (await intake.enter(entry("a"))).replayed
     with pytest.raises(KeyReused):
         await intake.enter(entry("a", fingerprint="f" * 16))

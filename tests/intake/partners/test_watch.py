@@ -12,8 +12,8 @@ from tests.ledger.ledgers import award
 
 
 def state(key: str, status: AwardStatus = AwardStatus.QUEUED) -> AwardState:
-    asked = award(key=key)
-    return AwardState(award_id(key), "acme", asked, status, asked.occurred_at)
+    request = award(key=key)
+    return AwardState(award_id(key), "acme", request, status, request.occurred_at)
 
 
 class Register:

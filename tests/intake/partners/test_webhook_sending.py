@@ -27,8 +27,8 @@ async def test_a_receiver_that_was_down_gets_everything_under_the_same_ids(pool:
     await post_and_enter(pool, *(award(f"api:acme:{number}") for number in range(12)))
     async with sending(pool):
         await until(lambda: seen(receiver, 30))
-        found = await WebhookStore(pool, CLOCK).undelivered("acme", 100)
-        assert {each.last_error for each in found} <= {"answered 500: try later", None}
+        rows = await WebhookStore(pool, CLOCK).undelivered("acme", 100)
+        assert {each.last_error for each in rows} <= {"answered 500: try later", None}
         await receiver.down()
         await until(lambda: _all_refused(pool))
         failed = set(receiver.ids)

@@ -68,12 +68,12 @@ async def test_the_statement_gives_what_the_formula_gives(
     for place, (amount, payment, tier) in enumerate(transactions):
         moved = meal(amount, payment, tier, at=day + timedelta(minutes=place))
         await write(pool, [History(f"m{day:%j}-{place}", [moved])])
-    found = await of(pool, draft, day, day + timedelta(days=1))
+    report = await of(pool, draft, day, day + timedelta(days=1))
     published = PublishedCard(draft, 8)
     expected = [_drafted(published, *transaction) for transaction in transactions]
     priced = [points for points in expected if points is not None]
-    assert (found.total.awards, found.total.drafted) == (len(priced), sum(priced))
-    assert [(each.reason, each.awards) for each in found.unpriced] == [
+    assert (report.total.awards, report.total.drafted) == (len(priced), sum(priced))
+    assert [(each.reason, each.awards) for each in report.unpriced] == [
         (reason, count) for reason, count in [("out-of-range", expected.count(None))] if count
     ]
 
@@ -93,15 +93,15 @@ async def test_by_vertical_payment_type_tier_and_month(pool: Pool) -> None:
     new_year_there = datetime(2026, 1, 31, 17, tzinfo=UTC)
     moves = [meal(), meal(payment="cash", tier="platinum"), meal(at=new_year_there)]
     await write(pool, [History("bob", moves)])
-    found = await of(pool, replace(SINGAPORE, verticals={"food": times("3"), "rides": times("1")}))
-    assert [tuple(row) for row in found.differences] == [
+    report = await of(pool, replace(SINGAPORE, verticals={"food": times("3"), "rides": times("1")}))
+    assert [tuple(row) for row in report.differences] == [
         ("food", "cash", "platinum", "2026-01", 1, 90, 135, 45),
         ("food", "wallet", "member", "2026-01", 1, 60, 90, 30),
         ("food", "wallet", "member", "2026-02", 1, 60, 90, 30),
     ]
-    assert [tuple(step) for step in found.along("month")] == [("2026-01", 2, 150, 225, 75), ("2026-02", 1, 60, 90, 30)]
-    assert tuple(found.total) == ("total", 3, 210, 315, 105)
-    assert found.by_country() == {"SG": 105}
+    assert [tuple(step) for step in report.along("month")] == [("2026-01", 2, 150, 225, 75), ("2026-02", 1, 60, 90, 30)]
+    assert tuple(report.total) == ("total", 3, 210, 315, 105)
+    assert report.by_country() == {"SG": 105}
 
 
 async def test_what_the_draft_cannot_price_is_counted_apart(pool: Pool) -> None:
@@ -117,9 +117,9 @@ async def test_what_the_draft_cannot_price_is_counted_apart(pool: Pool) -> None:
         (dollars, "unknown-currency"),
         (huge, "out-of-range"),
     ):
-        found = await of(pool, card)
-        assert [tuple(each) for each in found.unpriced] == [(reason, 1, 90)]
-        assert found.total.awards == 0
+        report = await of(pool, card)
+        assert [tuple(each) for each in report.unpriced] == [(reason, 1, 90)]
+        assert report.total.awards == 0
 
 
 async def test_fixed_awards_grants_and_what_is_not_the_scopes(pool: Pool) -> None:
@@ -136,12 +136,12 @@ async def test_fixed_awards_grants_and_what_is_not_the_scopes(pool: Pool) -> Non
         Move("spend", -10, NOON),
     ]
     await write(pool, [History("bob", moves), History("eve", [theirs], country="MY")])
-    found = await of(pool, replace(SINGAPORE, fixed_awards={"booking.cancelled_by_driver": Points(150)}))
-    assert [(row.vertical, row.points, row.drafted) for row in found.differences] == [
+    report = await of(pool, replace(SINGAPORE, fixed_awards={"booking.cancelled_by_driver": Points(150)}))
+    assert [(row.vertical, row.points, row.drafted) for row in report.differences] == [
         ("booking.cancelled_by_driver", 100, 150),
         ("survey.answered", 5, 0),
     ]
-    assert [tuple(each) for each in found.unpriced] == [("granted", 1, 50), ("unexplained", 1, 7)]
+    assert [tuple(each) for each in report.unpriced] == [("granted", 1, 50), ("unexplained", 1, 7)]
     partners = await of(pool, replace(SINGAPORE, scope="partner:acme", verticals={"food": times("1")}))
     assert (partners.total.points, partners.total.drafted) == (60, 30)
 

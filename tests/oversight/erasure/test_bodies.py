@@ -64,9 +64,9 @@ def test_nothing_of_it_is(document: Any) -> None:
     ],
 )
 def test_an_envelope_keeps_what_is_about_others(document: Any, left: Any) -> None:
-    found = without(body(document), "bob")
-    assert found is not None
-    assert json.loads(found) == left
+    remainder = without(body(document), "bob")
+    assert remainder is not None
+    assert json.loads(remainder) == left
 
 
 @pytest.mark.parametrize(

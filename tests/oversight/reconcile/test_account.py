@@ -44,23 +44,23 @@ groups = st.lists(
 queues = st.builds(Queues, *[st.integers(0, 1)] * 3)
 
 
-def told(found: list[Group], held: Queues) -> Account:
+def told(groups: list[Group], held: Queues) -> Account:
     """An account that was told all of it, by a reader that counted the same."""
     account = Account(WINDOW, held)
-    account.add_messages(found)
+    account.add_messages(groups)
     counted = Counter[int]()
-    for group in found:
+    for group in groups:
         counted[group.partition] += group.messages
     account.reads += [Read(partition, 0, count, count, forgotten=False) for partition, count in sorted(counted.items())]
     return account
 
 
 @given(groups, queues)
-def test_whatever_is_found_the_verdicts_come_to_what_was_read(found: list[Group], held: Queues) -> None:
-    account = told(found, held)
+def test_whatever_is_found_the_verdicts_come_to_what_was_read(groups: list[Group], held: Queues) -> None:
+    account = told(groups, held)
     account.close({})
     assert account.findings == []
-    assert account.verdicts.total() == account.messages == sum(group.messages for group in found)
+    assert account.verdicts.total() == account.messages == sum(group.messages for group in groups)
     for lines in (account.partitions, account.sources):
         assert sum((line.verdicts for line in lines.values()), Counter[Verdict]()) == account.verdicts
     assert account.comes_out == (not any(account.verdicts[verdict] for verdict in FAULTS))
@@ -68,8 +68,8 @@ def test_whatever_is_found_the_verdicts_come_to_what_was_read(found: list[Group]
 
 
 @given(groups, queues, st.sampled_from([-1, 1]))
-def test_a_message_that_is_lost_or_counted_twice_shows(found: list[Group], held: Queues, off: int) -> None:
-    account = told([*found, GROUP], held)
+def test_a_message_that_is_lost_or_counted_twice_shows(groups: list[Group], held: Queues, off: int) -> None:
+    account = told([*groups, GROUP], held)
     first = account.reads[0]
     account.reads[0] = first._replace(messages=first.messages + off)
     account.close({})

@@ -92,11 +92,11 @@ async def test_what_is_broken_in_the_database_is_named(house: House, database_ur
         await as_owner(database_url, *(f"create table kept_{name} as table {name}" for name in TOUCHED))
         for name, (statements, expected) in BROKEN.items():
             await as_owner(database_url, *statements)
-            found = await account(house)
-            assert {(each.what, each.name) for each in found.findings} == expected, name
-            assert found.comes_out == (not expected), name
-            assert all(each.counted == each.other for each in found.sums), name
-            assert found.verdicts.total() == len(MESSAGES) + 1, name
+            report = await account(house)
+            assert {(each.what, each.name) for each in report.findings} == expected, name
+            assert report.comes_out == (not expected), name
+            assert all(each.counted == each.other for each in report.sums), name
+            assert report.verdicts.total() == len(MESSAGES) + 1, name
             await as_owner(
                 database_url, *(f"delete from {each}; insert into {each} table kept_{each}" for each in TOUCHED)
             )
@@ -107,15 +107,15 @@ async def test_what_is_broken_on_the_points_topic_is_named(house: House) -> None
         [told] = [event for event in await _events(house) if event["data"]["key"] == "txn:rides:T-1"]
         again = {**told, "data": {**told["data"], "seq": 77}}
         await _tell(house, json.dumps(told).encode(), json.dumps(again).encode(), b"{not json")
-        found = await account(house)
-    assert [(each.what, each.name) for each in found.findings] == [
+        report = await account(house)
+    assert [(each.what, each.name) for each in report.findings] == [
         (What.DOUBLED, "txn:rides:T-1"),  # two transfers are told of under the key
         (What.DOUBLED, "txn:rides:T-1"),  # and this is the message
         (What.UNKNOWN, "txn:rides:T-1"),
         (What.UNKNOWN, "an event that cannot be read"),
     ]
-    assert found.verdicts[Verdict.DOUBLED] == 1
-    assert (found.published.again, found.published.unknown, found.published.unreadable) == (1, 1, 1)
+    assert report.verdicts[Verdict.DOUBLED] == 1
+    assert (report.published.again, report.published.unknown, report.published.unreadable) == (1, 1, 1)
 
 
 async def _tell(house: House, *events: bytes) -> None:

@@ -39,13 +39,13 @@ async def test_what_has_no_trace_is_where_it_can_still_be(
         await award_queue.delete([envelope])
         if queue is not None:
             await (await SqsQueue.find(client, house.settings.queue_prefix + queue)).send([envelope.body])
-    found = await account(house, later=later)
-    assert found.verdicts == {expected: 1}
-    assert found.on_the_way == (expected in {Verdict.IN_FLIGHT, Verdict.IN_RETRY})
-    assert found.comes_out == (found.on_the_way == 1)
+    report = await account(house, later=later)
+    assert report.verdicts == {expected: 1}
+    assert report.on_the_way == (expected in {Verdict.IN_FLIGHT, Verdict.IN_RETRY})
+    assert report.comes_out == (report.on_the_way == 1)
 
 
-ASKED = """
+PARTNER_AWARD = """
 insert into partner_award (award_id, key, partner_id, member_id, program, country, points, occurred_at, expires_on,
     activity, fingerprint, explanation, asked_at, queued_at)
 values (gen_random_uuid(), 'api:acme:' || $1, 'acme', 'bob', 'GRP', 'SG', 100, now(), '2027-01-31', false, 'aa', '{}',
@@ -83,14 +83,14 @@ ASKS: dict[str, tuple[bool, tuple[str, str] | None, Verdict]] = {
 async def test_what_became_of_what_a_partner_asked_for(house: House) -> None:
     await house.produce([completed(1)])
     for name, (queued, written, _) in ASKS.items():
-        await house.pool.execute(ASKED, name, queued)
+        await house.pool.execute(PARTNER_AWARD, name, queued)
         if written is not None:
             statement, value = written
             await house.pool.execute(statement, name, value)
-    found = await account(house)
+    report = await account(house)
     expected = [verdict for _, _, verdict in ASKS.values()]
-    assert found.asks == {verdict: expected.count(verdict) for verdict in expected}
+    assert report.asks == {verdict: expected.count(verdict) for verdict in expected}
     missing = {f"api:acme:{name}" for name, (_, _, verdict) in ASKS.items() if verdict is Verdict.MISSING}
-    assert {(each.what, each.name, each.where) for each in found.findings} == {
+    assert {(each.what, each.name, each.where) for each in report.findings} == {
         (What.MISSING, key, "asked for by acme") for key in missing
     }

@@ -22,29 +22,29 @@ from tests.support.house import House, completed, until
 
 async def test_a_stream_with_every_misfortune_comes_out(house: House) -> None:
     async with processed(house):
-        found = await account(house)
-    assert found.findings == []
-    assert found.comes_out
-    assert found.whole
-    assert found.messages == len(MESSAGES) + 1
-    assert found.verdicts == {
+        report = await account(house)
+    assert report.findings == []
+    assert report.comes_out
+    assert report.whole
+    assert report.messages == len(MESSAGES) + 1
+    assert report.verdicts == {
         Verdict.AWARDED: 4,
         Verdict.DUPLICATE: 2,
         Verdict.IGNORED: 1,
         Verdict.QUARANTINED: 5,
     }
-    assert found.reasons == {"unknown-vertical": 1, "unknown-country": 1, "undecodable": 2, "key-conflict": 1}
-    assert {name: line.total for name, line in found.sources.items()} == {"rides": 9, "meals": 1, "(unreadable)": 2}
+    assert report.reasons == {"unknown-vertical": 1, "unknown-country": 1, "undecodable": 2, "key-conflict": 1}
+    assert {name: line.total for name, line in report.sources.items()} == {"rides": 9, "meals": 1, "(unreadable)": 2}
     points = int(await house.pool.fetchval("select sum(points) from transfer where key not like 'api:%'"))
-    assert sum(line.points for line in found.sources.values()) == points
-    assert {name: (line.verdicts, line.points) for name, line in found.partners.items()} == {
+    assert sum(line.points for line in report.sources.values()) == points
+    assert {name: (line.verdicts, line.points) for name, line in report.partners.items()} == {
         "acme": ({Verdict.AWARDED: 1}, 100)
     }
-    assert [(each.kind, each.origin, each.transfers) for each in found.posted] == [
+    assert [(each.kind, each.origin, each.transfers) for each in report.posted] == [
         ("earn", "messages of the window", 4),
         ("earn", "partners", 1),
     ]
-    assert found.published._asdict() == {
+    assert report.published._asdict() == {
         "transfers": 5,
         "there": 5,
         "again": 0,
@@ -53,7 +53,7 @@ async def test_a_stream_with_every_misfortune_comes_out(house: House) -> None:
         "unknown": 0,
         "unreadable": 0,
     }
-    assert (found.queues, found.on_the_way) == ((0, 0, 0), 0)
+    assert (report.queues, report.on_the_way) == ((0, 0, 0), 0)
 
 
 async def test_refunds_are_accounted_for_as_what_they_refund_is(house: House) -> None:
@@ -64,19 +64,22 @@ async def test_refunds_are_accounted_for_as_what_they_refund_is(house: House) ->
         await house.produce([refund, refund, refund | {"amount": "6.00"}])
         await until(lambda: done(house, transfers=2, held=1))
         await until(lambda: published(house))
-        found = await account(house)
-    assert found.findings == []
-    assert found.comes_out
-    assert found.verdicts == {Verdict.AWARDED: 2, Verdict.DUPLICATE: 1, Verdict.QUARANTINED: 1}
-    assert [(each.kind, each.transfers, each.points) for each in found.posted] == [("earn", 1, 20), ("reverse", 1, -10)]
+        report = await account(house)
+    assert report.findings == []
+    assert report.comes_out
+    assert report.verdicts == {Verdict.AWARDED: 2, Verdict.DUPLICATE: 1, Verdict.QUARANTINED: 1}
+    assert [(each.kind, each.transfers, each.points) for each in report.posted] == [
+        ("earn", 1, 20),
+        ("reverse", 1, -10),
+    ]
 
 
 async def test_a_transfer_that_is_not_published_yet_is_on_its_way(house: House) -> None:
     async with house.running("calculator", "awarder"):
         await house.produce([completed(1)])
         await until(lambda: done(house, transfers=1, held=0))
-    found = await account(house)
-    assert (found.comes_out, found.on_the_way, found.published.not_yet) == (True, 1, 1)
+    report = await account(house)
+    assert (report.comes_out, report.on_the_way, report.published.not_yet) == (True, 1, 1)
 
 
 async def test_windows_that_meet_share_no_message_and_leave_none_out(house: House) -> None:

@@ -68,9 +68,9 @@ async def test_lots_lapse_as_if_points_left_one_by_one(pool: Pool, data: st.Data
         expected[HELD] = held
     else:
         expected[OWED] = history.balance
-    found = await of(pool, program)
-    assert found == {lapses: points for lapses, points in expected.items() if points}
-    assert sum(found.values()) == history.balance
+    points_by_month = await of(pool, program)
+    assert points_by_month == {lapses: points for lapses, points in expected.items() if points}
+    assert sum(points_by_month.values()) == history.balance
 
 
 async def test_members_are_counted_once_a_month(pool: Pool) -> None:

@@ -36,19 +36,19 @@ async def test_as_if_points_left_one_by_one(pool: Pool, data: st.DataObject) -> 
     program = f"P{next(_programs)}"
     members = [data.draw(histories(f"m{number}", program)) for number in range(data.draw(st.integers(1, 6)))]
     await write(pool, members)
-    found = await of(pool, program)
+    rows = await of(pool, program)
     expected: Counter[tuple[str, str]] = Counter()
     for member in members:
         for key, points in months_of(member).items():
             expected[key] += points
     assert {
-        (row.month, column): getattr(row, column) for row in found for column in COLUMNS if getattr(row, column)
+        (row.month, column): getattr(row, column) for row in rows for column in COLUMNS if getattr(row, column)
     } == {key: points for key, points in expected.items() if points}
-    for row in found:
+    for row in rows:
         assert row.earned + row.returned + row.added == (
             row.spent + row.expired + row.reversed + row.adjusted + row.outstanding
         )
-    assert sum(row.outstanding for row in found) == sum(member.balance for member in members)
+    assert sum(row.outstanding for row in rows) == sum(member.balance for member in members)
 
 
 def on(month: int, kind: str, points: int, **more: object) -> Move:
@@ -92,8 +92,8 @@ async def test_cases(pool: Pool, moves: list[Move], expected: dict[str, dict[str
 async def test_by_tier_and_partner_of_the_credit(pool: Pool) -> None:
     moves = [on(1, "earn", 10, tier="gold"), on(1, "earn", 10, partner="acme"), on(2, "spend", -15, partner="other")]
     await write(pool, [History("bob", moves)])
-    found = await of(pool, "GRP", [By.TIER, By.PARTNER])
-    assert [(row.tier, row.partner, row.earned, row.spent, row.outstanding) for row in found] == [
+    rows = await of(pool, "GRP", [By.TIER, By.PARTNER])
+    assert [(row.tier, row.partner, row.earned, row.spent, row.outstanding) for row in rows] == [
         ("-", "acme", 10, 5, 5),
         ("gold", "-", 10, 10, 0),
     ]
@@ -103,5 +103,5 @@ async def test_as_of_a_day_nothing_later_is_known(pool: Pool) -> None:
     """Also not the debit that took points by name."""
     moves = [on(1, "earn", 10), on(2, "earn", 5), on(3, "reverse", -5, draws=[(2, 5)]), on(4, "spend", -10)]
     await write(pool, [History("bob", moves)])
-    found = await of(pool, "GRP", until=datetime(2026, 3, 1, tzinfo=UTC))
-    assert [(row.month, row.earned, row.outstanding) for row in found] == [("2026-01", 10, 10), ("2026-02", 5, 5)]
+    rows = await of(pool, "GRP", until=datetime(2026, 3, 1, tzinfo=UTC))
+    assert [(row.month, row.earned, row.outstanding) for row in rows] == [("2026-01", 10, 10), ("2026-02", 5, 5)]

@@ -11,9 +11,9 @@ PAGE = DOCS / "finance.md"
 
 
 def test_the_page_prints_what_its_program_prints() -> None:
-    found = re.search(r"```python\n(.*?)```\n\n((?: {4}[^\n]*\n)+)", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None
-    program, promised = found.groups()
+    match = re.search(r"```python\n(.*?)```\n\n((?: {4}[^\n]*\n)+)", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert match is not None
+    program, promised = match.groups()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, str(PAGE), "exec"), {})  # noqa: S102  # our own page

@@ -45,8 +45,8 @@ def test_the_example_of_the_standards() -> None:
 
 def test_the_same_from_an_amount_in_place_of_a_price() -> None:
     book = AssumptionBook([assumed(1, date(2026, 1, 1), "0.97", price=None)])
-    found = revenue(LIFE, PAIR, JANUARY, book, given={JANUARY: Decimal(9000)}, decimals=2)
-    assert (found.recognised, found.deferred) == (Decimal("4175.26"), Decimal("4824.74"))
+    report = revenue(LIFE, PAIR, JANUARY, book, given={JANUARY: Decimal(9000)}, decimals=2)
+    assert (report.recognised, report.deferred) == (Decimal("4175.26"), Decimal("4824.74"))
     with pytest.raises(Refused, match="--allocated 2026-01=AMOUNT"):
         revenue(LIFE, PAIR, JANUARY, book, given={}, decimals=2)
 
@@ -54,8 +54,8 @@ def test_the_same_from_an_amount_in_place_of_a_price() -> None:
 def test_a_price_does_not_reach_back() -> None:
     book = AssumptionBook([assumed(1, date(2026, 1, 1), "1", "0.5"), assumed(2, date(2026, 2, 1), "1", "2")])
     life = [month(JANUARY, issued=100), month(FEBRUARY, issued=10, used=55)]
-    found = revenue(life, PAIR, FEBRUARY, book, given={}, decimals=0)
-    assert [found.allocated, found.recognised] == [70, 35]
+    report = revenue(life, PAIR, FEBRUARY, book, given={}, decimals=0)
+    assert [report.allocated, report.recognised] == [70, 35]
 
 
 def test_nothing_is_assumed_yet() -> None:
@@ -99,15 +99,15 @@ def test_months_come_to_the_whole(moves: list[tuple[int, int, int]], uses: list[
         expired = min(expired, left + issued - used)  # noqa: PLW2901  # the same
         left += issued - used - expired
         life.append(month(each, issued=issued, used=used, expired=expired))
-    found = [revenue(life, PAIR, each, book, given={}, decimals=decimals) for each in months]
-    assert sum(each.recognised_in_month for each in found) == found[-1].recognised
-    for before, after in pairwise(found):
+    reports = [revenue(life, PAIR, each, book, given={}, decimals=decimals) for each in months]
+    assert sum(each.recognised_in_month for each in reports) == reports[-1].recognised
+    for before, after in pairwise(reports):
         assert after.recognised_before == before.recognised
-    for reported in found:
+    for reported in reports:
         assert 0 <= reported.recognised <= reported.allocated
         assert reported.deferred == reported.allocated - reported.recognised
     if not left:
-        assert found[-1].deferred == 0
+        assert reports[-1].deferred == 0
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_rounding_is_half_up(amount: str, decimals: int, rounded: str) -> None:
     ],
 )
 def test_allocation(price: str, products: str, points: int, *, selling: str, use: str, to_points: str) -> None:
-    found = allocate(
+    allocation = allocate(
         Decimal(price), Decimal(products), points, selling_price=Decimal(selling), expected_use=Decimal(use), decimals=0
     )
-    assert found.points == Decimal(to_points)
-    assert found.products + found.points == Decimal(price)
+    assert allocation.points == Decimal(to_points)
+    assert allocation.products + allocation.points == Decimal(price)

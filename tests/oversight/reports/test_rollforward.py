@@ -56,10 +56,10 @@ def at(text: str, kind: str, points: int, **more: str) -> Move:
 )
 async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: dict[str, Any]) -> None:
     await write(pool, [History("bob", [at("2026-06-01T12:00+08:00", "earn", 10), move])])
-    found = await of(pool, JULY)
+    books = await of(pool, JULY)
     nothing = Movement("GRP", "-", "-", "-", 10, 0, 0, 0, 0, 0, 10 + move.points)
-    assert found.movements == [nothing._replace(**moved)]
-    assert found.tied
+    assert books.movements == [nothing._replace(**moved)]
+    assert books.tied
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -72,9 +72,9 @@ async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.Da
     by = data.draw(st.sets(st.sampled_from(list(By))))
     closed: dict[tuple[str, ...], int] = {}
     for number in range(1, 13):
-        found = await of(pool, Month(2026, number), sorted(by))
-        assert found.tied
-        movements = [row for row in found.movements if row.program == program]
+        books = await of(pool, Month(2026, number), sorted(by))
+        assert books.tied
+        movements = [row for row in books.movements if row.program == program]
         for row in movements:
             assert row.opening == closed.pop(row[:4], 0)
             moved = row.issued - row.spent - row.expired - row.reversed + row.adjusted
@@ -92,13 +92,13 @@ async def test_by_country_tier_and_partner(pool: Pool) -> None:
         at(july, "spend", -3, partner="acme"),
     ]
     await write(pool, [History("bob", bob), History("eve", [at(july, "earn", 1)], program="OVO", country="ID")])
-    found = await of(pool, JULY, [By.COUNTRY, By.TIER, By.PARTNER])
-    assert [(*row[:4], row.issued, row.spent, row.closing) for row in found.movements] == [
+    books = await of(pool, JULY, [By.COUNTRY, By.TIER, By.PARTNER])
+    assert [(*row[:4], row.issued, row.spent, row.closing) for row in books.movements] == [
         ("GRP", "SG", "-", "acme", 5, 3, 2),
         ("GRP", "SG", "gold", "-", 10, 0, 10),
         ("OVO", "ID", "-", "-", 1, 0, 1),
     ]
-    assert [(tie.program, tie.country, tie.closing, tie.ties) for tie in found.ties] == [
+    assert [(tie.program, tie.country, tie.closing, tie.ties) for tie in books.ties] == [
         ("GRP", "SG", 12, "yes"),
         ("OVO", "ID", 1, "yes"),
     ]
@@ -108,8 +108,8 @@ async def test_months_end_by_the_clock_of_each_country(pool: Pool) -> None:
     """Half past midnight in Singapore is still June in Jakarta."""
     moment = "2026-07-01T00:30+08:00"
     await write(pool, [History("bob", [at(moment, "earn", 1)]), History("eve", [at(moment, "earn", 2)], country="ID")])
-    found = await of(pool, JULY, [By.COUNTRY])
-    assert [(row.country, row.opening, row.issued) for row in found.movements] == [("ID", 2, 0), ("SG", 0, 1)]
+    books = await of(pool, JULY, [By.COUNTRY])
+    assert [(row.country, row.opening, row.issued) for row in books.movements] == [("ID", 2, 0), ("SG", 0, 1)]
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,12 @@ async def test_a_name_that_stands_for_a_private_address_is_not_called(
 async def test_the_certificate_is_checked_against_the_name(name: str, status: int | None) -> None:
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(PEM)
-    asked: list[str] = []
-    own.sni_callback = lambda _socket, server_name, _context: asked.append(server_name)
+    names: list[str] = []
+    own.sni_callback = lambda _socket, server_name, _context: names.append(server_name)
     trust = ssl.create_default_context(cafile=str(PEM))
     async with receiving(own) as receiver:
         answer = await posted(f"https://{name}:{receiver.port}/", "127.0.0.1", trust=trust)
-    assert asked == [name]
+    assert names == [name]
     assert answer.status == status
     assert len(receiver.requests) == (status is not None)
 
@@ -104,9 +104,9 @@ async def test_whatever_comes_back(receiver: Receiver, answer: bytes, outcome: t
 @pytest.mark.parametrize("answer", [b"no http\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000 + b"\r\n\r\n"])
 async def test_what_is_no_answer(receiver: Receiver, answer: bytes) -> None:
     receiver.answer = answer
-    found = await posted(receiver.url, "127.0.0.1")
-    assert found.status is None
-    assert found.detail
+    reply = await posted(receiver.url, "127.0.0.1")
+    assert reply.status is None
+    assert reply.detail
 
 
 async def test_a_name_that_nobody_knows() -> None:

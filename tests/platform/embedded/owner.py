@@ -40,12 +40,12 @@ class Owner:
 
     def descendants_running(self, program: str) -> list[psutil.Process]:
         """Those whose command line names it. A session of Postgres may have ended since they were listed."""
-        found = []
+        processes = []
         for each in self.descendants:
             with contextlib.suppress(psutil.NoSuchProcess):
                 if program in " ".join(each.cmdline()):
-                    found.append(each)
-        return found
+                    processes.append(each)
+        return processes
 
     def kill_descendants(self) -> None:
         for each in self.descendants:

@@ -35,8 +35,8 @@ async def kafka_topic(services: Services) -> AsyncIterator[Topic]:
 
 @pytest.fixture(params=["memory_topic", "kafka_topic"])
 def topic(request: pytest.FixtureRequest) -> Topic:
-    found: Topic = request.getfixturevalue(request.param)
-    return found
+    fixture: Topic = request.getfixturevalue(request.param)
+    return fixture
 
 
 async def commit_half(consumer: AIOKafkaConsumer) -> dict[TopicPartition, list[int]]:

@@ -36,16 +36,16 @@ class OpenStreamPublisher(StreamPublisher):
     """To a broker; a reader of no group looks into it."""
 
     async def kept(self, topic: str) -> Sequence[Kept]:
-        found: list[Kept] = []
+        messages: list[Kept] = []
         async with (
             asyncio.timeout(30),
             AIOKafkaConsumer(topic, bootstrap_servers=self._bootstrap, auto_offset_reset="earliest") as consumer,
         ):
             ends = await consumer.end_offsets(consumer.assignment())
-            while len(found) < sum(ends.values()):
+            while len(messages) < sum(ends.values()):
                 polled = await consumer.getmany(timeout_ms=200)
-                found += [each for records in polled.values() for each in records]
-        return found
+                messages += [each for records in polled.values() for each in records]
+        return messages
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ async def stream_publisher(services: Services) -> AsyncIterator[OpenPublisher]:
 def publisher(request: pytest.FixtureRequest) -> OpenPublisher:
     if request.param == "memory":
         return OpenMemoryPublisher(MemoryLog())
-    found: OpenPublisher = request.getfixturevalue(request.param)
-    return found
+    fixture: OpenPublisher = request.getfixturevalue(request.param)
+    return fixture
 
 
 @pytest.fixture

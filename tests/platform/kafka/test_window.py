@@ -129,8 +129,8 @@ BEGINNINGS = {
 
 @pytest.mark.parametrize("row", BEGINNINGS.values(), ids=BEGINNINGS)
 def test_where_a_range_begins(row: tuple[int, int, int | None, bool, tuple[int, bool]]) -> None:
-    begins, ends, found, keeps_times, (first, forgotten) = row
-    assert range_from(2, begins, ends, found, keeps_times=keeps_times) == OffsetRange(2, first, first, forgotten)
+    begins, ends, named, keeps_times, (first, forgotten) = row
+    assert range_from(2, begins, ends, named, keeps_times=keeps_times) == OffsetRange(2, first, first, forgotten)
 
 
 FIRST, SECOND = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -218,14 +218,14 @@ async def test_work_that_takes_too_long_is_cut_off_and_given_back(down: int) -> 
 
 @virtually
 async def test_waiting_for_a_dependency_does_not_hold_up_the_end() -> None:
-    line, asked = Line("1"), asyncio.Event()
+    line, handling = Line("1"), asyncio.Event()
 
     async def handle(_: Sequence[Received]) -> Sequence[Received]:
-        asked.set()
+        handling.set()
         raise DATABASE_DOWN
 
     async with working(line, handle):
-        await asked.wait()
+        await handling.wait()
     assert (line.deleted, line.kept[-1]) == ([], (["1"], 0))
 
 

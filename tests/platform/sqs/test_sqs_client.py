@@ -45,17 +45,17 @@ async def test_an_endpoint_of_ones_own_needs_neither_region_nor_credentials() ->
 async def test_the_machines_role_is_asked_for_where_it_may_be_aws(
     endpoint: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
+    fetchers: list[object] = []
 
     async def nobody_answers(fetcher: object) -> dict[str, str]:
-        asked.append(fetcher)
+        fetchers.append(fetcher)
         return {}
 
     monkeypatch.setattr(AioInstanceMetadataFetcher, "retrieve_iam_role_credentials", nobody_answers)
     monkeypatch.setattr(sqs, "_session", sqs._session.__wrapped__)  # noqa: SLF001  # not the one that others have used
     async with sqs_client(endpoint) as client:
         assert client.meta.endpoint_url == endpoint
-    assert len(asked) == times
+    assert len(fetchers) == times
 
 
 async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Services) -> None:

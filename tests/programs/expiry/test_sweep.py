@@ -54,14 +54,14 @@ async def test_a_second_run_is_refused_while_one_is_under_way(office: Office) ->
         await office.sweep()
 
 
-@pytest.mark.parametrize("asked", [True, False])
-async def test_what_got_lost_on_the_queue_is_sent_again(office: Office, *, asked: bool) -> None:
-    """When it is asked for; and by itself when nothing has moved for an hour."""
+@pytest.mark.parametrize("again", [True, False])
+async def test_what_got_lost_on_the_queue_is_sent_again(office: Office, *, again: bool) -> None:
+    """With `again`, or without it once nothing has moved for an hour."""
     await office.ledger.post([earned(name) for name in NAMES])
     await office.sweep(queue=Line())  # a queue that is lost
-    if not asked:
+    if not again:
         office.clock.set(AUGUST + timedelta(hours=1))
-    await office.sweep(again=asked)
+    await office.sweep(again=again)
     await office.expire()
     assert set((await office.balances()).values()) == {0}
 
@@ -150,7 +150,7 @@ async def test_finding_uses_the_index(pool: Pool) -> None:
 
 
 async def _all(queue: MemoryQueue) -> list[Received]:
-    found: list[Received] = []
-    while len(queue) > len(found) and (messages := await queue.receive()):
-        found += messages
-    return found
+    messages: list[Received] = []
+    while len(queue) > len(messages) and (more := await queue.receive()):
+        messages += more
+    return messages

@@ -128,8 +128,8 @@ async def test_two_keepers_with_the_same_records_count_them_once(pool: Pool, see
     for record in records:
         data = orjson.loads(record.value)["data"]
         sums[data["member_id"]] = sums.get(data["member_id"], 0) + data["points"]
-    found = await pool.fetch("select member_id, sum(earned)::bigint from tier_tally group by 1")
-    assert dict(map(tuple, found)) == sums
+    rows = await pool.fetch("select member_id, sum(earned)::bigint from tier_tally group by 1")
+    assert dict(map(tuple, rows)) == sums
 
 
 async def test_what_cannot_be_read_holds_up_nothing(pool: Pool) -> None:
@@ -249,8 +249,8 @@ async def test_reading_tiers_looks_up_by_key(pool: Pool, database_url: str) -> N
             "insert into membership select 'm' || n, 'GRP', 'gold', 'x', 'x', now() from generate_series(1, 20000) n"
         )
         await owner.execute("analyze account_tier, membership")
-        asked = [f"m{number}" for number in range(1, 100)]
-        statement, *values = TIERS_OF(member_ids=asked, programs=["GRP"] * len(asked))
+        members = [f"m{number}" for number in range(1, 100)]
+        statement, *values = TIERS_OF(member_ids=members, programs=["GRP"] * len(members))
         plan = await owner.fetch(f"explain {statement}", *values)
         text = "\n".join(row[0] for row in plan)
         assert "Seq Scan" not in text

@@ -131,13 +131,13 @@ def test_a_tier_lasts_to_the_end_of_the_next_period_then_steps_down_to_what_was_
     earned: tuple[int, ...], tiers: list[str]
 ) -> None:
     tallies = half_years(*earned)
-    found = [carrying(tallies[: place + 1], ended) for place, ended in enumerate(ENDS[: len(tiers)])]
-    assert [tally.reached.tier if tally else "member" for tally in found] == tiers
+    carriers = [carrying(tallies[: place + 1], ended) for place, ended in enumerate(ENDS[: len(tiers)])]
+    assert [tally.reached.tier if tally else "member" for tally in carriers] == tiers
 
 
 @given(st.lists(st.integers(-100, 6000), min_size=1, max_size=5), st.integers(1, 5))
 def test_the_tier_is_the_highest_of_the_last_two_periods(earned: list[int], now: int) -> None:
     tallies = half_years(*earned)[: now + 1]
-    found = carrying(tallies, ENDS[now])
+    carrier = carrying(tallies, ENDS[now])
     best = max([NO_TIER, *(tally.reached for tally in tallies[max(0, now - 1) : now + 1])], key=lambda r: r.threshold)
-    assert (found.reached if found else NO_TIER) == best
+    assert (carrier.reached if carrier else NO_TIER) == best

@@ -188,8 +188,8 @@ async def _events(house: House, count: int) -> list[TierChanged]:
     events: list[TierChanged] = []
 
     async def enough() -> bool:
-        found = await consumer.getmany(timeout_ms=100)
-        events.extend(TierChanged.model_validate_json(m.value or b"") for ms in found.values() for m in ms)
+        batch = await consumer.getmany(timeout_ms=100)
+        events.extend(TierChanged.model_validate_json(m.value or b"") for ms in batch.values() for m in ms)
         return len({event.id for event in events}) >= count
 
     await consumer.start()
