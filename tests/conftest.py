@@ -1,4 +1,4 @@
-"""What integration tests stand on: real services, embedded unless addresses are given, and a fresh database a test."""
+"""The ground of integration tests: real services, embedded unless addresses are given, and a fresh database a test."""
 
 import logging
 import os
@@ -34,7 +34,7 @@ _ENOUGH_BYTES = 4 << 30
 
 
 def _serves(folder: Path) -> bool:
-    """Whether there is room, and what a test writes there can be run."""
+    """Whether the folder has room, and programs that a test writes there can be run."""
     if not folder.is_dir():
         return False
     volume = os.statvfs(folder)
@@ -53,8 +53,8 @@ _HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy f
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each process is given one stretch of the list, and what it leaves others take from it. So each begins with its
-    part of the long tests, and none of them is left to the end.
+    """Each process is given one stretch of the list, and others take over tests that it has not begun. So each begins
+    with its part of the long tests, and none of those is left to the end.
     """
     for item in items:
         if "services" in getattr(item, "fixturenames", ()):
@@ -72,8 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
-    """A command that runs in this process sets up logging to a standard error that is closed when it ends. And what a
-    worker beside it logs is not the command's output.
+    """A command that runs in this process sets up logging to a standard error that is closed when it ends. And the
+    log of a worker beside it is not the command's output.
     """
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
@@ -85,7 +85,7 @@ def _logging_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 async def services() -> AsyncIterator[Services]:
-    """`ABACUS_TEST_…` names real ones; the rest is embedded, and forgets nothing but durability."""
+    """`ABACUS_TEST_…` names real services; the others are embedded, and lack nothing but durability."""
     given = {
         "database_url": os.environ.get("ABACUS_TEST_DATABASE_URL"),
         "sqs_endpoint_url": os.environ.get("ABACUS_TEST_SQS_ENDPOINT_URL"),
@@ -150,7 +150,7 @@ async def house(services: Services, database_url: str, pool: Pool) -> House:
     )
     async with sqs_client(settings.sqs_endpoint_url) as client:
         await ensure_queues(client, settings.queue_prefix)
-        # What a killed worker held comes back sooner than in production, so that tests need not wait half a minute.
+        # A killed worker's messages come back sooner than in production, so that tests need not wait half a minute.
         for name in (AWARD, RETRY, EXPIRY):
             queue = await SqsQueue.find(client, settings.queue_prefix + name)
             await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "4"})

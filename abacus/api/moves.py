@@ -188,7 +188,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 
 async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
-    """The account of an order, among those that are open to the partner. Raises `Objection`."""
+    """The account of an order, among the accounts that the partner may use. Raises `Objection`."""
     holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
     book, now = call.backends.calculator().book, call.backends.clock.now()

@@ -200,7 +200,7 @@ async def _published(store: CardStore, name: str) -> PublishedCard:
     scope, version = split_name(name)
     card = await (store.get(scope, version) if version else store.latest(scope))
     if card is None:
-        raise Refused(f"no rate card {name} is published; `abacus rates list` prints those that are")
+        raise Refused(f"no rate card {name} is published; `abacus rates list` prints the published cards")
     return card
 
 

@@ -41,8 +41,8 @@ class Statement:
 
 
 def columns(row_type: type[tuple[Any, ...]], table: str = "") -> str:
-    """The fields of a named tuple, as the columns of a select, of that table where one is named: rows come back in the
-    order of its constructor.
+    """The fields of a named tuple, as the columns of a select, each with the table's name if that is given: rows come
+    back in the order of its constructor.
     """
     prefix = f"{table}." if table else ""
     return ", ".join(prefix + field for field in _fields(row_type))

@@ -1,4 +1,4 @@
-"""The partner award API on the real stack: what is awarded, answered, repeated and read back."""
+"""The partner award API on the real stack: awards, their answers, repeated requests, and reading them back."""
 
 import asyncio
 from collections import Counter
@@ -160,7 +160,7 @@ async def test_a_batch_tells_of_each(house: House, open_shop: Shop) -> None:
     assert results[4]["problem"]["errors"][0]["pointer"] == "/awards/4/points"
     assert results[5]["problem"]["errors"][0]["pointer"] == "/awards/5/idempotency_key"
     assert results[5]["idempotency_key"] is None
-    # One of the two with the first key came first; the other met it in flight, or as what it is.
+    # Of the two requests with the first key one came first; the other met it in flight or finished.
     assert {results[0]["outcome"], results[6]["outcome"]} <= {"replayed", "refused"}
     await until(lambda: _transfers(house, 3))
 

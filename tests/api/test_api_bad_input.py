@@ -1,4 +1,4 @@
-"""What the API says to bad input: a problem that names the field, never a 500."""
+"""The API answers bad input with a problem that names the field, never with a 500."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -77,7 +77,7 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House) -> None:
 async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither answers nor refuses. One round learns that; the others do not wait for it any more."""
+    """The service neither answers nor refuses. One round of calls learns that; later rounds do not wait for it."""
     monkeypatch.setattr(api, "DATABASE_WITHIN_S", 1.0)
     async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
@@ -117,7 +117,7 @@ async def test_a_queue_that_goes_silent_refuses_in_time(house: House, monkeypatc
 
 
 async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
-    """Bob is platinum, which could not be read; and the retry queue did not take it. Asked again, he gets it all."""
+    """Bob is platinum. His tier could not be read, nor his award sent to the retry queue; he gets all on a retry."""
     register_, clock = Register(house.pool, SystemClock()), SystemClock()
     guessed, known = (
         Entry.of("acme", contract_award(key="api:acme:k", points=points, explanation=b'{"points":%d}' % points))
@@ -133,7 +133,7 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
     assert await register_.states([guessed.award_id]) == {}
     assert await register_.take([known]) == {known.award_id: RegisterAnswer(Reception.OURS, known.award)}
     await register_.release([known.award_id])
-    # Once it is known it stays known: whoever guesses now sends what the other knew.
+    # A tier that one process has read is kept with the award: a process that only guesses sends that award.
     assert await register_.take([guessed]) == {known.award_id: RegisterAnswer(Reception.OURS, known.award)}
     # A process that dies while it sends leaves nothing that looks queued for ever.
     later = Register(house.pool, FixedClock(clock.now() + timedelta(minutes=1)))
@@ -203,7 +203,7 @@ async def _quarantined(house: House) -> bool:
 
 
 async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house: House) -> None:
-    """Accepted twice, for other facts, by processes that could not ask: one stands, the other is set aside."""
+    """Two processes without a database accept one key for different facts: one award stands, the other is set aside."""
     key = await register(house)
     async with proxied(house.settings.required("database_url")) as (proxy, address):
         away = house.settings.model_copy(update={"database_url": address})

@@ -1,4 +1,4 @@
-"""Budgets and caps through the API: refused early where that can be told, rejected at the posting where it cannot."""
+"""Budgets and caps through the API: refused early where the API can tell, rejected at the posting where it cannot."""
 
 import asyncio
 from collections import Counter
@@ -67,7 +67,7 @@ async def test_what_can_be_told_early_is_refused_early(house: House) -> None:
             return answer.status_code == 403 and kind(answer) == "budget-exhausted"
 
         await until(exhausted)
-        # What was accepted before is still answered as it was.
+        # An award that was accepted before still gets its first answer.
         again = await award(acme, "b")
         assert (again.status_code, again.headers["idempotency-replayed"]) == (202, "true")
         assert await house.pool.fetchval("select count(*) from account where balance > 0") == 1

@@ -1,4 +1,4 @@
-"""A member's points over the API: spent, held, captured, released, taken back, adjusted, and what remains of them."""
+"""A member's points over the API: spent, held, captured, released, taken back, adjusted; and the remaining balance."""
 
 import asyncio
 from collections import Counter
@@ -64,7 +64,7 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
 
 
 async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -> None:
-    """Also before the award is posted: nobody's promise is taken back by another use of its key."""
+    """Also before the award is posted: another use of its key takes back nobody's promise."""
     async with shop(house) as opened:
         acme = await opened.caller(await register(house))
         assert (await award(acme, "promised")).status_code == 202

@@ -1,4 +1,4 @@
-"""How fast the load goes, and what it sends."""
+"""The load's speed, and its messages."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: what is measured, and what the exit code says of it."""
+"""`python -m benchmarks`: the measurements, and the exit code that judges them."""
 
 import argparse
 import signal

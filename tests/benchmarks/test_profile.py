@@ -1,4 +1,4 @@
-"""To which stage the look of a profiler belongs."""
+"""The stage that a profiler's sample belongs to."""
 
 import pytest
 

@@ -36,7 +36,7 @@ _errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--seed", type=int, help="of the workload and of what strikes when; printed, and random else")
+    parser.add_argument("--seed", type=int, help="of the workload and of the strikes; printed, and random without it")
     parser.add_argument("--only", action="append", metavar="NAME", help="faults and scenarios whose name holds this")
     parser.add_argument("--list", action="store_true", help="name them, and run none")
     parser.add_argument("--short", action="store_true", help="less of everything, in about two minutes")
@@ -65,7 +65,7 @@ def main() -> int:
     _errors.print(f"seed {seed}", markup=False)
     started = time.monotonic()
     for name in ("aiokafka", "asyncpg"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # that a service is away is what is wanted
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # services are taken away on purpose
     try:
         outcomes = asyncio.run(_all(trials, plan))
     except AbacusError as error:

@@ -1,4 +1,4 @@
-"""After a run: whether ledger, quarantine and points topic hold what the workload says, and nothing else."""
+"""The audit after a run: ledger, quarantine and points topic hold all that the workload says, and nothing else."""
 
 import asyncio
 from collections import Counter
@@ -34,7 +34,7 @@ where t.kind = 'expire' and b.expires_on > $1
 
 
 class Audit(NamedTuple):
-    """What did not hold, and what was counted."""
+    """The faults of a run, and its counts."""
 
     faults: list[str]
     messages: int
@@ -45,8 +45,9 @@ class Audit(NamedTuple):
 
 @dataclass(frozen=True)
 class Auditor:
-    """Of one ground, whose transfers were posted since `start`; `lapsed` is the month whose end was passed, if any.
-    `beside` is what has to be set aside that was never in the topic: by key or origin, and reason.
+    """The audit of one ground, whose transfers were posted since `start`; `lapsed` is the month that ended
+    meanwhile, if any. `beside` counts items that have to be set aside and were never in the topic: by key or origin,
+    and reason.
     """
 
     ground: ProvingGround

@@ -1,4 +1,4 @@
-"""Processes of the program, born in the nursery: asked for, told of, ended."""
+"""Processes of the program that the nursery forks: how a run requests them, hears of their end, and ends them."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ class Born(NamedTuple):
     ended: "asyncio.Future[int]"
 
     def send(self, what: signal.Signals) -> bool:
-        """Whether it lived."""
+        """Send the signal; whether the process was alive."""
         if self.ended.done():
             return False
         with suppress(ProcessLookupError):
@@ -29,7 +29,7 @@ class Born(NamedTuple):
 
 
 class Nursery:
-    """Asks for processes, one request at a time told apart by a name."""
+    """Requests processes; each request has a name, by which its answer is known."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -46,7 +46,7 @@ class Nursery:
         out: Path | None = None,
         clock: Path | None = None,
     ) -> Born:
-        """A process that runs `abacus` with these arguments. `clock` is the file that its time goes by, if any."""
+        """A process that runs `abacus` with these arguments. `clock` is the file that moves its time, if any."""
         name = str(next(self._names))
         self._awaited[name] = asyncio.get_running_loop().create_future()
         request = {
@@ -63,7 +63,7 @@ class Nursery:
         return await self._awaited[name]
 
     async def listen(self) -> None:
-        """Until the nursery is gone."""
+        """Take in the nursery's messages until it is gone."""
         assert self._process.stdout is not None
         async for line in self._process.stdout:
             told = json.loads(line)
@@ -82,7 +82,7 @@ async def opened_nursery() -> AsyncIterator[Nursery]:
         *(sys.executable, "-m", "tests.chaos.nursery"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # a Ctrl-C is for the one who asks
+        start_new_session=True,  # a Ctrl-C is for the run alone
     )
     nursery = Nursery(process)
     listening = asyncio.create_task(nursery.listen())

@@ -1,6 +1,6 @@
 """A clock that is wrong: the computer's, moved by as many seconds as a file says, which may change at any time.
 
-It takes the place of the computer's own under everything that asks that one, as a wrong clock of the machine would.
+Everything that reads the computer's clock reads this one instead, as it would if the machine's clock were wrong.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from abacus.core.clock import SystemClock
 
 
 def go_by(moved_by: str) -> None:
-    """From now on this process goes by the file."""
+    """From now on the file moves the clock of this process."""
     right = SystemClock.now
     SystemClock.now = moved(right, Path(moved_by))  # type: ignore[assignment, method-assign]  # there is no other way to move it
 
@@ -24,7 +24,7 @@ def moved(right: Callable[[SystemClock], datetime], by: Path) -> Callable[[Syste
 
 
 def set_to(by: Path, moment: datetime, right_now: datetime) -> None:
-    """Let those who go by the file believe that it is this moment. Nobody reads half a number."""
+    """Move the clocks of all processes that read the file to this moment. Nobody reads half a number."""
     written = by.with_suffix(".new")
     written.write_text(str(round((moment - right_now).total_seconds())), encoding="ascii")
     written.replace(by)

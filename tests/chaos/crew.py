@@ -1,4 +1,4 @@
-"""The worker processes of a run, and the supervisor that starts again what has died."""
+"""The worker processes of a run, and the supervisor that starts dead ones again."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ class Worker:
         self, name: str, nursery: Nursery, environment: Mapping[str, str], log: Path, clock: Path | None
     ) -> None:
         self.name = name
-        self.deaths: Counter[str] = Counter()  # those that nobody here has asked for
+        self.deaths: Counter[str] = Counter()  # deaths that nobody here has caused
         self.clock = clock
         self._nursery = nursery
         self._environment = environment
@@ -35,21 +35,21 @@ class Worker:
 
     @property
     def ready(self) -> bool:
-        """Whether this process of it has ever been."""
+        """Whether this process has ever been in that state."""
         if self._process is None or self._process.ended.done():
             return False
         return _READY in self.told
 
     @property
     def told(self) -> bytes:
-        """What this process of it has logged."""
+        """The log lines of this process."""
         with self._log.open("rb") as log:
             log.seek(self._began_at)
             return log.read()
 
     @property
     def pid(self) -> int | None:
-        """Of the process that lives, if one does."""
+        """The id of the process that lives, if one does."""
         return None if self._process is None or self._process.ended.done() else self._process.pid
 
     def kill(self) -> bool:
@@ -64,7 +64,7 @@ class Worker:
         return self._send(signal.SIGCONT)
 
     async def dismiss(self) -> None:
-        """SIGTERM, and it is not started again."""
+        """Send SIGTERM, and do not start the worker again."""
         self._dismissed = True
         self._send(signal.SIGCONT)
         self._send(signal.SIGTERM)
@@ -80,7 +80,7 @@ class Worker:
     async def _fill(self) -> None:
         while not self._dismissed:
             self._killed = False
-            self._log.touch()  # who is born opens it a little later than we look
+            self._log.touch()  # a new process opens it a little after we look
             self._began_at = self._log.stat().st_size
             self._process = await self._nursery.born(
                 ["worker", self.name], self._environment, log=self._log, clock=self.clock
@@ -121,7 +121,7 @@ class Crew:
         await worker.dismiss()
 
     async def ready(self, within_s: float) -> None:
-        """Returns when all are. Raises `TimeoutError`."""
+        """Returns when all workers are. Raises `TimeoutError`."""
         async with asyncio.timeout(within_s):
             while not all(worker.ready for worker in self.workers):  # noqa: ASYNC110  # other processes
                 await asyncio.sleep(_LOOK_EVERY_S)
@@ -131,7 +131,7 @@ class Crew:
 
     @property
     def deaths(self) -> list[str]:
-        """Of workers that died though nobody killed them: each is a fault of theirs."""
+        """The faults of workers that died though nobody killed them."""
         return [death for worker in (*self.workers, *self._gone) for death in worker.deaths]
 
     async def __aenter__(self) -> Self:

@@ -40,11 +40,11 @@ class SmallDisk:
                 try:
                     os.posix_fallocate(ballast.fileno(), taken, portion)
                     taken += portion
-                except OSError:  # there is not so much; the server takes of it meanwhile
+                except OSError:  # the server takes some of the room meanwhile
                     portion //= 2
 
     async def free(self) -> None:
-        """Make room again; a server that could not live without is started again, as its operator would."""
+        """Make room again; a server that died of the full disk is started again, as its operator would."""
         (self.mounted / "ballast").unlink(missing_ok=True)
         await asyncio.sleep(1)
         if self.daemon.process() is None:
@@ -52,7 +52,7 @@ class SmallDisk:
         await postgres_answers(self.database_url)
 
     def times_full(self) -> int:
-        """How often the server has met the end of it."""
+        """How often the server has met the end of the disk."""
         return self.daemon.log.read_bytes().count(_FULL)
 
 

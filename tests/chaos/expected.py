@@ -1,4 +1,4 @@
-"""What the ledger and the quarantine have to hold after a run, from the messages that stand in the topic. Pure."""
+"""The rows that ledger and quarantine have to hold after a run, from the messages that stand in the topic. Pure."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -11,24 +11,24 @@ from tests.chaos.workload import Aside, Awarded, Fate, Ignored, TakenBack
 
 
 class Expected(NamedTuple):
-    """By key: what may be posted, by fingerprint, of which one is and the others are set aside. By key too: refunds. By
-    origin: why a message is set aside.
+    """`awards`, by key and fingerprint: of those with one key one is posted and the others are set aside. `refunds`, by
+    key. `aside`, by origin: why a message is set aside. `unknown`: the origins of messages that nobody sent.
     """
 
     awards: dict[str, dict[str, Awarded]]
     refunds: dict[str, TakenBack]
     aside: dict[str, Reason]
     ignored: int
-    unknown: list[str]  # what the workload never sent
+    unknown: list[str]
 
     @property
     def conflicts(self) -> set[tuple[str, str]]:
-        """Key and fingerprint of all that share a key with others."""
+        """Key and fingerprint of all awards that share a key with others."""
         return {(key, each) for key, variants in self.awards.items() if len(variants) > 1 for each in variants}
 
 
 def expected_of(arrivals: Iterable[tuple[str, bytes]], fates: Mapping[bytes, Fate]) -> Expected:
-    """From origins and bodies as they stand in the topic: what a sender sent twice is told apart by its origin."""
+    """The outcome that is due for these messages, by origin and body: two copies of a body differ in their origin."""
     expected = Expected({}, {}, {}, 0, [])
     ignored = 0
     for origin, body in arrivals:
@@ -47,7 +47,7 @@ def expected_of(arrivals: Iterable[tuple[str, bytes]], fates: Mapping[bytes, Fat
 
 
 def taken_back(refunds: Iterable[TakenBack], points: Mapping[str, int]) -> dict[str, int]:
-    """By the key of the transaction: what all its refunds together take back of its points, in whatever order."""
+    """The points that all refunds of a transaction together take back, by its key; their order makes no difference."""
     refunded: dict[str, Decimal] = {}
     whole: dict[str, Decimal] = {}
     for refund in refunds:

@@ -36,14 +36,14 @@ PARTITIONS: Final = 6
 CREW: Final = ("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay")
 LOGS: Final = Path(__file__).parents[2] / ".abacus" / "chaos"
 _QUEUES: Final = (AWARD, RETRY, EXPIRY)
-# What a killed worker held comes back sooner than in production, and what takes long is handed out twice.
+# A killed worker's messages come back sooner than in production, and slow ones are handed out twice.
 _VISIBLE_AGAIN_S: Final = 8
 _AUDITORS: Final = 4
 READY_WITHIN_S: Final = 180.0
 
 
 class Lapse(NamedTuple):
-    """A month, and when it is over in the first and in the last of the countries."""
+    """A month, and the moments at which it is over in the first and in the last country."""
 
     month: Month
     first_over: datetime
@@ -56,7 +56,7 @@ class Lapse(NamedTuple):
 
 
 class Build(NamedTuple):
-    """What a proving ground is to be like."""
+    """The properties of a proving ground."""
 
     name: str
     seed: int
@@ -78,7 +78,7 @@ class ProvingGround:
     lapse: Lapse
     of_proxies: Proxies | None = None
     of_disk: SmallDisk | None = None
-    clock: Path | None = None  # what commands go by, where clocks are wrong
+    clock: Path | None = None  # the clock of commands, where clocks are wrong
 
     @property
     def proxies(self) -> Proxies:
@@ -97,7 +97,7 @@ class ProvingGround:
 
     @property
     def struck(self) -> Counter[str]:
-        """What the proxies have counted."""
+        """The strikes that the proxies have counted."""
         return Counter() if self.of_proxies is None else self.of_proxies.struck
 
     @property
@@ -106,7 +106,7 @@ class ProvingGround:
         return 0 if self.of_proxies is None else self.of_proxies.sqs.held
 
     async def command(self, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Run `abacus` with these arguments: the code that it ends with, and the JSON that it prints."""
+        """Run `abacus` with these arguments; its exit code, and the JSON that it prints."""
         out, log = (self.logs / f"{'-'.join(arguments[:2])}.{kind}" for kind in ("json", "log"))
         out.unlink(missing_ok=True)
         process = await self.nursery.born(

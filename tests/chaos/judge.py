@@ -1,4 +1,4 @@
-"""What differs between what is expected and what was found in the ledger and the quarantine. Pure."""
+"""The differences between the expected outcome of a run and the rows in the ledger and the quarantine. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _NAMED: Final = 5  # of faults of one kind
 
 
 class Posted(NamedTuple):
-    """A claim with its transfer. `due` and `expired` are there for what a refund took back."""
+    """A claim with its transfer. `due` and `expired` are set for the reversal of a refund."""
 
     key: str
     fingerprint: str
@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 def faults_of_postings(expected: Expected, postings: Iterable[Posted], *, may_expire: bool) -> list[str]:
-    """Everything that is posted and should not be, or the other way round, or otherwise."""
+    """Postings that should not be there, postings that are missing, and postings that are wrong."""
     points: dict[str, int] = {}
     due: dict[str, int] = {}
     wrong: list[str] = []
@@ -72,8 +72,8 @@ def faults_of_postings(expected: Expected, postings: Iterable[Posted], *, may_ex
 def faults_of_quarantine(
     expected: Expected, posted: Sequence[Posted], held: Iterable[Held], beside: Mapping[str, int] = NOTHING
 ) -> list[str]:
-    """What is set aside and should not be, or the other way round, or for another reason. `beside` counts what was
-    never in the topic: by key or origin, and reason.
+    """Items that should not be set aside, items that are missing, and items with another reason. `beside` counts those
+    that were never in the topic: by key or origin, and reason.
     """
     aside: dict[str, str] = {}
     contradicting: set[tuple[str | None, str | None]] = set()
@@ -101,7 +101,7 @@ def faults_of_quarantine(
 
 
 def few(what: str, cases: Iterable[object]) -> Iterator[str]:
-    """A line for the first of these, and how many there are in all; none where there are none."""
+    """A line that names the first of these cases and says how many more there are; no line where there are none."""
     each = sorted(map(str, cases))
     if each:
         more = f" and {len(each) - _NAMED:,} more" if len(each) > _NAMED else ""

@@ -1,10 +1,10 @@
-"""What of a proving ground is built otherwise for a fault."""
+"""The parts of a proving ground that are built differently for a fault."""
 
 from enum import StrEnum
 
 
 class Need(StrEnum):
-    """A ground has what its fault needs, and nothing else in between."""
+    """A ground has the parts that its fault needs, and no others."""
 
     PROXIES = "proxies in front of SQS and Postgres"
     SMALL_DISK = "a Postgres of its own on a small disk"
@@ -12,4 +12,4 @@ class Need(StrEnum):
 
 
 class CannotBeHad(Exception):
-    """Not on this machine; the message says what is missing."""
+    """The machine cannot have the fault; the message says why."""

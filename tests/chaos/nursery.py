@@ -1,8 +1,8 @@
-"""Where the processes of a run are born: one that has imported the program forks each of them when it is asked.
+"""The nursery of a run's processes: a process that has imported the program and forks one for each request.
 
 Each child is a process of its own that runs `abacus …` from its command line on. Only the seconds that imports take are
-saved; on a busy machine a worker that is killed would otherwise be away for longer than it works. When the one who asks
-is gone, so are the children. Run as a program, with the requests on its standard input, a line each.
+saved; on a busy machine a worker that is killed would otherwise be away for longer than it works. The children end when
+its standard input is closed. Run as a program, with the requests on its standard input, a line each.
 """
 
 import importlib

@@ -8,7 +8,7 @@ Account = tuple[str, str]  # member and program
 
 @dataclass
 class Telling:
-    """What was told of each account so far. An event may be told again, but a new one only after the one before it."""
+    """The events of each account so far. An event may come again, but a new one only after the one before it."""
 
     last: dict[Account, int] = field(default_factory=dict)
     again: int = 0
@@ -24,7 +24,7 @@ class Telling:
         self.last[account] = seq
 
     def against(self, ledger: Mapping[Account, int]) -> list[str]:
-        """The faults, and how far the accounts were told otherwise than the ledger has them."""
+        """The faults, and the accounts whose events differ from the ledger."""
         ends = {account: (self.last.get(account, 0), ledger.get(account, 0)) for account in self.last.keys() | ledger}
         differ = [
             f"{member}, {program}: told up to {told} of {posted}"

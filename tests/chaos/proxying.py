@@ -12,7 +12,7 @@ from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
 
 
 class Proxies(NamedTuple):
-    """One in front of SQS and one in front of Postgres."""
+    """A proxy in front of SQS and one in front of Postgres."""
 
     sqs: SqsProxy
     postgres: PostgresProxy

@@ -39,7 +39,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """What became of a run. It held if nothing is at fault and the fault struck."""
+    """The outcome of a run. It held if there are no faults and the misfortune struck."""
 
     fault: str
     struck: Counter[str] = field(default_factory=Counter)
@@ -95,7 +95,7 @@ async def _faults_of(fault: Fault, outcome: Outcome, left: Left, ground: Proving
 
 
 async def send(ground: ProvingGround, sent: Workload, over_s: float) -> None:
-    """Evenly over so many seconds, or as soon after as the broker takes it."""
+    """Send the workload evenly over so many seconds, or as soon afterwards as the broker takes it."""
     publisher = StreamPublisher(ground.settings.required("kafka_bootstrap"))
     begun, health = time.monotonic(), WorkerHealth("sender")
     try:

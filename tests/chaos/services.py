@@ -51,7 +51,7 @@ class Restart(NamedTuple):
 
 
 async def postgres_answers(database_url: str) -> None:
-    """Returns when it does."""
+    """Returns when the service answers."""
     async with asyncio.timeout(_STARTED_WITHIN_S):
         while True:
             with contextlib.suppress(OSError, asyncpg.PostgresError, TimeoutError):

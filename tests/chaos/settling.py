@@ -19,7 +19,7 @@ _LOOK_EVERY_S: Final = 1.0
 
 
 class Left(NamedTuple):
-    """What is on its way, counted along the way: nothing that moves on between two counts is overlooked."""
+    """How many messages are on their way, counted along the way, so that none that moves on is missed."""
 
     unread: int
     retried: int
@@ -36,7 +36,7 @@ class Left(NamedTuple):
 
 
 async def settled(ground: ProvingGround, within_s: float) -> Left:
-    """What is left when nothing is, or at the latest after so many seconds. The ground's logs tell how it went."""
+    """Wait until nothing is on its way, so many seconds at most; the counts at the end. The ground's logs say more."""
     begun = time.monotonic()
     deadline = begun + within_s
     while True:

@@ -1,4 +1,4 @@
-"""What is expected of a run, and what an account's stream may look like: tables."""
+"""The expected outcome of a run, and the streams that an account may have: tables."""
 
 from decimal import Decimal
 

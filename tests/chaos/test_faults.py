@@ -1,4 +1,4 @@
-"""What every fault has: a name of its own, and something that has to strike."""
+"""Every fault has a name of its own, and something that has to strike."""
 
 from collections import Counter
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What an audit finds: one row a fault, and nothing where all is as it should be."""
+"""The faults that an audit names: one row a fault, and none where all is as it should be."""
 
 from decimal import Decimal
 

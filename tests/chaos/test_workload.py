@@ -25,7 +25,7 @@ def test_a_seed_gives_the_same_messages_and_another_one_others(made: Workload) -
     assert workload(8, 8_000, TODAY, LAPSING).messages != made.messages
 
 
-def test_there_are_as_many_as_asked_for_and_each_has_a_fate(made: Workload) -> None:
+def test_a_workload_has_its_number_of_messages_and_a_fate_for_each(made: Workload) -> None:
     assert len(made.messages) == 8_000
     assert {message.value for message in made.messages} == set(made.fates)
 
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_is_set_aside_for_that(made: Workload) -> None:
     for body, fate in made.fates.items():
         match fate:
             case Aside(Reason.UNDECODABLE | Reason.INVALID as reason):
-                if b"somebody-else" not in body:  # that is found out when its transaction is looked up
+                if b"somebody-else" not in body:  # that shows when its transaction is looked up
                     with pytest.raises(SetAside, match=reason):
                         read_transaction(body)
             case _:

@@ -1,8 +1,8 @@
-"""What is sent in a run: by seed, the same each time, with what has to become of every message. Pure.
+"""The messages of a run: the same each time for a seed, each with the fate that it has to have. Pure.
 
 There are duplicates, written the same or otherwise; other facts under the same key; late ones; bad ones; events that no
-card lists; and refunds, some before their transaction. What each has to be worth is worked out here, with nothing of
-the pipeline but the calculation itself.
+card lists; and refunds, some before their transaction. The worth of each is worked out here, with nothing of the
+pipeline but the calculation itself.
 """
 
 import json
@@ -37,7 +37,7 @@ _LISTED: Final = "booking.cancelled_by_driver"
 
 
 class Awarded(NamedTuple):
-    """It is posted under its key for these facts; where others have the key before it, it is set aside."""
+    """An award, posted under its key for these facts; set aside where other facts have the key before it."""
 
     key: str
     fingerprint: str
@@ -57,20 +57,20 @@ class TakenBack(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """It is set aside, alone."""
+    """A message that is set aside, alone."""
 
     reason: Reason
 
 
 class Ignored(NamedTuple):
-    """Nothing comes of it."""
+    """A message that nothing comes of."""
 
 
 Fate = Awarded | TakenBack | Aside | Ignored
 
 
 def cards() -> list[RateCard]:
-    """The example cards, in force for long enough that what is late has one too."""
+    """The example cards, in force for so long that late messages have one too."""
     return [replace(card, effective_from=_EARLIEST) for card in example_cards()]
 
 
@@ -84,7 +84,7 @@ class Workload:
 
 @dataclass
 class _Made:
-    """Of the transactions kept, one is never refunded or never contradicted: so what is expected is one thing."""
+    """Fates and transactions so far. A kept transaction is contradicted or refunded, never both."""
 
     fates: dict[bytes, Fate] = field(default_factory=dict)
     recent: list[dict[str, Any]] = field(default_factory=list)
@@ -262,7 +262,7 @@ def calculator_by(priced_by: Iterable[RateCard]) -> Calculator:
 
 
 def award_of(message: StreamMessage, calculator: Calculator) -> Award:
-    """What a good transaction, or a listed event, comes to."""
+    """The award for a good transaction, or for a listed event."""
     read = read_transaction(message.value)
     award = calculator.award(read, calculator.card_for(read), BASE_TIER)
     assert award is not None

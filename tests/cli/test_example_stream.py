@@ -1,4 +1,4 @@
-"""The demo's stream: the same each time, and with every misfortune in it that Abacus has an answer to."""
+"""The demo's stream: the same each time, and with every misfortune that Abacus has an answer to."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ TIER = {(member, program): tier for member, program, tier in TIERS}
 
 
 class Fate(NamedTuple):
-    """What became of a message: the key of its award, if it came to one, and what was said of it."""
+    """The fate of a message: the key of its award, if it has one, and its status or the reason why it was set aside."""
 
     sent: Sent
     key: str | None

@@ -1,4 +1,4 @@
-"""`abacus import accounts`: what is imported, once; what is refused; and `kill -9` in the middle."""
+"""`abacus import accounts`: balances are imported once, bad lines refused, and `kill -9` in the middle does no harm."""
 
 import asyncio
 import csv
@@ -152,7 +152,7 @@ async def test_other_facts_than_before(house: House, tmp_path: Path) -> None:
 
 
 async def test_lines_about_one_account_are_never_apart(house: House, tmp_path: Path) -> None:
-    """They would be looked at by two hands at once: more of them than a page takes, and at the end of one."""
+    """Two writers would work on them at once: there are more than a page takes, and they begin at the end of a page."""
     crowd = [f"a{number:05},GRP,SG,1,2099-06-30" for number in range(1999)]
     same = ["bob,GRP,SG,5,2099-06-30"] * 2500
     ran = await bring(house, written(tmp_path / "c.csv", *crowd, *same, "bob,GRP,SG,6,2099-06-30"), "--json")
@@ -214,7 +214,7 @@ async def test_killed_and_run_again(house: House, tmp_path: Path) -> None:
     await until(has_begun)
     job.kill()
     await job.wait()
-    # The server notices a while after; what it still does is committed or not before we look.
+    # The server notices a while later; its last transaction is committed or rolled back before we look.
     await until(lambda: _nobody_posts(house))
     there = await house.transfers()
     assert 0 < there < count

@@ -1,4 +1,4 @@
-"""`abacus members`: what is shown, what is asked for, what is refused, and who may."""
+"""`abacus members`: what it shows, its questions and refusals, and the logins that may erase."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""`abacus partners`: what it prints, what it keeps, what it refuses."""
+"""`abacus partners`: its output, its rows, its refusals."""
 
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House

@@ -15,7 +15,7 @@ from abacus.pricing.decide.card import parse_toml
 
 
 class Outcome(NamedTuple):
-    """What a command left behind."""
+    """The exit code and the output of a command."""
 
     exit_code: int
     stdout: str
@@ -161,8 +161,8 @@ async def test_show(abacus: Abacus, card: Path) -> None:
 @pytest.mark.parametrize(
     ("which", "message"),
     [
-        ("SG@2", "no rate card SG@2 is published; `abacus rates list` prints those that are"),
-        ("ID", "no rate card ID is published; `abacus rates list` prints those that are"),
+        ("SG@2", "no rate card SG@2 is published; `abacus rates list` prints the published cards"),
+        ("ID", "no rate card ID is published; `abacus rates list` prints the published cards"),
         ("x.toml", "'x.toml' does not name a rate card; write a scope such as SG, or a version such as SG@7"),
     ],
 )

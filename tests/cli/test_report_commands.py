@@ -101,7 +101,7 @@ async def test_rollforward_in_every_form(command: Command, tmp_path: Path) -> No
     ]
     file = tmp_path / "books.parquet"
     as_table = await command(*words, "--parquet", str(file))
-    assert as_table.out.startswith("Points in 2026-01")  # as narrow as the terminal that there is not
+    assert as_table.out.startswith("Points in 2026-01")  # as narrow as without a terminal
     written = pyarrow.parquet.read_table(file)
     assert written.to_pylist() == expected
     assert [str(kind) for kind in written.schema.types[:4]] == ["string", "string", "string", "int64"]

@@ -57,7 +57,7 @@ async def test_both_tiers_are_shown_and_which_counts(pool: Pool, env: dict[str, 
             "actor": "jane",
         },
     }
-    table = (await abacus("tiers", "show", "bob", env=env)).out  # as narrow as the terminal that there is not
+    table = (await abacus("tiers", "show", "bob", env=env)).out  # as narrow as without a terminal
     for text in ("GRP", "gold", "silver", "310", "jane"):
         assert text in table
 

@@ -42,7 +42,7 @@ DEMO_KEYS = {
 
 @asynccontextmanager
 async def up(data_dir: str) -> AsyncIterator[dict[str, str]]:
-    """The addresses that it prints; it must end well within thirty seconds when it is told to."""
+    """A running `abacus up`, by the addresses it prints. Told to stop, it has to end well within thirty seconds."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -107,7 +107,7 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
 
 
 async def test_up_can_be_stopped_while_it_still_starts() -> None:
-    """A Kafka of one's own that nobody serves: it waits, says for what, and lets itself be stopped."""
+    """The address of an own Kafka leads nowhere: `up` waits, names Kafka, and lets itself be stopped."""
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
         process = await asyncio.create_subprocess_exec(

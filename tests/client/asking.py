@@ -1,4 +1,4 @@
-"""One way to ask both clients, so that each test holds for either."""
+"""One way to call both clients, so that each test holds for either."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 async def ask(
     method: Callable[Given, Answer] | Callable[Given, Awaitable[Answer]], *args: Given.args, **kwargs: Given.kwargs
 ) -> Answer:
-    """A blocking method gets a thread, because what it asks may run on this loop."""
+    """Call the method; a blocking one gets a thread, because the API that it calls may run on this loop."""
     if asyncio.iscoroutinefunction(method):
         return cast("Answer", await method(*args, **kwargs))
     return cast("Answer", await asyncio.to_thread(method, *args, **kwargs))

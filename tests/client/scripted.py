@@ -1,4 +1,4 @@
-"""An API that gives the answers it was handed, in turn, and keeps what it was asked."""
+"""An API that gives the answers of a script, in turn, and keeps the requests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is sent, and how answers are read."""
+"""The requests that the client sends, and how it reads answers."""
 
 import json
 from datetime import UTC, date, datetime

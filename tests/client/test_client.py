@@ -35,7 +35,7 @@ MEAL: Transaction = {
 
 
 class Access(NamedTuple):
-    """What a partner is given."""
+    """A partner's address and key."""
 
     base_url: str
     key: str

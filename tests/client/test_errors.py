@@ -1,4 +1,4 @@
-"""What an error says."""
+"""The text and fields of the client's errors."""
 
 import pickle
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Spending, holding, taking back and adjusting by the client: what is sent, and how answers are read."""
+"""Spending, holding, taking back and adjusting by the client: its requests, and how it reads answers."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What is tried again, when, and under which key."""
+"""The failures that are tried again, when, and under which key."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Time as a parameter, and what errors say."""
+"""Time as a parameter, and the messages of errors."""
 
 import pickle
 from datetime import UTC, datetime, timedelta

@@ -47,7 +47,7 @@ def test_fingerprints(facts: tuple[str, ...], expected: str) -> None:
     assert fingerprint(facts) == expected
 
 
-# No fact holds a control character: what reads them in refuses those.
+# No fact holds a control character: the readers of facts refuse those.
 facts_lists = st.lists(st.text("0:1a", max_size=4), min_size=1, max_size=4)
 
 

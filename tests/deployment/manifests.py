@@ -1,4 +1,4 @@
-"""What is deployed, as its YAML says it; and what the code knows about it."""
+"""The deployment as its YAML says it, and checks of it against the code."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -17,12 +17,12 @@ from abacus.platform.settings import PREFIX, Settings, read_settings
 from tests.support.paths import ROOT
 
 KUBERNETES: Final = ROOT / "docs" / "kubernetes"
-COUNTED: Final = "_total"  # what Prometheus adds to the name of a counter
+COUNTED: Final = "_total"  # Prometheus adds these to the name of a metric
 
 
 @cache
 def read(path: Path) -> Any:
-    """To be looked at only: each file is parsed once for all tests."""
+    """The objects of a file, never to be changed: each file is parsed once for all tests."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
@@ -58,7 +58,7 @@ def parsed_by_the_command_line(arguments: Sequence[str]) -> None:
 
 
 def taken_as_settings(environment: Mapping[str, str], patch: pytest.MonkeyPatch) -> None:
-    """Raises when a variable is none of ours, or its value is wrong."""
+    """Raises when a variable is no setting of ours, or its value is wrong."""
     ours = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     assert ours
     for name, value in ours.items():
@@ -68,7 +68,7 @@ def taken_as_settings(environment: Mapping[str, str], patch: pytest.MonkeyPatch)
 
 
 def metric_names() -> set[str]:
-    """As Prometheus knows them."""
+    """The names of all metrics as Prometheus knows them."""
     ours = [each for each in vars(metrics).values() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)]
     return {sample.name for metric in ours for family in metric.collect() for sample in (family,)} | {
         family.name + COUNTED for metric in ours for family in metric.collect() if family.type == "counter"

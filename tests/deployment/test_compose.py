@@ -1,4 +1,4 @@
-"""The compose file speaks of what there is. No engine runs here."""
+"""The compose file names only workers, commands and settings that exist. No engine runs here."""
 
 from typing import Any
 

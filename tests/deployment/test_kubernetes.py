@@ -1,4 +1,4 @@
-"""The manifests speak of what there is: workers, commands, settings, metrics. Kubernetes itself is not here."""
+"""The manifests name only workers, commands, settings and metrics that exist. Kubernetes itself is not here."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ from workers import WORKERS
 
 
 def pods() -> dict[str, Any]:
-    """Every pod that is ever made, by the name of what makes it."""
+    """Every pod that is ever made, by the name of the object that makes it."""
     made = {
         name: each["spec"]["template"]["spec"] for kind in ("Deployment", "Job") for name, each in objects(kind).items()
     }

@@ -37,7 +37,7 @@ async def test_the_hook_makes_the_queues_that_the_command_makes(
 
 
 async def _run_the_hook(endpoint: str, prefix: str, folder: Path) -> None:
-    """In a folder as LocalStack's, with nothing beside the two files that are mounted there."""
+    """Run the hook in a folder like LocalStack's, with nothing beside the two files that are mounted there."""
     command = folder / "bin" / "awslocal"
     command.parent.mkdir(exist_ok=True)
     command.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("awslocal.py")} "$@"\n', "utf-8")
@@ -62,7 +62,7 @@ async def _run_the_hook(endpoint: str, prefix: str, folder: Path) -> None:
 
 
 async def _attributes(client: Client, name: str) -> dict[str, str]:
-    """All but what tells one queue from another."""
+    """A queue's attributes without those that differ from queue to queue."""
     url = (await client.get_queue_url(QueueName=name))["QueueUrl"]
     answer = await client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
     own = {"QueueArn", "CreatedTimestamp", "LastModifiedTimestamp"}

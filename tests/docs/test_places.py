@@ -1,4 +1,4 @@
-"""What a document names is there: paths, definitions in files, links."""
+"""The paths, definitions and links that documents name exist."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Ledgers as the contract tests see them: what can be posted to, and looked into afterwards."""
+"""Ledgers as the contract tests see them: tests post to them and look into them afterwards."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -39,13 +39,13 @@ _AWARD: Final = Award(
 
 
 def award(**changes: Any) -> Award:
-    """Its source is the one that its key implies."""
+    """An award whose source is the one that its key implies."""
     implied = source_of_key(changes.get("key", _AWARD.key))
     return _AWARD._replace(**{"source": implied or STREAM, **changes})
 
 
 def envelope(*awards: Award) -> str:
-    """The body of a message that carries them."""
+    """The body of a message that carries these awards."""
     (body,) = pack("awards", map(encode_award, awards))
     return body
 
@@ -114,7 +114,7 @@ class OpenPostgresLedger(PostgresLedger):
 
 
 def is_sound(contents: Contents) -> bool:
-    """A key once, balances that are sums, sequences without gaps, and the hash chain."""
+    """Check that each key is posted once, balances are sums, sequences have no gaps, and the hash chain holds."""
     followed: dict[AccountId, Account] = {}
     for transfer in contents.transfers:
         id_ = (transfer.member_id, transfer.program)

@@ -1,4 +1,4 @@
-"""What is asked of Bob's account in the tests of `MovesPort`, and what is told of each, in one word."""
+"""Movements of Bob's account for the tests of `MovesPort`, and the fate of each in one word."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -83,7 +83,7 @@ def refund(amount: str, name: str = "r", of: str = "txn:rides:1", currency: str 
 
 
 async def fates(ledger: Living, batch: Batch) -> list[str]:
-    """Do it; what became of each, and of what was refused why."""
+    """Post and move the batch; the status of each award and movement, or the reason of a refused one."""
     if isinstance(batch, MonthEnd):
         await ledger.lapse(BOB, batch)
         return []
@@ -93,6 +93,6 @@ async def fates(ledger: Living, batch: Batch) -> list[str]:
 
 
 def parted(orders: Orders) -> tuple[list[Award], list[Movement]]:
-    """Awards are posted, and all else is moved."""
+    """Awards, which are posted, and movements, which are moved."""
     awards = [each for each in orders if isinstance(each, Award)]
     return awards, [each for each in orders if not isinstance(each, Award)]

@@ -133,7 +133,7 @@ def test_however_many_are_bad_none_is_lost(items: list[Award | int]) -> None:
     ]
 
 
-# What some readers of JSON take and others do not, or only change: in the place of the points and in the explanation.
+# Values that some readers of JSON accept and others refuse or change: as the points, and in the explanation.
 HARD = [
     ("an integer past 64 bits", "1" * 25),
     ("a long integer", "1" * 4000),
@@ -169,7 +169,7 @@ def test_what_is_hard_to_read_is_never_a_crash_and_never_changed_in_silence(fiel
 
 
 def meaning(text: bytes) -> str:
-    """Of two values for one name the last counts; that a number is none, or infinite, is part of what it means."""
+    """Of two values for one name the last counts; a number that is infinite or none keeps that meaning."""
     return repr(json.loads(text))
 
 

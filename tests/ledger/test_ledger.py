@@ -1,4 +1,4 @@
-"""What `LedgerPort` promises, on every ledger there is."""
+"""The promises of `LedgerPort`, on every ledger there is."""
 
 import random
 from datetime import UTC, date, datetime
@@ -28,7 +28,7 @@ def ledger(request: pytest.FixtureRequest) -> OpenLedger:
     return OpenPostgresLedger(pool, FixedClock(NOW))
 
 
-# The batches posted one after the other, and what becomes of each award.
+# The batches posted one after the other, and the outcome of each award.
 BATCHES: Final[dict[str, tuple[list[list[Award]], list[list[Status]]]]] = {
     "nothing": ([[]], [[]]),
     "an award": ([[FIRST]], [[POSTED]]),

@@ -1,4 +1,4 @@
-"""What only a ledger on a database can get wrong: refused values, lost connections, others at the same time."""
+"""Faults that only a ledger on a database can have: refused values, lost connections, others at the same time."""
 
 import asyncio
 import random
@@ -67,7 +67,7 @@ async def test_posters_at_the_same_time(pool: Pool, seed: int) -> None:
 
 
 async def test_posters_that_open_the_same_accounts(pool: Pool) -> None:
-    """The narrowest place: some open an account that others, a moment later, have already and are changing."""
+    """The narrowest place: some posters open an account that others change a moment later."""
     chance = random.Random(1)
     ledger = OpenPostgresLedger(pool, SystemClock())
     for turn in range(OPENINGS):

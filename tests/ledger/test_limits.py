@@ -1,4 +1,4 @@
-"""What partners may award, enforced where awards are posted, on every ledger there is."""
+"""The limits of partners, enforced where awards are posted, on every ledger there is."""
 
 import asyncio
 from collections import Counter
@@ -40,7 +40,7 @@ def grant(key: str, points: int = 10, partner: str = "acme", **changes: object) 
     return award(key=f"api:{partner}:{key}", points=points, activity=False, **changes)
 
 
-# Limits, the awards of one batch after the other, and what becomes of each.
+# Limits, the awards of one batch after the other, and the outcome of each.
 CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = {
     "no limits": (Limits(), [[grant("a", 10**12)]], [[POSTED]]),
     "a cap on each award": (Limits(per_award=10), [[grant("a", 11), grant("b", 10)]], [[CAP, POSTED]]),
@@ -140,7 +140,7 @@ async def test_other_facts_for_a_rejected_key_are_set_aside() -> None:
 
 
 async def test_posting_registers_an_award_that_nobody_registered(pool: Pool) -> None:
-    """It was accepted while the database was away, by a process that is gone."""
+    """The award was accepted while the database was away, by a process that is gone."""
     ledger = OpenPostgresLedger(pool, FixedClock(NOW))
     await ledger.allow("acme", Limits())
     await ledger.post([grant("a"), award(key="txn:rides:1")])

@@ -1,4 +1,4 @@
-"""What `MovesPort` promises, on every ledger there is."""
+"""The promises of `MovesPort`, on every ledger there is."""
 
 import asyncio
 import uuid
@@ -72,7 +72,7 @@ P, D, C = "posted", "duplicate", "conflict"
 POOR, NONE, CLOSED, SMALL = "insufficient-points", "no-such-hold", "hold-not-open", "hold-too-small"
 NEVER, DONE, FULL = "not-reversible", "reversed-already", "out-of-range"
 
-# Bob has earned 100. What is asked then, in batches; what becomes of each; his balance in the end, and what is held.
+# Bob has earned 100. The batches that follow; the fate of each order; his balance in the end, and the points on hold.
 FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = {
     "nothing": ([[]], [[]], (100, 0)),
     "all of it is spent": ([[spend(100)]], [[P]], (0, 0)),
@@ -196,8 +196,8 @@ async def test_what_becomes_of_each(ledger: Living, name: str) -> None:
     assert history[-1].balance_after == account.balance == sum(transfer.points for transfer in history)
 
 
-# What happens before, a reversal, and what it took: points, of them from its own lot, lapsed before, and not there to
-# be taken; what is left of the lots then.
+# The batches before, a reversal, and the points that it took: in all, of its own lot, lapsed before, and not there to
+# be taken; the lots that are left then.
 FIRST, SECOND = earn(100), earn(50, "txn:rides:2")
 TAKEN: Final[dict[str, tuple[list[Batch], Batch, tuple[int, int, int, int], list[Left]]]] = {
     "its own lot first": ([[SECOND]], [reverse("txn:rides:2")], (-50, 50, 0, 0), [Left("txn:rides:1", 100)]),
@@ -294,7 +294,7 @@ async def test_what_is_taken_back(ledger: Living, name: str, *, lifetime: bool) 
 
 NEXT_YEAR: Final = date(2027, 3, 31)
 
-# What happens in an account whose lots lapse each after its own day, and the day after which the first of them does.
+# Batches on an account whose lots lapse each after its own day, and the day after which the first of them lapses.
 DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
     "the first lot's": ([[earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)]], NOVEMBER.last_day),
     "the next lot's, when the first is spent": (

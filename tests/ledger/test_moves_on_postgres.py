@@ -1,4 +1,4 @@
-"""What only shows when two come at once. Each interleaving is forced: nothing here is left to luck."""
+"""Faults that only show when two batches come at once. Each interleaving is forced: nothing here is left to luck."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GR
 
 
 class OneConnection:
-    """A pool that only ever gives this connection: what is done in its transaction stays open as long as that."""
+    """A pool that only ever gives this connection: changes in its transaction stay open as long as the transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -41,7 +41,7 @@ class OneConnection:
 
 
 class BobsAccount:
-    """Bob's account with 100 points, what is done to it at once, and what is left open meanwhile."""
+    """Bob's account with 100 points; batches are done on it at once, or while another is left open."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -54,7 +54,7 @@ class BobsAccount:
         return [*(each.status for each in posted), *(each.status for each in moved)]
 
     async def while_open(self, first: Orders, second: Orders) -> list[Status]:
-        """The second starts when all of the first is done but its commit, and has to wait for that."""
+        """The second batch starts when all of the first is done but its commit, and has to wait for that."""
         async with self.pool.acquire() as connection:
             async with connection.transaction():
                 await BobsAccount(OneConnection(connection)).do(first)
@@ -72,7 +72,7 @@ async def bob(pool: Pool) -> BobsAccount:
 
 @asynccontextmanager
 async def open_transaction(pool: Pool, statement: str, *values: object) -> AsyncIterator[None]:
-    """The statement is done and then undone."""
+    """A block in which the statement is carried out; then it is rolled back."""
     async with pool.acquire() as connection:
         transaction = connection.transaction()
         await transaction.start()
@@ -124,7 +124,7 @@ async def test_who_opens_an_account_second_looks_again(bob: BobsAccount) -> None
 
 @pytest.mark.parametrize("members", [["a", "b", "c"], ["c", "b", "a"]], ids=" ".join)
 async def test_accounts_are_locked_in_order(bob: BobsAccount, members: list[str]) -> None:
-    """Whatever the order in which they were opened or are posted to: b is held, so a is locked by then and c is not."""
+    """However they were opened and come in the batch: while b is held, a is locked already and c is not."""
     for member in members:
         await bob.ledger.post([award(key=f"opens {member}", member_id=member)])
     batch = [award(key=member, member_id=member) for member in members]
@@ -148,7 +148,7 @@ async def test_accounts_are_locked_in_order_to_move_points(bob: BobsAccount) -> 
 
 
 async def test_accounts_are_opened_in_order(bob: BobsAccount) -> None:
-    """Another is opening b, so c is not opened yet."""
+    """Another transaction is opening b, so c is not opened yet."""
     async with open_transaction(bob.pool, OPEN, "b"):
         posting = asyncio.create_task(bob.do([award(key=each, member_id=each) for each in "cba"]))
         await waiting(bob.pool, posting)
@@ -203,7 +203,7 @@ LATER: Final[dict[str, tuple[Orders, Orders]]] = {
 
 @pytest.mark.parametrize("name", LATER)
 async def test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp(bob: BobsAccount, name: str) -> None:
-    """It has its id from locking a, and waits for b; meanwhile another changes c under a later id."""
+    """The batch has its id from locking a, and waits for b; meanwhile another changes c under a later id."""
     restarts = total(POSTING_RESTARTS)
     early, later = LATER[name]
     await bob.ledger.post([award(key=f"opens {member}", member_id=member) for member in MEMBERS])
@@ -220,7 +220,7 @@ async def test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp(bob: Bob
 
 
 async def test_a_batch_that_waited_while_an_account_was_opened_takes_over_its_stamp(bob: BobsAccount) -> None:
-    """It has its id from one partner's lock, and waits for another's; meanwhile c is opened under a later id."""
+    """The batch has its id from one partner's lock, and waits for another's; meanwhile c is opened under a later id."""
     for partner in ("acme", "bits"):
         await bob.ledger.allow(partner, Limits())
     gifts = [award(key=f"api:{partner}:1", member_id="c", activity=False) for partner in ("acme", "bits")]
@@ -233,8 +233,8 @@ async def test_a_batch_that_waited_while_an_account_was_opened_takes_over_its_st
 
 
 async def test_accounts_are_opened_before_others_are_updated(bob: BobsAccount) -> None:
-    """One opens 1 and a; the other changes a, which was opened after the first had looked, and opens 0 and 1. Had it
-    changed a before opening, each would now wait for the other.
+    """One batch opens 1 and a; the other opens 0 and 1 and changes a, which was opened after the first had looked.
+    Had the other changed a before opening, each would now wait for the other.
     """
     opens = [award(key="k1", member_id="1"), award(key="k2", member_id="a")]
     changes = [award(key=f"k{place}", member_id=member) for place, member in ((3, "0"), (4, "1"), (5, "a"))]
@@ -268,7 +268,7 @@ async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: 
 
 
 async def test_a_round_is_written_whole_or_not_at_all(bob: BobsAccount, database_url: str) -> None:
-    """The hold is written last; what was written before it goes with it."""
+    """The hold is written last; when it cannot be written, the rows before it are rolled back."""
     owner = await asyncpg.connect(database_url)
     await owner.execute("revoke insert on hold from abacus_app")
     await owner.close()

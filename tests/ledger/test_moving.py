@@ -1,4 +1,4 @@
-"""What a round of movements comes to, and the order in which it is written."""
+"""The rows of a round of movements, and the order in which they are written."""
 
 from datetime import UTC, date, datetime
 from typing import Final
@@ -67,7 +67,7 @@ def test_rounds(movements: list[Movement], expected: list[list[int]]) -> None:
 
 
 def test_what_is_added_moves_no_day() -> None:
-    """It is a gift, so it does not keep what is there alive."""
+    """Added points are a gift, so they do not prolong the points that are there."""
     there = AccountWithLots(BOB._replace(balance=10, expires_on=JULY))
     assert put(there, 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == JULY
     assert put(AccountWithLots(BOB), 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == AUGUST

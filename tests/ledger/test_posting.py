@@ -1,4 +1,4 @@
-"""Posting batches: whatever comes twice, late, together or in conflict, each key is posted once and the sums hold."""
+"""Posting batches: awards come twice, late, together or in conflict; each key is posted once, and the sums hold."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ BOB, EVE = ("bob", "GRP"), ("eve", "GRP")
 
 @st.composite
 def few_awards(draw: st.DrawFn, *, conflicts: bool) -> Award:
-    """From so few keys, members and programs that most awards meet again; one key is one award, or one of two."""
+    """Awards of so few keys, members and programs that most meet again; a key means one award, or one of two."""
     number = draw(st.integers(0, 9))
     other = conflicts and draw(st.booleans())
     return award(
@@ -55,7 +55,7 @@ def batches(awards: Sequence[Award], sizes: Sequence[int]) -> list[Sequence[Awar
 
 
 async def posted(awards: Sequence[Award], sizes: Sequence[int]) -> tuple[MemoryLedger, list[Outcome]]:
-    """The ledger after the batches; between any two of them nothing that stands may change."""
+    """The ledger after the batches; no batch may change a row that stands."""
     clock = FixedClock(NOW)
     ledger, outcomes = MemoryLedger(clock), []
     for batch in batches(awards, sizes):
@@ -147,7 +147,7 @@ P, D, C, R = Status.POSTED, Status.DUPLICATE, Status.CONFLICT, Status.REFUSED
 A, AGAIN_AS_EVE = award(key="a"), award(key="a", member_id="eve", points=1, fingerprint=OTHER_FACTS)
 
 # The batch, posted to a ledger where bob's key "old" is taken and eve has 100 points less than an account can hold;
-# what is said of each award, in order.
+# the outcome of each award, in order.
 BATCHES: list[tuple[str, list[Award], list[Status]]] = [
     ("nothing", [], []),
     ("one", [A], [P]),

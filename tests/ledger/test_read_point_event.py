@@ -1,4 +1,4 @@
-"""Point events as followers read them: what is published can be read, and what cannot be read is said."""
+"""Point events as followers read them: published events can be read, and unreadable ones are reported."""
 
 import json
 import re

@@ -89,7 +89,7 @@ async def test_a_transaction_that_commits_late_is_not_skipped(
             " values ('late', 'GRP', 1, 'earn', 1, 1, 'late', 'SG', now(), now(), '{}', '')"
         )
         await ledger.post([award(1)])
-        assert await publish_all(relay, pool) == 0  # what was posted after it waits for it
+        assert await publish_all(relay, pool) == 0  # transfers that were posted after it wait for it
         await transaction.commit()
     finally:
         await late.close()
@@ -149,7 +149,7 @@ async def test_a_relay_that_waits_ends_when_it_is_told_to(
 async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followed(
     pool: Pool, relay: Leading, broker: Broker
 ) -> None:
-    """As after a restore from a dump into a new server, whose transaction numbers start again."""
+    """As after a restore into a new server: transaction numbers start again."""
     await PostgresLedger(pool, SystemClock()).post([award(1)])
     await RelayCursor(pool, TOPIC, SystemClock()).position()
     await pool.execute("update relay_cursor set xid = '9000000000'")
@@ -188,7 +188,7 @@ async def _until(condition: "object", within_s: float = 20.0) -> None:
 
 
 async def test_transaction_ids_are_numbers_and_not_texts(relay: Leading, pool: Pool, broker: Broker) -> None:
-    """As a text, 100 comes before 99: more than a batch of it, and what 99 posted would be passed by for ever."""
+    """As texts, 100 comes before 99: if 100 has more than a batch, transfers of 99 would be passed over for ever."""
     await posted_by(pool, 99, 5, first_seq=1)
     await posted_by(pool, 100, 2100, first_seq=2)
     assert await publish_all(relay, pool) == 2105

@@ -31,7 +31,7 @@ def applied(some: Sequence[Award], account: Account = BOB) -> tuple[Account, lis
 
 
 def broken_at(transfers: Sequence[Transfer]) -> list[int]:
-    """The places in an account's history whose hash does not follow from what stands there and before it."""
+    """The places in an account's history whose hash does not follow from the transfer and the hash before it."""
     before = [NO_HASH, *(transfer.hash for transfer in transfers)]
     return [
         place
@@ -41,7 +41,7 @@ def broken_at(transfers: Sequence[Transfer]) -> list[int]:
 
 
 def test_a_hash_of_the_first_format_stays_what_it_was() -> None:
-    """Recorded when there was no other; it covers neither the source nor the format."""
+    """The hash was recorded when there was no other format; it covers neither the source nor the format."""
     _, transfer = apply(BOB, AWARD, NOW)
     recorded = "993f0ae1296e4bfc443247ae87d00458151a6daba844de49a0160ec74da3997b"
     assert chain(NO_HASH, transfer._replace(source=None, format=1)[:-1]).hex() == recorded

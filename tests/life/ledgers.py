@@ -1,4 +1,4 @@
-"""The ledgers, as a life of points is lived on them: both do the same, one of them without a database."""
+"""The ledgers that a life of points is lived on: both do the same, one of them without a database."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
@@ -27,7 +27,7 @@ MOST: Final = 1000
 
 
 class Left(NamedTuple):
-    """What remains of a lot."""
+    """The points that remain of a lot."""
 
     key: str
     left: int
@@ -43,7 +43,7 @@ class Living(Protocol):
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None: ...
 
     async def erase(self, id_: AccountId) -> AccountId:
-        """The name that the account has from then on."""
+        """Erase the member; the id that the account has from then on."""
         ...
 
     async def account(self, id_: AccountId) -> Account | None: ...

@@ -1,4 +1,4 @@
-"""What a member's points are, told in the plainest way: a list of lots, and every rule applied by hand.
+"""A plain model of a member's points: a list of lots, and every rule applied by hand.
 
 It shares no decision with the product, so that the two can be held against each other.
 """
@@ -22,7 +22,7 @@ class ModelLot:
 
 @dataclass
 class ModelAward:
-    """What was earned or spent, and how much of it was taken back."""
+    """An award or a spend, and how much of it was taken back."""
 
     points: int
     amount: Decimal | None
@@ -104,7 +104,7 @@ class Model:
         return True
 
     def refund(self, of: str, amount: Decimal, *, clip: bool) -> bool:
-        """A share of what an amount earned."""
+        """Take back a share of the points that an amount earned."""
         award = self.posted.get(of)
         if award is None or award.amount is None:
             return False
@@ -165,7 +165,7 @@ class Model:
         self.lots.append(ModelLot(key, points, points - paid, good_until))
 
     def _go(self, points: int) -> None:
-        """The oldest first; what is not there is owed."""
+        """Take points, the oldest first; points that are not there are owed."""
         for lot in self.lots:
             taken = min(points, lot.left)
             lot.left -= taken

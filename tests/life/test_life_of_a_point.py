@@ -170,7 +170,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.written and not self.is_erased)
     @rule()
     def erase(self) -> None:
-        """The life goes on under another name, and nothing that was there before is paid again."""
+        """The life goes on under another name, and no award from before is paid again."""
         self.id = self.run(self.ledger.erase(self.id))
         self.is_erased = True
 
@@ -284,7 +284,7 @@ def test_a_life_on_postgres(database_url: str) -> None:
 
 
 async def _faults(database_url: str) -> list[str]:
-    """What verifying all these lives finds, but for their awards: these name a card that was never published."""
+    """The faults in all these lives; their awards are not recomputed, because their card was never published."""
     pool = await open_pool(database_url, size=2)
     try:
         report = await verify(pool, lambda each: None if each.kind == Kind.EARN else recompute(each, CardBook([])))

@@ -1,4 +1,4 @@
-"""What a mutant does to the definition that it names: change a node, move a statement, change a clause of a text."""
+"""The changes that a mutant may make to its definition: change a node, move a statement, change a clause of a text."""
 
 import ast
 import re

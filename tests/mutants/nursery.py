@@ -1,4 +1,4 @@
-"""Where trials are born: a process that has imported what the tests use, but nothing of Abacus.
+"""The nursery of trials: a process that has imported the libraries that the tests use, but nothing of Abacus.
 
 Each line that it reads asks for one trial. It forks a child, which imports Abacus and its tests from the copy that the
 line names and runs pytest there: so a trial starts without the seconds that imports take, and never sees the checkout.
@@ -22,7 +22,7 @@ _PLUGINS: Final = ("pytest_asyncio.plugin", "pytest_timeout", "_hypothesis_pytes
 
 
 class Heard:
-    """What pytest told: the first test whose own body failed and why, and whether anything failed elsewhere."""
+    """Pytest's report: the first test whose own body failed and why, and whether anything failed elsewhere."""
 
     def __init__(self) -> None:
         self.killed_by: str | None = None
@@ -64,7 +64,7 @@ def main() -> None:
         with os.fdopen(reading) as told:
             answer = told.read()
         os.waitpid(child, 0)
-        print(answer or json.dumps({"trouble": "the tests ended without a word"}), flush=True)  # noqa: T201  # to the one who asked
+        print(answer or json.dumps({"trouble": "the tests ended without a word"}), flush=True)  # noqa: T201  # the answer to the trial
 
 
 def _be_born(writing: int, copy: Path, tests: list[str]) -> None:

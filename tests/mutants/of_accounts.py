@@ -1,4 +1,4 @@
-"""Without one check of what an account can take, or one part of a transfer's hash."""
+"""Without one check of the points that an account can take, or one part of a transfer's hash."""
 
 from typing import Final
 

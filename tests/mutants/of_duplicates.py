@@ -1,4 +1,4 @@
-"""Without one check of what is new, in a batch of awards or of movements."""
+"""Without one check whether a key is new, in a batch of awards or of movements."""
 
 from typing import Final
 

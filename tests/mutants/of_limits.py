@@ -1,4 +1,4 @@
-"""Without one check of what a partner may award."""
+"""Without one check of a partner's limits."""
 
 from typing import Final
 

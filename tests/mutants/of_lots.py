@@ -1,4 +1,4 @@
-"""Without one check of lots, of their days and of what lapses."""
+"""Without one check of lots, of their days, or of points that lapse."""
 
 from typing import Final
 
@@ -61,7 +61,7 @@ MUTANTS: Final = (
         Node("self.points - self.drawn", "self.points"),
         (taken("a refund's share is rounded down"),),
     ),
-    # What lapses.
+    # Points that lapse.
     Mutant(
         "the look whether the member was active again",
         _LAPSING,

@@ -1,4 +1,4 @@
-"""Without one check of what is taken back, and of what is looked up for it."""
+"""Without one check of the points that a reversal takes, or of the rows that it looks up."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Finding a node of a syntax tree by what it says. Lines, layout, comments and neighbours do not matter.
+"""Finding a node of a syntax tree by its source. Lines, layout, comments and neighbours do not matter.
 
 A pattern is Python source in which `...` stands for any expression, and in a list of arguments, elements or statements
 for any number of them.
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class Lost(Exception):
-    """What a mutant changes is not there exactly once."""
+    """The node that a mutant changes is not there exactly once."""
 
 
 class Slot(NamedTuple):
@@ -38,7 +38,7 @@ class Slot(NamedTuple):
 
 
 def definition(tree: ast.Module, name: str) -> ast.stmt:
-    """The function, class or constant of that qualified name. Raises `Lost`."""
+    """The function, class or constant with this qualified name. Raises `Lost`."""
     scope: ast.Module | ast.stmt = tree
     for part in name.split("."):
         scope = only([each for each in getattr(scope, "body", ()) if part in _names(each)], f"a definition of {part}")

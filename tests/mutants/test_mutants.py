@@ -41,7 +41,7 @@ TRIED: Final = (
 
 @pytest.mark.long
 async def test_what_is_told_of_each(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that changes nothing survives, and one that breaks the code proves nothing."""
+    """A mutant that changes nothing survives, and one that breaks the code proves nothing."""
     monkeypatch.setenv("ABACUS_TEST_DATABASE_URL", services.database_url)
     told: list[Verdict] = []
     verdicts = await try_all(TRIED, 1, told.append)

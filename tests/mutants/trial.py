@@ -20,11 +20,11 @@ from tests.mutants.mutant import Mutant
 ROOT: Final = Path(__file__).parents[2]
 _NURSERY: Final = Path(__file__).with_name("nursery.py")
 _TREES: Final = ("abacus", "workers", "alembic", "localstack", "tests")
-_NOWHERE: Final = "127.0.0.1:9"  # what no mutant's tests need is not started for them
+_NOWHERE: Final = "127.0.0.1:9"  # services that no mutant's tests need are not started
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """The fates that a mutant may have."""
 
     KILLED = "killed"  # one of its tests failed
     SURVIVED = "survived"  # all of its tests passed
@@ -128,7 +128,7 @@ async def benches(number: int) -> AsyncIterator[list[Bench]]:
 
 
 async def try_all(mutants: Sequence[Mutant], number: int, tell: Callable[[Verdict], None]) -> list[Verdict]:
-    """What becomes of each mutant, in order, on so many benches. Raises `Lost` and `Unfit`."""
+    """The verdict on each mutant, in order, tried on so many benches. Raises `Lost` and `Unfit`."""
     for mutant in mutants:
         mutant.of_file(ROOT)
     waiting = iter(enumerate(mutants))

@@ -1,4 +1,4 @@
-"""What the database refuses by itself: a second of its kind, and what the application may not."""
+"""Statements that the database itself refuses: second rows for a key, and changes that the application may not make."""
 
 import asyncpg
 import pytest

@@ -108,7 +108,7 @@ async def test_every_table_has_its_place_in_the_plan(pool: Pool) -> None:
 
 
 async def test_whatever_names_a_member_is_spread(pool: Pool) -> None:
-    """What does not lie beside the member lies by a key. The cursor of the relay is a place, not a member's row."""
+    """A row that does not lie beside its member lies by a key. The relay's cursor is a place, not a member's row."""
     rows = await pool.fetch(
         "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'member_id'"
     )
@@ -132,7 +132,7 @@ async def test_no_foreign_key_crosses_servers_and_no_sequence_is_shared(pool: Po
 
 
 async def test_only_transaction_ids_are_filled_in_by_the_server(pool: Pool) -> None:
-    """These two are what one server's order hangs on: docs/adr/0026. Another such default has to be thought through."""
+    """The order on one server hangs on these two: docs/adr/0026. Another such default has to be thought through."""
     rows = await pool.fetch(
         "select d.adrelid::regclass::text || '.' || a.attname from pg_attrdef d"
         " join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum"
@@ -185,7 +185,7 @@ async def test_a_ledger_in_use_is_refused(owner: Connection, pool: Pool, databas
 async def test_a_schema_that_citus_would_not_take_is_refused_with_its_table(
     owner: Connection, database_url: str, change: str, table: str
 ) -> None:
-    """The rules bite, also those that our schema keeps."""
+    """The stand-ins refuse each breach, also of rules that our schema keeps."""
     await owner.execute(change)
     with pytest.raises(Refused, match=rf"Citus does not take the table {table}: "):
         await distribute(database_url)

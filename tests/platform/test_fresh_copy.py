@@ -1,4 +1,4 @@
-"""A fresh copy serves what was read last, whatever becomes of the table."""
+"""A fresh copy serves the rows that were read last, whatever happens to the table."""
 
 import asyncio
 import math

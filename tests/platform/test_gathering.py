@@ -1,4 +1,4 @@
-"""Gathering: who is worked on together, in which order, who is answered what, and what a close waits for."""
+"""Gathering: the items of a round and their order, the answer to each caller, and the work that a close waits for."""
 
 import asyncio
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ def stopped(health: WorkerHealth) -> None:
     health.stopped("too much is bad")
 
 
-# What is reported in turn; the level and event of each line that is logged, the state and its detail at the end.
+# The reports in turn; the level and event of each line that is logged, the state and its detail at the end.
 TRANSITIONS: list[tuple[str, list[Report], list[tuple[str, str]], WorkerState, str]] = [
     ("nothing yet", [], [], WorkerState.STARTING, ""),
     ("ready once", [ready, ready, ready], [("info", "worker ready")], WorkerState.READY, ""),

@@ -1,4 +1,4 @@
-"""What a log line must not say."""
+"""Secrets that a log line must not contain."""
 
 import pytest
 import structlog

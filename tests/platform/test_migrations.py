@@ -32,7 +32,7 @@ ROOMS: Final = (
 
 
 async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
-    """What `alembic check` does: all tables of all rooms, which register themselves when their modules are loaded."""
+    """Compared as by `alembic check`. Tables register themselves when the modules of their rooms are loaded."""
     for room in ROOMS:
         import_module(f"abacus.{room}.tables")
 

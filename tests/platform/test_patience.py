@@ -1,4 +1,4 @@
-"""Waiting: for what is down, and for work until it is time to stop."""
+"""Waiting: for a dependency that is down, and for work until it is time to stop."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Settings: what the environment says, or one line that names the setting that is wrong."""
+"""Settings: the values of the environment, or one line that names the setting that is wrong."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Statements with named parameters: what the driver is given, and what is refused."""
+"""Statements with named parameters: the text and values for the driver, and the mistakes that are refused."""
 
 from datetime import UTC, date, datetime
 from enum import StrEnum

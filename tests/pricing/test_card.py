@@ -1,4 +1,4 @@
-"""Rate cards: what a document may hold, and documents that come back the same."""
+"""Rate cards: the values that a document may hold, and documents that come back the same."""
 
 import re
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def test_a_card_cannot_be_changed() -> None:
     card = parse_toml(SINGAPORE)
     for mapping in (card.verticals, card.payment_types, card.tiers, card.fixed_awards):
         with pytest.raises(TypeError):
-            mapping["food"] = Decimal(9)  # type: ignore[index]  # that it cannot be done is what the test is for
+            mapping["food"] = Decimal(9)  # type: ignore[index]  # the test shows that it cannot be done
 
 
 def test_a_card_without_an_offset_is_a_mistake_of_the_program() -> None:

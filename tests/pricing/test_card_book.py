@@ -1,4 +1,4 @@
-"""Which card is in force when."""
+"""The card that is in force at a time."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone

@@ -12,7 +12,7 @@ from abacus.pricing.decide.card import (
 )
 from tests.pricing.card_document import SINGAPORE
 
-# One row a case: the line of the card, what stands there instead, every fault that this makes.
+# One row a case: the line of the card, its replacement, every fault that this makes.
 FAULTS = [
     ('food = "2"', 'food = "-2"', "verticals.food: '-2' is negative"),
     ('food = "2"', 'food = "-0"', "verticals.food: '-0' is negative"),

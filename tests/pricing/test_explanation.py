@@ -1,4 +1,4 @@
-"""Explanations: each kind is written and read, old versions as the new one, and what is not known is said plainly."""
+"""Explanations: each kind is written and read, old versions as the new one, and unknown ones are named plainly."""
 
 import json
 from dataclasses import fields

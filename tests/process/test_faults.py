@@ -1,4 +1,4 @@
-"""What goes away comes back, and nothing is lost or paid twice meanwhile."""
+"""Services go away and come back, and nothing is lost or paid twice meanwhile."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""What each worker declares that it needs: true of its code, and true of what the documents and manifests say."""
+"""The needs that each worker declares: its code needs these services, and documents and manifests say the same."""
 
 import ast
 import inspect
@@ -15,7 +15,7 @@ from tests.deployment.manifests import objects, read
 from tests.support.paths import DOCS, ROOT
 from workers import WORKERS, needs
 
-# What a worker is wired with, and the service behind it.
+# A part that a worker is wired with, and the service behind it.
 BEHIND: Final = {
     "pool": Service.DATABASE,
     "publisher": Service.KAFKA,

@@ -63,7 +63,7 @@ async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> 
 
 
 async def test_every_golden_case_comes_out_of_the_ledger_as_it_is_written(house: House, golden: Path) -> None:
-    """Each on a day of its own, from which on a card of its own is in force."""
+    """Each transaction happens on a day of its own, and from that day on a card of its own is in force."""
     rows = json.loads((golden / "points.json").read_text("utf-8"))
     book, store, began = (
         CardBook(await CardStore(house.pool).all()),

@@ -1,4 +1,4 @@
-"""Following an account: what posting leaves is sound, and each thing that is not is told once."""
+"""Following an account: rows as posting leaves them are sound, and each fault is reported once."""
 
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -100,7 +100,7 @@ def test_transfers_without_an_account() -> None:
 
 
 def explained(kind: str, held: Any) -> bytes:
-    """Of a hold, a release, a capture, or a spend that holds nothing."""
+    """The explanation of a hold, a release, a capture, or a spend that holds nothing."""
     name = "spent" if held is None else {"hold": "held", "release": "released", "spend": "captured"}[kind]
     return orjson.dumps({**orjson.loads(VERSION_0[name]), "points": 0} | ({} if held is None else {"held": held}))
 

@@ -1,4 +1,4 @@
-"""Rechecking many says word for word what recomputing each says."""
+"""Rechecking many transfers reports the same faults, word for word, as recomputing each."""
 
 import json
 import pickle
@@ -72,7 +72,7 @@ def test_whatever_stands_there(transfer: Transfer) -> None:
 
 
 def explained_compactly(transfer: Transfer) -> Transfer:
-    """In the form in which calculating writes."""
+    """The transfer with its explanation in the compact form that calculating writes."""
     try:
         explanation: Any = json.loads(transfer.explanation)
     except ValueError:
@@ -83,6 +83,6 @@ def explained_compactly(transfer: Transfer) -> Transfer:
 def test_it_can_be_sent_to_another_process() -> None:
     recheck = Recheck(BOOK)
     recheck(EARNED)
-    sent = pickle.loads(pickle.dumps(recheck))  # noqa: S301  # what was written a moment ago
+    sent = pickle.loads(pickle.dumps(recheck))  # noqa: S301  # it was written a moment ago
     for transfer in (EARNED, FIXED, posted(CANCELLED), EARNED._replace(points=1)):
         assert sent(transfer) == recheck(transfer)

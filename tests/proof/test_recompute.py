@@ -119,7 +119,7 @@ def test_a_broken_explanation_is_a_fault_and_not_the_end_of_the_check(explanatio
 
 
 def test_the_transfers_of_one_kind_share_no_explanation() -> None:
-    """The parts that are written down once per rate must not carry one transaction's digits into another's."""
+    """Parts that are written down once per rate must not carry one transaction's digits into another."""
     calculator = Calculator(BOOK)
     card = calculator.card_for(lunch())
     awards = [calculator.award(lunch(amount=amount), card, "member") for amount in ("1.00", "2.50", "1.00")]

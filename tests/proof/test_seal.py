@@ -60,7 +60,7 @@ def test_a_seal_of_a_format_that_this_version_does_not_know() -> None:
 
 
 def test_a_later_format_has_a_chain_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fictitious field in the leaf: what was sealed before stays as it is, what is sealed then covers the field."""
+    """The leaf gets a fictitious field: earlier seals stay as they are, later seals cover the field."""
     first, *_ = seals()
     monkeypatch.setitem(FORMATS, 2, lambda head: (*FORMATS[1](head), "a field"))
     monkeypatch.setattr(seal_module, "CURRENT", 2)

@@ -1,4 +1,4 @@
-"""Seals on Postgres: made, found again when accounts have moved on, proven, published; and their commands."""
+"""Seals on Postgres: making them, checking old ones, proofs, publishing; and their commands."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ TOPIC = "points"
 
 
 async def root_of(pool: Pool) -> bytes:
-    """Over the accounts as they stand now, and not by way of the transfers."""
+    """The root over the accounts as they stand now, without the transfers."""
     tree = Tree()
     rows = await pool.fetch(
         "select member_id, program, last_seq, balance, head_hash from account where last_seq > 0 order by 1, 2"
@@ -78,7 +78,7 @@ async def test_an_old_seal_is_found_again_when_accounts_have_moved_on(pool: Pool
 
 
 async def test_a_transaction_that_is_open_while_the_seal_is_made(pool: Pool, database_url: str) -> None:
-    """It has an id, and so has a later one that is committed: this seal has neither of them, the next one has both."""
+    """An open transaction has an id, and a later one is committed: this seal has neither, the next one has both."""
     await fill(pool, "bob")
     open_ = await asyncpg.connect(database_url)
     try:
@@ -168,7 +168,7 @@ async def test_nothing_is_proven_by_a_seal_that_does_not_hold(pool: Pool, databa
 
 @pytest.mark.parametrize("renamed", [["adam"], ["bob"], ["eve"], ["adam", "eve"], ["adam", "bob", "eve"]], ids=str)
 async def test_a_seal_holds_when_members_bear_other_names(pool: Pool, database_url: str, renamed: list[str]) -> None:
-    """What erasing a member has to leave: for each seal the leaf that was, at its place, and how many transfers."""
+    """Erasing a member leaves for each seal the old leaf at its place, and the number of transfers."""
     seals = Seals(pool, SystemClock())
     await fill(pool, *MEMBERS)
     await seals.make()
@@ -200,7 +200,7 @@ async def test_a_seal_holds_when_members_bear_other_names(pool: Pool, database_u
 
 
 class Broker:
-    """Keeps what is published; can be down, or take everything and not be heard."""
+    """A broker that keeps the messages; it can be down, or take them all while its answer gets lost."""
 
     def __init__(self) -> None:
         self.events: list[LedgerSealed] = []
@@ -245,12 +245,12 @@ async def test_seals_are_published_in_order_until_the_broker_has_them(pool: Pool
 
 
 async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The relay waits for whoever has begun to write: a seal begins to write when all is read."""
+    """The relay waits for every transaction that has begun to write: a seal begins to write when all is read."""
     published: list[int] = []
 
     class Points:
         async def connect(self) -> None:
-            """Always there."""
+            """A broker that is always there."""
 
         async def publish(self, topic: str, messages: Sequence[StreamMessage]) -> None:
             published.append(len(messages))
@@ -269,7 +269,7 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
 
 
 async def test_who_reads_the_points_stream_passes_over_seals(house: House) -> None:
-    """All of them, and goes on with the points that come after."""
+    """The relay publishes all seals, and goes on with the points that come after."""
     await Seals(house.pool, SystemClock()).make()
     seal = (await Seals(house.pool, SystemClock()).all())[0]
     event = encode_sealed(seal)

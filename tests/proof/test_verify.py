@@ -19,7 +19,7 @@ from abacus.proof.verify import verify
 from tests.proof.reported import MEMBERS, lines
 from tests.support.sealing import RECHECK, earned, fill, tampering
 
-# As the superuser who does it; each leaves traces, and these are what verifying says of them.
+# Statements of a superuser; each leaves traces, and verifying reports these lines.
 TAMPERINGS = {
     "changed points": (
         "update transfer set points = 600 where member_id = 'bob' and seq = 2",
@@ -185,7 +185,7 @@ async def test_what_is_tampered_with_is_found_and_named(pool: Pool, database_url
 
 
 async def test_a_consistent_rewrite_is_found_by_the_seal_alone(pool: Pool, database_url: str) -> None:
-    """Everything of a member is made to fit by somebody who knows how. Only what was sealed before still differs."""
+    """Somebody who knows how makes all rows of a member fit. Only the earlier seal still differs."""
     await fill(pool, *MEMBERS)
     await Seals(pool, SystemClock()).make()
     await fill(pool, "bob", transfers=1)
@@ -219,7 +219,7 @@ async def test_a_ledger_of_several_formats(pool: Pool, database_url: str, monkey
 
 
 async def _as_first_format(superuser: Connection, member: str) -> None:
-    """As its transfers were written before they had a source."""
+    """An account whose transfers were written before they had a source."""
     rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
     head = b""
     for row in rows:
@@ -233,7 +233,7 @@ async def _as_first_format(superuser: Connection, member: str) -> None:
 
 
 async def _rewrite(superuser: Connection, member: str) -> None:
-    """Twice as many points from the start, with explanations, hashes and sums that fit."""
+    """Give the member twice as many points from the start, with explanations, hashes and sums that fit."""
     rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
     head, balance = b"", 0
     for row in rows:
@@ -272,7 +272,7 @@ async def test_only_some_members(pool: Pool, database_url: str, span: Span, acco
 
 
 async def test_what_is_posted_meanwhile_is_not_looked_at(pool: Pool, database_url: str) -> None:
-    """All parts see one snapshot: what is posted between two of them would else be a claim without a transfer."""
+    """All parts see one snapshot: a posting between two of them would otherwise be a claim without a transfer."""
     await fill(pool, *MEMBERS)
     posting = asyncio.Event()
 

@@ -21,7 +21,7 @@ from tests.support.sealing import RECHECK, fill, tampering
 
 
 async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In many small parts, a few keys each."""
+    """Verify in many small parts, a few keys each."""
     await fill(pool, *(f"m{number:03}" for number in range(60)))
     await Seals(pool, SystemClock()).make()
     async with tampering(database_url) as superuser:
@@ -62,7 +62,7 @@ async def test_a_helper_that_is_killed(pool: Pool, database_url: str) -> None:
 
 
 async def test_helpers_end_with_the_one_they_help(database_url: str) -> None:
-    """Even when it is killed."""
+    """Even when that process is killed."""
     code = (
         "import os, signal, sys\n"
         "from abacus.proof.processes import Helpers\n"

@@ -24,7 +24,7 @@ from tests.support.sealing import NOW, RECHECK, earned
 POSTED = datetime(2026, 8, 1, tzinfo=UTC)
 ALWAYS = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC))
 
-# What was written, and the transfer that it explains: kind, what it reverses, and who did it.
+# The name of an explanation, and the transfer that it explains: its kind, the key that it reverses, its actor.
 WRITTEN: dict[str, tuple[Kind, int, str | None, str | None]] = {
     "calculated": (Kind.EARN, 0, None, None),
     "fixed": (Kind.EARN, 0, None, None),
@@ -81,7 +81,7 @@ def test_a_transfer_of_another_kind_is_not_explained_by_it(name: str) -> None:
 
 
 def test_version_0_is_rechecked_as_quickly_as_version_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By writing it again, not by recomputing it in full."""
+    """Rechecking writes the explanation again instead of recomputing it in full."""
     monkeypatch.setattr("abacus.proof.decide.recheck.recompute", lambda *_: "recomputed in full")
     recheck = Recheck(BOOK)
     for text in (VERSION_0["calculated"], in_version_1(VERSION_0["calculated"])):

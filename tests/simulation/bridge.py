@@ -12,8 +12,8 @@ _WITHIN_S: Final = 60.0
 
 
 class Bridge:
-    """A loop in a thread of its own. Who calls stands still until the answer is there: in the simulation no time passes
-    meanwhile, and nobody else runs. So nothing may wait in there for somebody in the simulation.
+    """A loop in a thread of its own. A caller stands still until the answer is there: in the simulation no time passes
+    meanwhile, and nobody else runs. So no work in there may wait for anybody in the simulation.
     """
 
     def __init__(self) -> None:

@@ -84,7 +84,7 @@ class _NoQuarantine(Awarder):
 
 class _Void:
     async def add(self, items: Sequence[Item]) -> None:
-        """Nothing is kept."""
+        """Keeps no item."""
 
 
 class _NoKeys(LedgerInMemory):
@@ -119,7 +119,7 @@ class _NoLocks(LedgerInMemory):
 
 
 class _ForgetsExpiry(LedgerInMemory):
-    """Lets an account's points lapse by whatever came last, late transactions too."""
+    """Lets an account's points lapse by the award that came last, even a late one."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         self.accounts = {id_: account._replace(expires_on=None) for id_, account in self.accounts.items()}
@@ -152,7 +152,7 @@ class _RelayWithoutOrder(RelayOnPostgres):
         super().__init__(ledger, _Backwards(publisher), life, health)
 
 
-# What is broken, and the invariants one of which must be violated within a few seeds.
+# Broken parts, and the invariants one of which must be violated within a few seeds.
 BROKEN: Final[Mapping[str, tuple[Parts, set[str]]]] = {
     "a calculator that commits before handing over": (
         Parts(calculator=_CommitsFirst),
@@ -181,7 +181,7 @@ BROKEN: Final[Mapping[str, tuple[Parts, set[str]]]] = {
     "an awarder without a quarantine": (Parts(awarder=_NoQuarantine), {"everything is in one place"}),
     "a ledger without keys": (Parts(ledger=_NoKeys), {"each key is posted once"}),
     "a ledger without fingerprints": (Parts(ledger=_NoFingerprints), {"everything is in one place"}),
-    # What is lost of an account may first be seen in its balance, in a key, or in the day on which it lapses.
+    # A lost change of an account may first show in its balance, in a key, or in the day on which it lapses.
     "a ledger without locks": (
         Parts(ledger=_NoLocks),
         {"accounts are sound", "each key is posted once", "posted as the oracle says"},

@@ -44,7 +44,7 @@ _TH: Final[Mapping[str, Any]] = {
     "verticals": {"food": "1.175", "rides": "0.9"},
     "payment_types": {"wallet": "1.333", "cash": "0.25"},
 }
-# In May Singapore's rates change, and so does what its members get for a booking that the driver cancels.
+# In May Singapore's rates change, and so do its members' points for a booking that the driver cancels.
 _SG_IN_MAY: Final[Mapping[str, Any]] = {
     **_SG,
     "effective_from": "2026-05-01T00:00:00+08:00",
@@ -56,7 +56,7 @@ _SG_IN_MAY: Final[Mapping[str, Any]] = {
 # Each scope's documents by version, the first being version 1.
 DOCUMENTS: Final[Mapping[str, list[Mapping[str, Any]]]] = {"SG": [_SG, _SG_IN_MAY], "ID": [_ID], "TH": [_TH]}
 
-# The tier of each listed member; of two, the second is the one it is promoted to while the simulation runs.
+# The tier of each listed member; where there are two, the second is a promotion while the simulation runs.
 TIERS: Final[Mapping[AccountId, tuple[str, ...]]] = {
     ("bob", "GRP"): ("platinum",),
     ("jane", "OVO"): ("gold",),

@@ -1,4 +1,4 @@
-"""What must hold when a run has come to rest, checked against the oracle and not against the product."""
+"""The invariants of a run that has come to rest, checked against the oracle and not against the product."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The ledgers that a simulation runs on: in memory for many seeds, on Postgres for what only the real rows show."""
+"""The ledgers of a simulation: in memory for many seeds, on Postgres for faults that only real rows show."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol

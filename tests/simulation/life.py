@@ -26,7 +26,7 @@ class Life:
         self._last_acts: list[Callable[[], object]] = []
 
     def at_the_end(self, act: Callable[[], object]) -> None:
-        """What the world does when the process is gone, however it went."""
+        """Have the world do this when the process is gone, however it ended."""
         self._last_acts.append(act)
 
     def end(self) -> None:
@@ -54,9 +54,9 @@ class Life:
     async def call(
         self, dependency: str, what: str, failing: Failing | None = None, *, local: bool = False
     ) -> AsyncIterator[None]:
-        """Around the effect of a call: it may be refused, or succeed without our learning of it.
+        """A block around the effect of a call, which may be refused, or succeed while its answer gets lost.
 
-        A local one, which hands out what is here already, takes no time, and its answer does not get lost.
+        A local call, which hands out values that are here already, takes no time, and its answer does not get lost.
         """
 
         def failure(why: str) -> Exception:
@@ -79,7 +79,7 @@ class Life:
             raise Crash(self.name)
 
     def _takes(self) -> float | None:
-        """Seconds; nothing means that nobody else runs in between, which no time does not mean."""
+        """How many seconds the step takes; None where nobody else runs in between, as somebody may in 0 seconds."""
         chance = self.storm.chance
         if self.storm.strikes("slow", self.name):
             return chance.choice((2.0, 20.0, 100.0)) * chance.random()

@@ -49,13 +49,13 @@ class Server:
         self._database_url = database_url
 
     def empty(self) -> None:
-        """For another run. The application's role may not do that."""
+        """Empty the database for another run. The application's role may not do that."""
         self.bridge.run(self._empty())
 
     async def _empty(self) -> None:
         owner = await asyncpg.connect(self._database_url)
         try:
-            await owner.execute("set session_replication_role = replica")  # the ledger lets nobody empty it otherwise
+            await owner.execute("set session_replication_role = replica")  # triggers let nobody empty the ledger
             await owner.execute(f"truncate {await owner.fetchval(_TABLES)} cascade")
         finally:
             await owner.close()
@@ -119,7 +119,7 @@ class RelayOnPostgres:
 
 
 class _StormyPool:
-    """What a relay uses of a pool. The sessions of a process that is gone end with it."""
+    """The part of a pool that a relay uses. The sessions of a process end with it."""
 
     def __init__(self, server: Server, life: Life) -> None:
         self._server = server
@@ -143,7 +143,7 @@ class _StormyPool:
             self._release(connection)
 
     def _release(self, connection: Connection) -> None:
-        """As when a session ends: a transaction that is open is rolled back, and locks are let go."""
+        """End the session: an open transaction is rolled back, and locks are let go."""
         if connection in self._open:
             self._open.remove(connection)
             self._server.bridge.run(self._server.pool.release(connection))
@@ -153,7 +153,7 @@ class _StormyPool:
 
 
 class _StormyConnection:
-    """What a relay uses of a connection."""
+    """The part of a connection that a relay uses."""
 
     def __init__(self, bridge: Bridge, connection: Connection, life: Life, end: Callable[[], None]) -> None:
         self._bridge = bridge
@@ -193,7 +193,7 @@ class _StormyConnection:
         try:
             yield
         except BaseException:
-            if not self.is_closed():  # else it went with its session
+            if not self.is_closed():  # else the transaction ended with its session
                 self._bridge.run(transaction.rollback())
             raise
         self._bridge.run(transaction.commit())

@@ -1,4 +1,4 @@
-"""What each message must come to, worked out apart from the product: from the documents, in fractions."""
+"""The outcome that each message must have, worked out without the product: from the documents, in fractions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Earns:
-    """Points under a key. Of several messages with one key and other facts, one earns and the others are conflicts."""
+    """Points under a key. Of messages with one key and different facts one earns, and the others are conflicts."""
 
     key: str
     facts: tuple[object, ...]

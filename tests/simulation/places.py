@@ -1,4 +1,4 @@
-"""Whatever was not processed is in exactly one place, with its reason."""
+"""Every message that was not processed is in exactly one place, with its reason."""
 
 import json
 from collections import defaultdict
@@ -18,12 +18,12 @@ from tests.support.memory_log import Stored
 
 _LONG: Final = 200
 
-# Where an item lies and why: what the tests expect of it, and what finds it.
+# The fields that say where an item lies and why: the tests expect them, and look an item up by them.
 Place = tuple[object, ...]
 
 
 def everything_is_in_one_place(run: Finished, fingerprints: Mapping[str, set[str]]) -> None:
-    """`fingerprints` holds those of all the messages that ask for a key: one is posted, the rest are conflicts."""
+    """`fingerprints` holds the fingerprints of all messages with a key: one is posted, the rest are conflicts."""
     kept = run.simulated.quarantine.kept()
     by_place: defaultdict[Place, list[HeldItem]] = defaultdict(list)
     for held in kept:
@@ -43,7 +43,7 @@ def everything_is_in_one_place(run: Finished, fingerprints: Mapping[str, set[str
 
 
 def _was_replayed_for_good(run: Finished, held: HeldItem) -> None:
-    """The only good messages that are ever set aside are those whose dependency was down for too long."""
+    """A good message is set aside only when its dependency was down for too long."""
     with invariant("everything is in one place") as violated:
         if held.status == HELD:
             violated(f"set aside without need: {held}")
@@ -88,5 +88,5 @@ def _place_of(item: Item) -> Place:
 
 
 def _told(stage: Stage, body: bytes) -> object:
-    """What has to be kept of a body: all of it, but of an award that was cut out of its envelope what it says."""
+    """The part of a body that has to be kept: every byte, or the content of an award that came in an envelope."""
     return json.dumps(json.loads(body), sort_keys=True) if stage is Stage.AWARD else body

@@ -80,8 +80,8 @@ class StormyPostings:
 
 
 class StormyLedger:
-    """`LedgerPort` and `MovesPort`: does it and does not say so; refuses every batch with an award of the cursed member
-    in it.
+    """`LedgerPort` and `MovesPort`: an answer may get lost after the batch was posted, and a batch with an award of the
+    cursed member is refused.
     """
 
     def __init__(self, ledger: SimulatedLedger, life: Life) -> None:
@@ -130,7 +130,7 @@ class StormyTiers:
 
 
 class StormyCards:
-    """Where a process' card reader loads from."""
+    """The store that a process' card reader loads from."""
 
     def __init__(self, cards: Sequence[PublishedCard], life: Life) -> None:
         self._cards = cards
@@ -189,7 +189,7 @@ class StormyConsumer:
 
 
 class StormyPublisher:
-    """The relay's `Publisher`: what fails may have been published as far as it got."""
+    """The relay's `Publisher`: a call that fails may have published some of its messages."""
 
     def __init__(self, publisher: MemoryPublisher, life: Life) -> None:
         self._publisher = publisher

@@ -1,4 +1,4 @@
-"""What a cluster does with processes: it starts them, starts them again after a crash, and asks them to end."""
+"""A cluster's treatment of processes: it starts them, starts them again after a crash, and asks them to end."""
 
 import asyncio
 from typing import Final
@@ -29,7 +29,7 @@ async def _live(simulated: SimulatedAbacus, life: Life, closing: asyncio.Event) 
     health, stop = WorkerHealth(life.name), asyncio.Event()
     run = asyncio.ensure_future(simulated.processes[life.name](life, health)(stop))
     crashed = asyncio.ensure_future(life.crashed.wait())
-    ending = asyncio.ensure_future(_asked_to_end(simulated, life, health, closing))
+    ending = asyncio.ensure_future(_time_to_end(simulated, life, health, closing))
     await asyncio.wait((run, crashed, ending), return_when=asyncio.FIRST_COMPLETED)
     if ending.done() and not crashed.done():
         simulated.trace.note(life.name, "is asked to end")
@@ -52,8 +52,8 @@ async def _live(simulated: SimulatedAbacus, life: Life, closing: asyncio.Event) 
         raise Violated("no surprises", f"{life.name} ended by itself")
 
 
-async def _asked_to_end(simulated: SimulatedAbacus, life: Life, health: WorkerHealth, closing: asyncio.Event) -> None:
-    """Returns when the simulation ends, in a deployment, or when somebody sees that the worker has stopped."""
+async def _time_to_end(simulated: SimulatedAbacus, life: Life, health: WorkerHealth, closing: asyncio.Event) -> None:
+    """Returns when the simulation ends, at a deployment, or when somebody sees that the worker has stopped."""
     loop = asyncio.get_running_loop()
     leaves_at = float("inf")
     if simulated.storm.strikes("stopped", life.name):

@@ -1,4 +1,4 @@
-"""One seed, checked; and what a failure tells whoever has to find its cause."""
+"""One seed, checked; and the report of a failure for the person who has to explain it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The simulated Abacus: what outlives every crash, and the workers that are built anew after each."""
+"""The simulated Abacus: stores and queues that outlive every crash, and workers that are built anew after each."""
 
 import asyncio
 import random
@@ -56,7 +56,7 @@ class Worker(Protocol):
 @dataclass(frozen=True)
 class Parts:
     """The product's parts as they run in the simulation. A test that the simulation can fail swaps one. Without a relay
-    nothing is published; with one there are two of it, of which one stands by.
+    nothing is published; with one there are two relays, and one of them stands by.
     """
 
     reader: type[StreamReader] = StreamReader
@@ -128,14 +128,14 @@ class SimulatedAbacus:
         return self.parts.relay(self.ledger, StormyPublisher(MemoryPublisher(self.log), life), life, health).run
 
     def kafka_client(self, *, bootstrap_servers: str, group_id: str, **_settings: Any) -> StormyConsumer:
-        """What stands in for `AIOKafkaConsumer`; the address tells whose it is."""
+        """The consumer in place of `AIOKafkaConsumer`; the address names the process that it belongs to."""
         life = self.lives[bootstrap_servers]
         consumer = MemoryConsumer(self.log, group_id, self.storm.chance)
         life.at_the_end(consumer.vanish)
         return StormyConsumer(consumer, life, _IDLE_MS)
 
     def lift_breaker(self) -> None:
-        """Somebody has looked, and lets the bad messages through."""
+        """A person has looked at the bad messages, and lets them through."""
         self._breaker_share = 1.0
 
     def _issuing(self, life: Life, health: WorkerHealth) -> Issuing:

@@ -1,4 +1,4 @@
-"""A run: the workload through Abacus in a storm, then a calm, then what an operator would do, then quiet."""
+"""A run: the workload goes through Abacus in a storm, then comes a calm, an operator's remedies, and quiet."""
 
 import asyncio
 import random
@@ -41,7 +41,7 @@ _IDLE_S: Final = 20.0
 
 @dataclass(frozen=True)
 class Finished:
-    """A simulated Abacus after its run, what was put into it, and what its workers logged."""
+    """A simulated Abacus after its run, the messages that it was given, and the log of its workers."""
 
     simulated: SimulatedAbacus
     books: Books
@@ -108,7 +108,7 @@ async def _weather_the_storm(simulated: SimulatedAbacus, sent: Sequence[Sent]) -
 
 
 def _promote_and_throw_out(simulated: SimulatedAbacus) -> None:
-    """What happens to Abacus from outside, at times drawn beforehand."""
+    """The events from outside that happen to Abacus, at times drawn beforehand."""
     loop, storm = asyncio.get_running_loop(), simulated.storm
 
     def promote() -> None:
@@ -151,7 +151,7 @@ def _unfinished(simulated: SimulatedAbacus) -> dict[str, int]:
 
 
 async def _redrive(simulated: SimulatedAbacus) -> None:
-    """What `abacus dlq redrive` does."""
+    """Redrive as `abacus dlq redrive` does."""
     for queue in _queues(simulated).values():
         while queue.dead_letters and (messages := await queue.dead_letters.receive()):
             simulated.trace.misfortunes["dead letters"] += len(messages)
@@ -160,7 +160,7 @@ async def _redrive(simulated: SimulatedAbacus) -> None:
 
 
 async def _operate(simulated: SimulatedAbacus) -> None:
-    """What `abacus quarantine replay --all` does: what is still bad has to come back under its old id."""
+    """Replay as `abacus quarantine replay --all` does. An item that is still bad has to come back under its old id."""
     await replay(
         cast("QuarantineStore", simulated.quarantine),  # it has the one method that a replay uses
         queues=_queues(simulated),

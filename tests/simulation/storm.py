@@ -30,13 +30,13 @@ RELAY_PLACES: Final = _places("relay", RELAY_CALLS)
 LASTING_S: Final = 200.0
 _AIMED_CRASHES: Final = 3
 
-# A worker keeps messages only while it works on them for long: what has to be away for that.
+# A worker keeps messages only while it works on them for long: the dependency that has to be away for that.
 _KEEPS_WITHOUT: Final = {"retrier": "award queue", "awarder": "ledger"}
 
 
 @dataclass(frozen=True)
 class Weather:
-    """How likely each misfortune is whenever it could strike; here the worst, which a seed takes a part of."""
+    """How likely each misfortune is whenever it could strike: the highest rates, of which a seed takes a part."""
 
     crash: float = 0.025  # the process ends, between any two steps
     slow: float = 0.03  # a call takes long, up to minutes
@@ -52,7 +52,7 @@ class Weather:
     promotion: float = 0.5  # a member's tier changes meanwhile
 
     def part(self, chance: random.Random) -> "Weather":
-        """Some misfortunes in full, some less, some not at all: what hides behind one of them shows without it."""
+        """Some misfortunes in full, some less, some not at all: a fault that one of them hides shows without it."""
         return Weather(
             **{each.name: getattr(self, each.name) * chance.choice((0.0, 0.3, 0.6, 1.0)) for each in fields(self)}
         )
@@ -63,7 +63,7 @@ CALM: Final = Weather(**{each.name: 0.0 for each in fields(Weather)})
 
 @dataclass
 class Trace:
-    """What happened, for whoever has to find out why, and for counting what the simulation reaches."""
+    """The events of a run, for the person who has to explain a failure, and for counting the places it reaches."""
 
     moments: list[tuple[float, str, str]] = field(default_factory=list)
     misfortunes: Counter[str] = field(default_factory=Counter)

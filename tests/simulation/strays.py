@@ -1,4 +1,4 @@
-"""What lies on the queues though none of our workers put it there."""
+"""Bodies on the queues that none of our workers put there."""
 
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple

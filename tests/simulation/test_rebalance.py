@@ -25,7 +25,7 @@ LUCK: Final = 0.7
 
 
 class Unlucky(MemoryConsumer):
-    """Something happens to its group when it has handed out records, now and then."""
+    """A consumer whose group is disturbed now and then, when it has handed out records."""
 
     async def getmany(self, *, timeout_ms: float = 0, max_records: int | None = None) -> dict[Any, Any]:
         batch = await super().getmany(timeout_ms=timeout_ms, max_records=max_records)
@@ -38,21 +38,21 @@ class Unlucky(MemoryConsumer):
 
 
 class CalledAsItReads(Unlucky):
-    """It learns of a rebalance in that very moment."""
+    """The consumer learns of a rebalance in that very moment."""
 
     def happens(self) -> None:
         self._rejoin.set()
 
 
 class CalledAtWork(Unlucky):
-    """It learns of a rebalance a moment later."""
+    """The consumer learns of a rebalance a moment later."""
 
     def happens(self) -> None:
         asyncio.get_running_loop().call_later(0.4, self._rejoin.set)
 
 
 class ThrownOut(Unlucky):
-    """It is taken for dead a moment later."""
+    """The group takes the consumer for dead a moment later."""
 
     def happens(self) -> None:
         loop = asyncio.get_running_loop()

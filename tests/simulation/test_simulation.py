@@ -40,7 +40,7 @@ def test_every_seed_keeps_the_invariants_and_the_first_round_leaves_nothing_out(
 
 
 def test_one_seed() -> None:
-    """And twice over it goes the same way."""
+    """A second run of the seed goes the same way."""
     assert run_seed(ONE_SEED).simulated.trace.moments == run_seed(ONE_SEED).simulated.trace.moments
 
 

@@ -14,7 +14,7 @@ START = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def test_hours_pass_at_once_and_in_order() -> None:
-    """No test may last for hours, so that it ends says that they took none."""
+    """A test that took these hours would never end within its limit."""
     clock, seen = FixedClock(START), list[timedelta]()
 
     async def sleeper(hours: int) -> None:

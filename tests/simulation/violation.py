@@ -15,7 +15,7 @@ class Violated(AssertionError):
 
 @contextmanager
 def invariant(name: str) -> Iterator[Callable[[str], NoReturn]]:
-    """Inside, what is called with a detail is a violation of the invariant of this name."""
+    """A block that is given a function: called with a detail, it raises a violation of the invariant of this name."""
 
     def violated(detail: str) -> NoReturn:
         raise Violated(name, detail)

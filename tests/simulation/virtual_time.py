@@ -63,7 +63,7 @@ class _Jumping(selectors.SelectSelector):
 def run_virtually(main: Coroutine[Any, Any, Result], clock: FixedClock) -> Result:
     """Run to the end, then cancel whatever is left."""
     loop = VirtualTimeLoop(clock)
-    # What a crashed process leaves behind ends as it may; the invariants look at effects.
+    # Tasks that a crashed process leaves behind end as they may; the invariants look at effects.
     loop.set_exception_handler(lambda _loop, _context: None)
     try:
         return loop.run_until_complete(main)

@@ -1,4 +1,4 @@
-"""What comes in: good, doubled, contradictory, late and bad messages, the same for the same seed."""
+"""The incoming messages: good, doubled, contradictory, late and bad ones, the same for the same seed."""
 
 import json
 import random
@@ -23,7 +23,7 @@ _EVENTS: Final = ("booking.cancelled_by_driver", "survey.answered", "profile.upd
 
 @dataclass(frozen=True)
 class Sent:
-    """A message on the transactions topic, when it gets there, and what must become of it."""
+    """A message on the transactions topic, the time at which it gets there, and the outcome that it must have."""
 
     at_s: float
     message: StreamMessage
@@ -41,7 +41,7 @@ def _without(name: str) -> Spoil:
     return lambda document: json.dumps({key: value for key, value in document.items() if key != name}).encode()
 
 
-# What is wrong with a message, and the reason it must be set aside for. The member `zoe` has a tier without a price.
+# The fault of a message, and the reason for which it must be set aside. The member `zoe` has a tier without a price.
 BAD: Final[Mapping[str, tuple[Spoil, Reason]]] = {
     "half a message": (lambda document: json.dumps(document).encode()[:-9], Reason.UNDECODABLE),
     "not UTF-8": (lambda _: b'{"type": "\xff\xfe"}', Reason.UNDECODABLE),
@@ -120,7 +120,7 @@ class _Writer:
         }
 
     def _event(self, number: int, country: str = "SG") -> Document:
-        """Something that has just happened, or now and then under last month's card."""
+        """A transaction that has just happened; now and then one under last month's card."""
         ago = timedelta(seconds=self._chance.randint(0, 600))
         if self._chance.random() < 0.15:
             ago = timedelta(days=self._chance.randint(1, 110))

@@ -28,13 +28,13 @@ AWARD = Award(
 
 
 def award(**changed: Any) -> Award:
-    """Its source is the one that its key implies."""
+    """An award whose source is the one that its key implies."""
     implied = source_of_key(changed.get("key", AWARD.key))
     return AWARD._replace(**{"source": implied or STREAM, **changed})
 
 
 def printable(length: int) -> st.SearchStrategy[str]:
-    """Whatever `core.ids` lets an id be."""
+    """Any id that `core.ids` accepts."""
     alphabet = st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")
     return st.text(alphabet, min_size=1, max_size=length).filter(lambda text: text.strip(" ") == text)
 

@@ -4,7 +4,7 @@ import asyncio
 
 
 async def close_to_new(server: asyncio.Server) -> None:
-    """Take nobody from now on. Who was taken a moment ago is still handed over: else his socket stays open, unheld."""
+    """Accept no new connection. One that was accepted a moment ago is still handed over: else its socket stays open."""
     for listening in server.sockets:
         server.get_loop().remove_reader(listening.fileno())
     await asyncio.sleep(0)

@@ -19,7 +19,7 @@ CLOCK = SystemClock()
 
 
 class Stored(NamedTuple):
-    """What a table keeps of one delivery."""
+    """The values that a table keeps of one delivery."""
 
     attempts: int
     delivered: bool
@@ -28,16 +28,16 @@ class Stored(NamedTuple):
 
 
 class Table(Protocol):
-    """What the contract needs of a table."""
+    """The operations on a table that the contract needs."""
 
     async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
-        """One delivery for each, due now, in this order; their ids."""
+        """Enter one delivery for each receiver, due now, in this order; their ids."""
         ...
 
     def deliveries(self, pool: Pool) -> Deliveries[Any]: ...
 
     async def end_leases(self, pool: Pool) -> None:
-        """As if a minute had passed."""
+        """Make waiting deliveries due, as if a minute had passed."""
         ...
 
     async def stored(self, pool: Pool) -> dict[str, Stored]: ...

@@ -1,4 +1,4 @@
-"""The documents that speak of the tree: what they name in it."""
+"""The documents that speak of the tree, and the places in it that they name."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ def places(document: Path) -> Iterator[Place]:
 
 
 def links(document: Path) -> Iterator[str]:
-    """What the document links to in the tree, as it writes it."""
+    """The document's links into the tree, as it writes them."""
     yield from (match[1] for match in _LINK.finditer(document.read_text(encoding="utf-8")))
 
 

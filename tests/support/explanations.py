@@ -51,7 +51,7 @@ VERSION_0: Final[dict[str, bytes]] = {
 
 
 def in_version_1(text: bytes) -> bytes:
-    """The same, as version 1 writes it."""
+    """The explanation as version 1 writes it."""
     return b'{"v":1,' + text[1:]
 
 
@@ -70,7 +70,7 @@ def calculated(amount: str, points: int) -> bytes:
 
 
 def taken_back(of_kind: str, due: int, occurred_at: datetime) -> bytes:
-    """A reversal of a transfer that was made then, of which no point was there any more."""
+    """The explanation of a reversal whose transfer was made then, when no point of it was left."""
     return text_of(
         Reversed(
             points=0,

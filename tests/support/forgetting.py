@@ -1,4 +1,4 @@
-"""What the tests of erasure share: a member who stands everywhere, and a search through every column there is."""
+"""For the tests of erasure: a member who stands everywhere, and a search through every column there is."""
 
 import json
 from datetime import UTC, date, datetime, timedelta
@@ -41,7 +41,7 @@ def granted(key: str, points: int = 10, **changes: object) -> Award:
 
 
 async def bring(pool: Pool, opening: Opening) -> None:
-    """As an import does."""
+    """Write an opening balance as an import does."""
 
     async def work(connection: Connection) -> None:
         locked = await lock_accounts(connection, [opening[:2]])
@@ -102,7 +102,7 @@ ALICE = Agent("alice", "person:alice")
 
 
 async def _moves(pool: Pool, member: str) -> None:
-    """Some of it was spent, some is held, some was taken back, and somebody wants to add to it."""
+    """Some points are spent, some held, some taken back, and somebody wants to add some."""
     mark, until, day = member[:1], NOW + timedelta(days=1), date(2027, 5, 31)
     account, facts = (member, "GRP", "SG"), "0" * 16
     taken_back = OLD.key(Opening(member, "GRP", "SG", 500, None))
@@ -173,7 +173,7 @@ async def naming(owner: Pool, member: str) -> list[str]:
 
 
 async def rest(owner: Pool, *without: str) -> dict[str, list[str]]:
-    """All rows of all tables but what is about these members, as text."""
+    """All rows of all tables as text, without those that name one of these members."""
     tables = await owner.fetch("select tablename from pg_tables where schemaname = 'public' order by 1")
     content = {}
     for (table,) in tables:

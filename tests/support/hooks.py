@@ -1,4 +1,4 @@
-"""What the tests of webhooks share: partners with a webhook, awards of theirs, and a sender at work."""
+"""For the tests of webhooks: partners with a webhook, awards of theirs, and a sender at work."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ AT_ONCE_AGAIN = Backoff(first_s=0.02, longest_s=0.05)
 
 
 async def partner(pool: Pool, name: str, url: str, limits: Limits = Limits()) -> str:  # noqa: B008  # a frozen value
-    """A partner with a webhook; the secret."""
+    """Register a partner with a webhook; the secret."""
     made = Partner(name, name, True, True, (), None, 1000, None, CLOCK.now(), "tests", None)  # noqa: FBT003  # as stored
     await PartnerStore(pool, CLOCK).create(made, limits, new_key())
     secret = new_secret()
@@ -68,7 +68,7 @@ async def post(pool: Pool, *awards: Award) -> None:
 
 
 async def events(pool: Pool, member: str = "bob") -> list[Record]:
-    """What the points stream tells of the member."""
+    """The events of the points stream about the member."""
     transfers = await LedgerReader(pool).history(member, {"GRP": 10**9}, 1000)
     return [Record(encode_event(transfer), "points", 0, offset) for offset, transfer in enumerate(transfers)]
 

@@ -31,7 +31,7 @@ class House:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
         sent = [_message(message) for message in messages]
         try:
-            # As any producer does, again when the broker has not answered; keys absorb what arrives twice.
+            # As any producer does, send again when the broker has not answered; keys absorb messages that arrive twice.
             await until_available(
                 lambda: publisher.publish(self.settings.transactions_topic, sent), WorkerHealth("producer")
             )
@@ -40,7 +40,7 @@ class House:
 
     @asynccontextmanager
     async def running(self, *names: str, settings: Settings | None = None) -> AsyncIterator[Health]:
-        """These workers, or all, in this process."""
+        """Run these workers, or all, in this process."""
         wired = wires(names or PIPELINE)
         stop, health = asyncio.Event(), Health(wired)
         task = asyncio.create_task(run_workers(wired, settings or self.settings, health, stop, health_port=None))
@@ -52,7 +52,7 @@ class House:
 
     @asynccontextmanager
     async def process(self, *names: str) -> AsyncIterator["asyncio.subprocess.Process"]:
-        """These workers in a process of their own, killed at the end if it still lives."""
+        """Run these workers in a process of their own, killed at the end if it still lives."""
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "abacus", "worker", *names, env=self.environment(), stderr=asyncio.subprocess.DEVNULL
         )
@@ -95,7 +95,7 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
 async def until(condition: Any, *, within_s: float = 90.0) -> None:
     """Wait until the awaitable condition holds; fail when it does not in time."""
     async with asyncio.timeout(within_s):
-        while not await condition():  # noqa: ASYNC110  # what is waited for is in another process
+        while not await condition():  # noqa: ASYNC110  # the change happens in another process
             await asyncio.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of tiers share: points of the stream, a keeper over a database, and what it left there."""
+"""For the tests of tiers: points of the stream, a keeper over a database, and the rows that it leaves."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -24,7 +24,7 @@ AUGUST = datetime(2026, 8, 1, 4, tzinfo=UTC)
 
 
 class FixedCards:
-    """Cards that are there, and those that are found when one looks again."""
+    """A book of cards, and a later one for readers that look again."""
 
     def __init__(self, cards: CardBook | None = None, later: CardBook | None = None) -> None:
         self._book = cards or book()
@@ -61,7 +61,7 @@ def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: 
 
 
 def reversed_(member: str, seq: int, points: int, at: datetime = MARCH) -> Record:
-    """As a later version will tell of it."""
+    """A reversal of so many points, made of the event of an award."""
     record = earned(member, seq, -points, at)
     value = record.value.replace(b"points.earned", b"points.reversed").replace(b'"earn"', b'"reverse"')
     return record._replace(value=value)
@@ -85,7 +85,7 @@ async def told(pool: Pool) -> list[tuple[str, int, str, str, str]]:
 
 
 async def everything(pool: Pool) -> list[Sequence[Any]]:
-    """All that counting leaves behind, but how often tiers changed on the way."""
+    """All rows that counting leaves behind, without the number of changes on the way."""
     accounts = await pool.fetch(
         "select member_id, program, country, tier, until, last_seq from account_tier order by 1, 2"
     )

@@ -53,7 +53,7 @@ class MemoryConsumer:
             asyncio.get_running_loop().call_later(SESSION_S, self._group.leave, self)
 
     def please_rejoin(self) -> None:
-        """What the answer to a heartbeat says."""
+        """Rejoin, as the answer to a heartbeat demands."""
         heard_in = self._chance.uniform(0.0, HEARTBEAT_S)
         asyncio.get_running_loop().call_later(heard_in, self._rejoin.set)
 

@@ -19,7 +19,7 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class MemoryLedger:
-    """`LedgerPort` and `MovesPort` over dictionaries. What it does is atomic because it has no await inside."""
+    """`LedgerPort` and `MovesPort` over dictionaries. Each call is atomic because there is no await inside."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -90,7 +90,7 @@ class MemoryLedger:
         return AccountWithLots(account, tuple(lots))
 
     def lots(self, account: Account) -> list[Lot]:
-        """Those after the account's cursor."""
+        """The account's lots behind its cursor."""
         return [
             self._lot(transfer)
             for transfer in self.transfers
@@ -113,7 +113,7 @@ class MemoryLedger:
 
 
 def followed(history: Sequence[Transfer], draws: Sequence[Draw], lot_seq: int) -> tuple[int, int]:
-    """What is left of a lot, and how much of it lapsed, by following every point from the first transfer on."""
+    """The points left of a lot, and how many of it lapsed, by following every point from the first transfer on."""
     left: dict[int, int] = {}
     lapsed = owed = 0
     for transfer in history:

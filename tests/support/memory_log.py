@@ -15,7 +15,7 @@ PARTITIONS: Final = 4
 
 
 class Stored(NamedTuple):
-    """A message where it stands."""
+    """A message with its place in the topic."""
 
     topic: str
     partition: int
@@ -26,7 +26,7 @@ class Stored(NamedTuple):
 
 
 class Member(Protocol):
-    """What a group knows of a consumer: it can be told that the group is being arranged anew."""
+    """A consumer as its group sees it: it can be told that the group is being arranged anew."""
 
     def please_rejoin(self) -> None: ...
 
@@ -87,7 +87,7 @@ class Group:
     """A consumer group of one topic, as its coordinator at the broker keeps it.
 
     A rebalance begins when a member joins, leaves or falls silent. It ends when every member has joined again; one
-    that has not done so in time is left out, and what it commits afterwards is refused.
+    that has not done so in time is left out, and its later commits are refused.
     """
 
     def __init__(self, topic: str, rebalance_s: float) -> None:
@@ -116,7 +116,7 @@ class Group:
         return await joined
 
     def leave(self, member: Member) -> None:
-        """It said goodbye, or its session has ended."""
+        """Take out a member that said goodbye, or whose session has ended."""
         self._members.pop(member, None)
         waiting = self._joining.pop(member, None)
         if waiting is not None and not waiting.done():

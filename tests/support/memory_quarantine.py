@@ -12,7 +12,7 @@ from abacus.platform.quarantine.types import HeldItem, Item
 
 
 class MemoryQuarantine:
-    """`QuarantinePort` in memory, and as much of what a person does with the items as a replay needs."""
+    """`QuarantinePort` in memory, with the operations that a replay needs."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -56,7 +56,7 @@ class MemoryQuarantine:
             and (not ids or held.item.id in ids)
             and (set_aside_before is None or held.set_aside_at < set_aside_before)
         ][:limit]
-        # Marked before they are sent: one that is refused again at once ends as held.
+        # Items are marked before they are sent: one that is refused again at once ends as held.
         for held in chosen:
             self._kept[held.item.id] = replace(
                 held, status=REPLAYED, replayed_at=self._clock.now(), replays=held.replays + 1

@@ -51,7 +51,7 @@ class MemoryQueue:
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
-        """How many messages there are, those in somebody's hands and those still delayed among them."""
+        """How many messages there are, those in somebody's hands and delayed ones included."""
         return len(self._kept)
 
     async def send(self, bodies: Sequence[str], *, delay_s: float = 0) -> None:

@@ -12,7 +12,7 @@ where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and datn
 
 
 async def neighbours_are_through(pool: Pool) -> None:
-    """What is read up to the oldest open transaction of the server is not held up by those of other databases."""
+    """Wait out the open transactions of other databases: readers stop at the oldest one of the whole server."""
     begun = {row[0] for row in await pool.fetch(_WRITING)}
     async with asyncio.timeout(60):
         while begun & {row[0] for row in await pool.fetch(_WRITING)}:  # noqa: ASYNC110  # they are another process's

@@ -1,4 +1,4 @@
-"""Whether the ledger of a house came to what its messages ask for."""
+"""Whether the ledger of a house holds the points that its messages ask for."""
 
 from abacus.cli.examples.stream import Sent
 from abacus.pricing.decide.book import CardBook

@@ -1,4 +1,4 @@
-"""Where tests find what lies beside the code."""
+"""The folders and files beside the code that tests read."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""A broker of the points stream that keeps what is published, and a relay run until nothing is left."""
+"""A broker that keeps the events of the points stream, and a relay that runs until nothing is left."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ TOPIC = "points"
 
 
 class Broker:
-    """Keeps what is published; can be down."""
+    """A broker that keeps its messages; it can be down."""
 
     def __init__(self) -> None:
         self.events: list[PointEvent] = []

@@ -1,4 +1,4 @@
-"""What an answer of the API says went wrong."""
+"""The problem that an answer of the API reports."""
 
 import httpx
 

@@ -77,7 +77,7 @@ class Proxy:
         from_server: asyncio.StreamReader,
         to_server: asyncio.StreamWriter,
     ) -> None:
-        """Until either side is gone."""
+        """Pass bytes on until either side is gone."""
         await asyncio.gather(self._pass_on(from_client, to_server), self._pass_on(from_server, to_client))
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -23,7 +23,7 @@ async def queue_at(endpoint_url: str, *, visibility_s: int = LONG_S) -> AsyncIte
 
 
 async def taken(queue: Queue, count: int, *, within_s: float = 60.0) -> list[Received]:
-    """So many messages, deleted as they come."""
+    """Receive so many messages, deleted as they come."""
     messages: list[Received] = []
     async with asyncio.timeout(within_s):
         while len(messages) < count:

@@ -1,4 +1,4 @@
-"""A receiver of webhooks: keeps what it is sent, and answers as the test says."""
+"""A receiver of webhooks that keeps the requests, and answers as the test says."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from tests.support.closing import close_to_new
 
 
 class Request(NamedTuple):
-    """What was posted. The names of headers are in small letters."""
+    """A request that was posted. The names of headers are in small letters."""
 
     line: str
     headers: dict[str, str]
@@ -28,14 +28,14 @@ class Request(NamedTuple):
         return orjson.loads(self.body)
 
     def is_signed_with(self, *secrets: str) -> bool:
-        """By all of these, and by no other."""
+        """Whether the request has the signatures of all these secrets, and no other."""
         timestamp = int(self.headers["webhook-timestamp"])
         signatures = self.headers["webhook-signature"].split(" ")
         return signatures == [sign(secret, self.id, timestamp, self.body) for secret in secrets]
 
 
 class Receiver:
-    """On a port of its own; down, it refuses connections."""
+    """A server on a port of its own; while it is down, it refuses connections."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []

@@ -45,8 +45,8 @@ def earned(member: str, number: int, amount: str = "15.00", program: str = "GRP"
 
 
 async def fill(pool: Pool, *members: str, transfers: int = 3) -> None:
-    """Each of them has this many transfers more, and the next seal has them all: a seal ends before the oldest open
-    transaction of the whole server.
+    """Give each member so many transfers more, and wait until the next seal has them all: a seal ends before the oldest
+    open transaction of the whole server.
     """
     ledger = PostgresLedger(pool, FixedClock(NOW))
     for _ in range(transfers):

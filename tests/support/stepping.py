@@ -5,13 +5,13 @@ from abacus.platform.postgres import Pool
 
 
 async def one_step(pool: Pool, work: Leading) -> int:
-    """How much was done."""
+    """Do one step; how much was done."""
     async with pool.acquire() as connection:
         return await work.step(connection)
 
 
 async def all_steps(pool: Pool, work: Leading) -> int:
-    """Until nothing is left; how much was done in all."""
+    """Step until nothing is left; how much was done in all."""
     done = 0
     while count := await one_step(pool, work):
         done += count

@@ -42,7 +42,7 @@ class Topic:
 
 
 async def read(consumer: AIOKafkaConsumer, count: int, *, most: int | None = None) -> list[Record]:
-    """So many records; also what else came with the last of them."""
+    """So many records, with any others that came together with the last of them."""
     records: list[Record] = []
     async with asyncio.timeout(30):
         while len(records) < count:

@@ -1,4 +1,4 @@
-"""Interleavings that are forced: who should wait is seen to wait before the one it waits for goes on."""
+"""Forced interleavings: a task that should wait is seen to wait before the one that it waits for goes on."""
 
 import asyncio
 from typing import Any, Final
@@ -11,7 +11,7 @@ select count(*) from pg_stat_activity where datname = current_database() and car
 
 
 async def waiting(pool: Pool, *going: asyncio.Task[Any]) -> None:
-    """Until all of these wait for others. One that is done did not have to, and the test fails at once."""
+    """Returns when all these tasks wait for locks. A task that is done did not have to wait: the test fails at once."""
     while await pool.fetchval(_WAITING) != len(going):  # only the server knows
         for each in going:
             assert not each.done(), f"{each} waits for nobody"
@@ -19,6 +19,6 @@ async def waiting(pool: Pool, *going: asyncio.Task[Any]) -> None:
 
 
 async def free(connection: Connection, table: str, column: str) -> set[str]:
-    """Which of the table's rows nobody has locked."""
+    """The rows of the table that nobody has locked."""
     rows = await connection.fetch(f"select {column} from {table} for update skip locked")
     return {row[0] for row in rows}

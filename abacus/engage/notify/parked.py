@@ -61,5 +61,5 @@ class ParkedMessages:
             rows = await connection.fetch(*_RESEND(channel=channel, message_ids=list(ids), now=self._clock.now()))
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
-                raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints those that are")
+                raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints all of them")
         return len(rows)

@@ -93,7 +93,7 @@ class Overtaken(Exception):
 
 
 class Locked(NamedTuple):
-    """Accounts under lock: their values, the places of their rows, and the stamps of those that are ahead of us."""
+    """Accounts under lock: their values, the places of their rows, and the stamps that are ahead of ours."""
 
     accounts: dict[AccountId, Account]
     rows: dict[AccountId, Row]

@@ -61,7 +61,7 @@ class CardBook:
         """The card that an explanation names, say "SG@7". Raises `Refused` when there is none."""
         published = self._by_name.get(name)
         if published is None:
-            raise Refused(f"no rate card is named {name!r}; `abacus rates list` prints those that are")
+            raise Refused(f"no rate card is named {name!r}; `abacus rates list` prints all names")
         return published
 
     def scopes(self) -> list[str]:

@@ -1,7 +1,7 @@
 """The lines of a file in a table of this session alone: sorted on disk, and gone with the session.
 
 So a file is read once and may be larger than memory, lines about the same member stand side by side, and the lines
-that are posted are those that were checked, even if the file changes meanwhile.
+that were checked are posted even if the file changes meanwhile.
 """
 
 from collections.abc import AsyncIterator, Sequence

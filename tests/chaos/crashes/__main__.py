@@ -1,4 +1,4 @@
-"""`make crashes`: workers die at every await on a message's way; what they leave is taken up, and nothing is wrong."""
+"""`make crashes`: workers die at every await on a message's way; others finish their work, and nothing is wrong."""
 
 import argparse
 import asyncio
@@ -87,7 +87,7 @@ async def _run(
 
 
 def _concerned(only: Sequence[str]) -> Sequence[type[Work]]:
-    """The works that these texts name; all of them when one of the texts names none, so it may be a point's."""
+    """The works that these texts name; all works when one of the texts names none, because it may name a point."""
     named = [[work for work in WORKS if part in _words(Crash(work, ""))] for part in only]
     return [work for work in WORKS if any(work in each for each in named)] if all(named) and named else WORKS
 

@@ -1,4 +1,4 @@
-"""What has to come of a piece of work: which transfers, and what is set aside. Pure."""
+"""The transfers and quarantined items that a piece of work has to lead to. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from abacus.core.errors import Reason
 
 
 class Posted(NamedTuple):
-    """A transfer, by what nobody may get wrong about it."""
+    """A transfer, by the fields that have to be right whatever happens."""
 
     member_id: str
     key: str
@@ -36,7 +36,7 @@ class Told(NamedTuple):
 
 @dataclass
 class Due:
-    """Each once, whatever was killed meanwhile."""
+    """Transfers and items that have to be there once each, whichever worker was killed."""
 
     posted: Counter[Posted] = field(default_factory=Counter)
     held: Counter[Held] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class Due:
 
 
 def faults_of(due: Due, posted: Iterable[Posted], held: Iterable[Held], told: Iterable[Told]) -> list[str]:
-    """Where what is there is not what is due."""
+    """The differences between the rows and events that are due and those that are there."""
     told = list(told)
     faults = [*_difference("transfer", due.posted, Counter(posted)), *_difference("set aside", due.held, Counter(held))]
     once = {event.id: Posted(event.member_id, event.key, event.points) for event in told}
@@ -65,7 +65,7 @@ def _difference(what: str, due: Counter[Posted] | Counter[Held], actual: Counter
 
 
 def _disorder(told: Iterable[Told]) -> list[str]:
-    """Each account's events come without a gap; one that comes again says what it said."""
+    """Faults in the order of events: an account's events come without a gap, and a repeated one says the same."""
     faults: list[str] = []
     reached: Counter[tuple[str, str]] = Counter()
     said: dict[str, Told] = {}

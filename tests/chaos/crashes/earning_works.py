@@ -21,7 +21,7 @@ _LONG_AGO: Final = timedelta(days=2)
 
 
 class Stream(Work):
-    """Everything that the topic may bring."""
+    """Every sort of message that the topic may bring."""
 
     worker: ClassVar = "calculator"
     name: ClassVar = "stream"
@@ -46,7 +46,7 @@ class Stream(Work):
         await self.produce(self._late)
 
     async def is_done(self) -> bool:
-        """It is read, and the reader has met a quiet topic."""
+        """The topic is read, and the reader has met it quiet."""
         if await self.lane.is_read():
             await asyncio.sleep(QUIET_S)
             return True
@@ -54,7 +54,7 @@ class Stream(Work):
 
 
 class StreamWithoutTiers(Work):
-    """What tells the tiers is away: the first batch is put off, the second waits."""
+    """The tiers cannot be read: the first batch is put off, the second waits."""
 
     worker: ClassVar = "calculator"
     name: ClassVar = "tiers away"
@@ -72,7 +72,7 @@ class StreamWithoutTiers(Work):
         self.earns(*more)
 
         async def come_back() -> None:
-            while await self.lane.is_empty(RETRY):  # noqa: ASYNC110  # until the calculator has met it
+            while await self.lane.is_empty(RETRY):  # noqa: ASYNC110  # until the calculator has met the missing tiers
                 await asyncio.sleep(0.05)
             await self.produce(*more)
             self._waits_until = asyncio.get_running_loop().time() + AWAY_S * 0.6
@@ -95,19 +95,19 @@ class StreamWithoutTiers(Work):
 
 
 class StoppedStream(StreamWithoutTiers):
-    """As above, and the worker is told to stop while it waits: it leaves its batch to the next one."""
+    """As above, and the worker is told to stop while it waits: it leaves its batch to the next worker."""
 
     name: ClassVar = "stopped while tiers are away"
     adds_to: ClassVar = StreamWithoutTiers.name
     paces: ClassVar = {"abacus.platform.kafka.reader:_DRAIN_S": 0.2}
 
     async def is_done(self) -> bool:
-        """Its second batch is on the topic, and has been long enough to be in hand."""
+        """The second batch has been on the topic for long enough to be in the worker's hands."""
         return self._waits_until is not None and asyncio.get_running_loop().time() > self._waits_until
 
 
 class Retries(Work):
-    """What comes back: to be posted, to be set aside, to be put off again."""
+    """Messages that come back: some are posted, some set aside, some put off again."""
 
     worker: ClassVar = "retrier"
     name: ClassVar = "retries"
@@ -139,7 +139,7 @@ class Retries(Work):
         await self.produce(self._late)
 
     async def is_done(self) -> bool:
-        """All but the one that waits for what follows."""
+        """All is done but the refund that waits for its transaction, which follows later."""
         held = await self.lane.pool.fetchval(
             "select count(*) from quarantine where convert_from(body, 'UTF8') like '%' || $1 || '%'", self.mark
         )

@@ -18,13 +18,13 @@ def paid(mark: str, who: str, number: int, amount: str = "10.00", **changes: Any
 
 
 def refund_of(transaction: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """All of it is paid back."""
+    """A refund of the whole transaction."""
     name = transaction["transaction_id"]
     return transaction | {"type": "transaction.refunded", "refund_id": f"R-{name}"} | changes
 
 
 def cancelled(mark: str, who: str, number: int) -> dict[str, Any]:
-    """What a card lists with a fixed number of points."""
+    """An event that a card lists with a fixed number of points."""
     return paid(mark, who, number, type="booking.cancelled_by_driver")
 
 
@@ -39,7 +39,7 @@ def message_of(facts: dict[str, Any] | bytes) -> StreamMessage:
 
 
 def award_of(book: CardBook, facts: dict[str, Any], **changes: Any) -> Award:
-    """What it earns, as the pure calculation has it."""
+    """The award that the pure calculation gives for the facts."""
     transaction, calculator = read_transaction(body_of(facts)), Calculator(book)
     assert isinstance(transaction, Completed | Event)
     award = calculator.award(transaction, calculator.card_for(transaction), BASE_TIER)

@@ -1,6 +1,6 @@
 """Modules that pass every crash point: rewritten as they are imported, on the way from source to code.
 
-The files stay as they are, and nothing is built. What stands between two points is the code that production runs.
+The files stay as they are, and nothing is built. Between two points runs the code that production runs.
 """
 
 import sys
@@ -39,7 +39,7 @@ class Crossed:
 
 
 async def walked(name: str, inner: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """What it gives, past a point on each side of each step."""
+    """The items of an asynchronous iterator, with a point on each side of each step."""
     passed(f"{name} {Side.BEFORE}")
     async for each in inner:
         passed(f"{name} {Side.AFTER}")
@@ -53,7 +53,7 @@ _CALLED: Final[dict[str, Callable[..., Any]]] = {PASSED: passed, CROSSED: Crosse
 
 class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
-        """Always from the source: the compiled file beside it belongs to the module as it is."""
+        """Compiles from the source every time: the compiled file beside it belongs to the module without points."""
         path = self.get_filename(fullname)
         tree, _ = marked(fullname, self.get_data(path).decode())
         return compile(tree, path, "exec", dont_inherit=True)

@@ -38,7 +38,7 @@ from tests.support.house import unique_settings
 from tests.support.services import Services, administer, database_address
 from workers import PIPELINE
 
-VISIBLE_AFTER_S: Final = 3  # what a killed worker held comes back so much later
+VISIBLE_AFTER_S: Final = 3  # a killed worker's messages come back so much later
 _END_WITHIN_S: Final = 30.0
 _HEALTH: Final = WorkerHealth("lane")
 _FORK: Final = multiprocessing.get_context("forkserver")
@@ -64,7 +64,7 @@ class Running:
         return self._process.exitcode == -signal.SIGKILL
 
     async def end(self) -> None:
-        """As an operator ends it, and by force if that takes too long."""
+        """End the process as an operator does, and by force if that takes too long."""
         if not self.ended.is_set():
             self._process.terminate()
         try:
@@ -158,7 +158,7 @@ class Lane:
         self._others = victim, self.start(*(name for name in PIPELINE if name != victim))
 
     async def is_read(self) -> bool:
-        """Every offset is committed."""
+        """Whether every offset is committed."""
         settings = self.settings
         if not self._produced:
             return True
@@ -173,7 +173,7 @@ class Lane:
         return await self._cursor.waiting() == 0
 
     async def is_through(self, due: Due) -> bool:
-        """Nothing is on its way any more, and as much as is due has come."""
+        """Whether nothing is on its way any more, and as much has come as is due."""
         return (
             await self._transfers() >= self._transfers_before + due.posted.total()
             and len(await self._held()) >= due.held.total()
@@ -184,7 +184,7 @@ class Lane:
         )
 
     async def audit(self, due: Due) -> list[str]:
-        """What does not hold, of all that came since the last audit."""
+        """The faults in everything that came since the last audit."""
         transfers = await self.pool.fetch(
             "select member_id, key, points from transfer order by xid, member_id, program, seq offset $1",
             self._transfers_before,
@@ -202,7 +202,7 @@ class Lane:
         return faults
 
     async def hear(self, consumer: AIOKafkaConsumer) -> None:
-        """Until cancelled: note what is told on the points stream."""
+        """Note the events of the points stream until cancelled."""
         async for record in consumer:
             event = json.loads(record.value)
             data = event["data"]

@@ -50,7 +50,7 @@ class Awards(Work):
 
 
 class Refunds(Work):
-    """Envelopes with what refunds take back, of which one comes twice; of one transaction all has lapsed before."""
+    """Envelopes with reversals by refunds: one envelope comes twice; the points of one transaction lapsed before."""
 
     worker: ClassVar = "awarder"
     name: ClassVar = "refunds"
@@ -109,7 +109,7 @@ class PartnersAwards(Work):
         await self.lane.send(AWARD, list(pack("awards", map(encode_award, (first, second, first)))))
 
     async def more_faults(self) -> list[str]:
-        """The budget is spent once, and each award has one fate."""
+        """Faults unless the budget is spent once and each award has one fate."""
         row = await self.lane.pool.fetchrow(
             "select (select used from allowance where partner_id = $1),"
             " (select count(*) from rejection where starts_with(key, $2)),"
@@ -124,7 +124,7 @@ class PartnersAwards(Work):
 
 
 class BlockedAwards(Awards):
-    """Somebody else holds one of the accounts for a while, so the messages in hand have to be kept."""
+    """A stranger locks one of the accounts for a while, so the worker has to keep its messages."""
 
     name: ClassVar = "awards that wait"
     adds_to: ClassVar = Awards.name
@@ -168,7 +168,7 @@ class StoppedAwards(Awards):
 
 
 async def _waits(lane: Lane) -> bool:
-    """Whether the awarder waits for the account. Only the owner sees what the sessions of others wait for."""
+    """Whether the awarder waits for the account. Only the owner sees the locks that others' sessions wait for."""
     await lane.owner.execute("select pg_stat_clear_snapshot()")  # within a transaction it would see the same for ever
     return bool(
         await lane.owner.fetchval(

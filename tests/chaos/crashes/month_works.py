@@ -1,4 +1,4 @@
-"""The work of the expirer; and a month's end for whoever needs one."""
+"""The work of the expirer; and a month's end for other works that need one."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -25,7 +25,7 @@ _months: Final[Iterator[int]] = count(_FIRST)
 
 
 def next_month() -> Month:
-    """One whose end no other work has."""
+    """A month that no other work ends."""
     year, before = divmod(next(_months), 12)
     return Month(year, before + 1)
 
@@ -39,14 +39,14 @@ async def sweep(lane: Lane, month: Month, queue: Queue, *, again: bool = False) 
 
 
 async def expire(lane: Lane, month: Month) -> None:
-    """The whole of it, here and now."""
+    """Expire the whole month, here and now."""
     queue = MemoryQueue(EXPIRY)
     await sweep(lane, month, queue)
     await Expirer(lane.pool, QuarantineStore(lane.pool, lane.clock), lane.clock).handle(await queue.receive())
 
 
 class Expiries(Work):
-    """Envelopes of a month's end, of which one comes twice, and one that is none."""
+    """Envelopes of a month's end, one of them twice, and a body that is no envelope."""
 
     worker: ClassVar = "expirer"
     name: ClassVar = "expiries"

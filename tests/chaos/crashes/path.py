@@ -1,4 +1,4 @@
-"""The modules between receiving a message and committing that it is done, and what is done at each of their sites.
+"""The modules between receiving a message and committing that it is done, and the stage of each of their sites.
 
 The first rule that fits names the stage. Pure, but for reading the sources.
 """
@@ -14,7 +14,7 @@ from tests.chaos.crashes.site import Kind, Site, sites_in
 
 
 class Stage(StrEnum):
-    """What a worker is doing, in about the order of a message's way."""
+    """The stages of a worker's work, in about the order of a message's way."""
 
     RECEIVE = "receive"
     HEARTBEAT = "heartbeat"
@@ -37,7 +37,7 @@ class Stage(StrEnum):
 
 
 class _Rule(NamedTuple):
-    """The stage of the sites in a module whose function and text are like these, of that kind if one is named."""
+    """The stage of a module's sites whose function and text match these patterns; only of one kind if one is named."""
 
     module: str
     function: str
@@ -174,7 +174,7 @@ def stage_of(site: Site) -> Stage:
 
 
 def sites_of(modules: Sequence[str] = PATH) -> list[Site]:
-    """What is awaited on the way of a message, module by module."""
+    """The sites on the way of a message, module by module."""
     sites: list[Site] = []
     for module in modules:
         spec = find_spec(module)

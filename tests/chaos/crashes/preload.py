@@ -1,4 +1,4 @@
-"""What the process that workers are forked from imports, in this order: the hook, then all that they are made of."""
+"""The imports of the process that workers are forked from, in this order: the hook, then all parts of the workers."""
 
 import contextlib
 import importlib

@@ -8,7 +8,7 @@ from tests.chaos.crashes.work import Work
 
 
 class Transfers(Work):
-    """Transfers of several accounts, some of them several."""
+    """Transfers of several accounts; some accounts have several."""
 
     worker: ClassVar = "relay"
     name: ClassVar = "transfers"
@@ -37,5 +37,5 @@ class TransfersOfAnother(Transfers):
             await self.lane.owner.execute("select pg_advisory_unlock(hashtext('abacus relay ' || $1))", topic)
 
     async def is_done(self) -> bool:
-        """It stands by."""
+        """Whether the worker stands by."""
         return any("leading:_stand_by" in point for point in self.lane.visited())

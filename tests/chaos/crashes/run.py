@@ -25,12 +25,12 @@ from tests.chaos.crashes.work import Work
 from tests.support.services import Services, administer, database_address
 
 _TRIES: Final = 3
-_VISITS: Final = 3  # what a work comes by only now and then cannot be where its worker is to die
+_VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
 _WITHOUT_EXCUSE: Final = frozenset(point.name for point in points_of(sites_of()) if why_not(point.site) is None)
 
 
 class Fate(StrEnum):
-    """What became of a crash."""
+    """The outcomes that a crash may have."""
 
     HELD = "held"
     BROKEN = "broken"  # something was lost, doubled, or told wrongly
@@ -46,7 +46,7 @@ class Crash(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What became of it."""
+    """The outcome of a crash."""
 
     crash: Crash
     fate: Fate
@@ -55,7 +55,7 @@ class Verdict(NamedTuple):
 
 
 class BrokenOff(Exception):
-    """A service did not answer the trial itself, which says nothing of the workers."""
+    """A service did not answer the trial itself: that says nothing about the workers."""
 
     def __init__(self, crash: Crash, error: Exception) -> None:
         super().__init__(f"broken off: {type(error).__name__}: {error}")
@@ -67,7 +67,7 @@ class Unfit(Exception):
 
 
 def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
-    """A crash at each point that a work visits; of one that adds to another, at those that are something else there."""
+    """A crash at each point that a work visits; for a work that adds to another, only at the points that differ."""
     by_name = {work.name: visited for work, visited in visits.items()}
     return [
         Crash(work, point)
@@ -89,7 +89,7 @@ class Yard:
         self._broken_off: Counter[Crash] = Counter()
 
     async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
-        """The points that each visits each time. Raises `Unfit`."""
+        """The points that each work visits every time. Raises `Unfit`."""
         points: dict[type[Work], frozenset[str]] = dict.fromkeys(works, _WITHOUT_EXCUSE)
         waiting = deque(Crash(work, "") for work in works for _ in range(_VISITS))
 
@@ -107,7 +107,7 @@ class Yard:
         return points
 
     async def crash(self, crashes: Sequence[Crash], tell: Callable[[Verdict], None]) -> list[Verdict]:
-        """What becomes of each. When its worker does not come by its point, it is tried again."""
+        """The verdict on each crash. A crash whose worker does not come by its point is tried again."""
         verdicts: list[Verdict] = []
         waiting = deque(crashes)
         missed = Counter[Crash]()
@@ -127,7 +127,7 @@ class Yard:
         return verdicts
 
     async def _work_off(self, waiting: deque[Crash], note: Callable[[Crash, Outcome], None]) -> None:
-        """One after the other, in a lane that is given up as soon as something in it is wrong."""
+        """Try crashes one after the other, in a lane that is given up as soon as something in it is wrong."""
         while waiting:
             crash = waiting.popleft()
             try:
@@ -140,7 +140,7 @@ class Yard:
                     note(error.crash, Outcome(died=False, visited=frozenset(), faults=(str(error),), broke_off=True))
 
     async def _in_a_lane(self, crash: Crash, waiting: deque[Crash], note: Callable[[Crash, Outcome], None]) -> None:
-        """One, and those that wait, as long as all is well. Raises `BrokenOff` with the one that has no outcome."""
+        """Try this crash, then waiting ones while all is well. Raises `BrokenOff` with the crash without an outcome."""
         at_hand: Crash | None = crash
         directory = Path(tempfile.mkdtemp(dir=self._directory))
         try:
@@ -150,7 +150,7 @@ class Yard:
                     note(at_hand, outcome)
                     at_hand = waiting.popleft() if waiting and not outcome.faults else None
         except (Unavailable, OSError, TimeoutError, asyncpg.PostgresError) as error:
-            if at_hand is not None:  # else it was in closing the lane, which judges nothing
+            if at_hand is not None:  # else closing the lane failed, and that judges no crash
                 raise BrokenOff(at_hand, error) from error
 
 
@@ -164,7 +164,7 @@ def _fate_of(outcome: Outcome) -> Fate:
 
 @asynccontextmanager
 async def yard(lanes: int) -> AsyncIterator[Yard]:
-    """On the services of `ABACUS_TEST_…`, or on embedded ones where that names none."""
+    """The run on the services that `ABACUS_TEST_…` names, or on embedded ones where it names none."""
     async with AsyncExitStack() as stack:
         # Not below a folder of its user's own: Postgres runs as another user where this one is root.
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-crashes-")))

@@ -15,7 +15,7 @@ _SHOWN: Final = 60
 
 
 class Kind(StrEnum):
-    """What is awaited there."""
+    """The kinds of sites."""
 
     AWAIT = "await"
     ENTER = "enter"  # an `async with`
@@ -24,14 +24,14 @@ class Kind(StrEnum):
 
 
 class Side(StrEnum):
-    """Of what is awaited."""
+    """The two sides of a site."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class Site(NamedTuple):
-    """Something that is awaited; `text` is how the source puts it."""
+    """A place that awaits something; `text` is its source."""
 
     module: str
     function: str

@@ -59,9 +59,9 @@ def test_what_another_work_visits_is_tried_once() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)  # several workers start one after the other, which a busy machine takes its time for
+@pytest.mark.timeout(600)  # several workers start one after the other, and a busy machine takes its time
 async def test_crashes_around_the_commit(services: Services, template: str, tmp_path: Path) -> None:
-    """And one that cannot happen, which is told."""
+    """A crash that cannot happen is reported as missed."""
     commit = next(
         site
         for site in sites_of(["abacus.ledger.store.rows"])

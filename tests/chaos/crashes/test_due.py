@@ -1,4 +1,4 @@
-"""The audit: what is missing, too many, out of order, or told otherwise the second time."""
+"""The audit names rows and events that are missing, too many, out of order, or different the second time."""
 
 import pytest
 

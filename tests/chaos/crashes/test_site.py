@@ -100,7 +100,7 @@ def test_it_does_the_same_and_passes_the_points(
     names: dict[str, Any] = {"told": told, "within": within, "said": said, "counted": counted}
     names |= {PASSED: note, CROSSED: hook.Crossed, WALKED: hook.walked}
     tree, _ = marked("m", SOURCE)
-    exec(compile(tree, "m", "exec"), names)  # noqa: S102  # what is tested is how it runs
+    exec(compile(tree, "m", "exec"), names)  # noqa: S102  # the test is about how it runs
     if isinstance(outcome, type):
         with pytest.raises(ValueError, match="bad"):
             asyncio.run(names[function]())

@@ -15,7 +15,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 class Outcome(NamedTuple):
-    """What became of a trial: whether the worker died where it was to, which points it visited, what is wrong."""
+    """The outcome of a trial: whether the worker died at its point, the points that it visited, the faults."""
 
     died: bool
     visited: frozenset[str]
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
 
 
 async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) -> Outcome:
-    """Kill the worker at that point; or at none, and note the points that it visits from its start to its end."""
+    """Kill the worker at that point; without one, note the points that it visits from its start to its end."""
     started = time.monotonic()
     await lane.staff(work.worker)
     lane.book_of_visits.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
 
 
 async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> bool:
-    """Until its work is done, or it is dead: whether it is done."""
+    """Wait until the work is done or the worker dead; whether the work is done."""
     doing = asyncio.ensure_future(_until(is_done, _DONE_WITHIN_S))
     dying = asyncio.ensure_future(victim.ended.wait())
     await asyncio.wait((doing, dying), return_when=asyncio.FIRST_COMPLETED)
@@ -66,7 +66,7 @@ async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]
 async def _until(condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:
     with suppress(TimeoutError):
         async with asyncio.timeout(within_s):
-            while not await condition():  # noqa: ASYNC110  # what is waited for is in another process
+            while not await condition():  # noqa: ASYNC110  # the work is done in another process
                 await asyncio.sleep(_LOOK_EVERY_S)
             return True
     return False

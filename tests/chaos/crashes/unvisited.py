@@ -1,4 +1,4 @@
-"""Which sites the works do not visit, and why not. Pure."""
+"""The sites that no work visits, and why. Pure."""
 
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from tests.chaos.crashes.site import Site
 
 
 class _Reason(NamedTuple):
-    """Of the sites in functions, and with texts, like these."""
+    """Why no work visits the sites whose function and text match these patterns."""
 
     module: str
     function: str
@@ -23,7 +23,7 @@ class _Reason(NamedTuple):
 
 
 _STOPPED: Final = "only when the breaker has stopped the line: the worker waits for its end and does nothing"
-_REFUSED: Final = "only when posting fails for what is posted: a value that passed every check, or a bug"
+_REFUSED: Final = "only when posting fails because of an award: a value that passed every check, or a bug"
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 
@@ -65,5 +65,5 @@ REASONS: Final = (
 
 
 def why_not(site: Site) -> str | None:
-    """Why no work visits it, where somebody has said so."""
+    """Why no work visits the site, where a reason is written down."""
     return next((reason.why for reason in REASONS if reason.fits(site)), None)

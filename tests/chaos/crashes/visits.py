@@ -1,4 +1,4 @@
-"""What happens at a crash point: nothing, or it is written down, or the process dies there as by `kill -9`."""
+"""At a crash point nothing happens, or the visit is written down, or the process dies as by `kill -9`."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class _Watch:
-    """Asleep until it is woken, so that a worker's start does not count."""
+    """Passes points; asleep until it is woken, so that a worker's start does not count."""
 
     def __init__(self) -> None:
         self.awake = False
@@ -19,7 +19,7 @@ _watch = _Watch()
 
 
 def set_watch(book: Path, *, fatal: str | None) -> None:
-    """Write in the book which point was fatal, or if none is to be, each one that is passed, once it is awake."""
+    """Once awake, write the fatal point in the book; where no point is to be fatal, each point that is passed."""
     _watch.book, _watch.fatal = book, fatal
 
 

@@ -1,4 +1,4 @@
-"""What a trial gives a worker to do: the ordinary, the doubled, the bad, what comes back, and what has to wait."""
+"""The work that a trial gives a worker: ordinary, doubled and bad messages, some that come back, some that wait."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
@@ -19,8 +19,8 @@ class Work(ABC):
 
     worker: ClassVar[str]
     name: ClassVar[str]
-    adds_to: ClassVar[str | None] = None  # of this work only those points are tried that the other does not visit
-    tries_again: ClassVar[tuple[str, ...]] = ()  # and those of these modules, which do something else here
+    adds_to: ClassVar[str | None] = None  # only points that the other work does not visit are tried
+    tries_again: ClassVar[tuple[str, ...]] = ()  # and all points of these modules, which do something else here
     paces: ClassVar[Mapping[str, float]] = {}  # of the worker that may be killed: "module:NAME" of a constant
 
     def __init__(self, lane: Lane, mark: str) -> None:
@@ -30,22 +30,22 @@ class Work(ABC):
 
     @abstractmethod
     async def lay_out(self) -> None:
-        """Put it where the worker finds it."""
+        """Put the work where the worker reads it."""
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
-        """Around the life of the worker that may be killed: what stands in its way at first, and then no more."""
+        """A block around the life of the worker that may be killed: a hindrance stands in its way only at first."""
         yield
 
     async def follow_up(self) -> None:  # noqa: B027  # for most works nothing follows
-        """What comes only after that worker has ended."""
+        """Lay out the work that comes only after that worker has ended."""
 
     @abstractmethod
     async def is_done(self) -> bool:
-        """Whether the worker has dealt with what was laid out."""
+        """Whether the worker is done with the work that was laid out."""
 
     async def more_faults(self) -> list[str]:
-        """What does not hold besides, once everything is through."""
+        """Further faults, once everything is through."""
         return []
 
     async def earlier(self, who: str, number: int, **changes: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Work(ABC):
         await self.lane.produce(map(message_of, transactions))
 
     def earns(self, *transactions: dict[str, Any]) -> list[Award]:
-        """They are due, once each."""
+        """Their awards are due, once each."""
         awards = [award_of(self.lane.book, facts) for facts in transactions]
         for award in awards:
             self.due.post(award.member_id, award.key, award.points)
@@ -74,7 +74,7 @@ class Work(ABC):
         self.due.post(refund["member_id"], refund_key(refund["source"], refund["refund_id"]), -points)
 
     def lapses(self, transaction: dict[str, Any], month: Month) -> int:
-        """So many points of it do."""
+        """The transaction's points lapse with the month; how many."""
         points = award_of(self.lane.book, transaction).points
         self.due.post(transaction["member_id"], expiry_key(str(month)), -points)
         return points

@@ -29,18 +29,18 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True)
 class Order:
-    """Which workers are to run, how, and what is to be done at their crash points: see `visits`."""
+    """The workers that are to run, how, and what they do at crash points: see `visits`."""
 
     names: tuple[str, ...]
     settings: Settings
     log: Path | None = None
     book: Path | None = None
     fatal: str | None = None
-    paces: Mapping[str, float] = field(default_factory=dict)  # "module:NAME", for who cannot wait twenty seconds
+    paces: Mapping[str, float] = field(default_factory=dict)  # "module:NAME", where twenty seconds are too long
 
 
 def work(order: Order) -> None:
-    """Until SIGTERM, or a crash point."""
+    """Run until SIGTERM, or a crash point."""
     if order.log is not None:
         log = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, sys.stdout.fileno())

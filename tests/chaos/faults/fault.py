@@ -1,4 +1,4 @@
-"""What a fault is: a name, how it is injected, and work that counts how often it really struck."""
+"""A fault: a name, how it is injected, and work that counts how often it really struck."""
 
 import asyncio
 import time
@@ -21,8 +21,8 @@ Work: TypeAlias = Callable[[ProvingGround, Random], AbstractAsyncContextManager[
 
 
 class Fault(NamedTuple):
-    """`how` says what happens. What it `counts` has to have struck, each of it but so many as it `may_miss`; without
-    names, anything.
+    """`how` says what happens. Each name in `counts` has to strike, but for as many as `may_miss`; without names one
+    strike of any kind is enough.
 
     `lasts` is for how many times as long as usual the workload is sent, so that everything has its turn.
     """
@@ -36,7 +36,7 @@ class Fault(NamedTuple):
     may_miss: int = 0
 
     def missed(self, struck: Struck) -> list[str]:
-        """What never struck and should have."""
+        """The names that should have struck and never did."""
         if not self.counts:
             return [] if struck.total() else [self.name]
         missed = [name for name in self.counts if not struck[name]]
@@ -47,7 +47,7 @@ class Fault(NamedTuple):
 async def at_moments(
     strike: Callable[[Struck], Awaitable[None]], rng: Random, *, every_s: tuple[float, float]
 ) -> AsyncIterator[Struck]:
-    """Strike again and again, a random time apart. A strike that was begun is carried to its end."""
+    """Strike again and again at random intervals. A strike that was begun is carried to its end."""
     struck: Struck = Counter()
     over = asyncio.Event()
 
@@ -67,13 +67,13 @@ async def at_moments(
 
 
 async def struck_within(has_struck: Callable[[], bool], seconds: float) -> None:
-    """Stay until it has, or for so long: some strike seldom."""
+    """Return once the fault has struck, or after so long: some faults strike seldom."""
     deadline = time.monotonic() + seconds
     while not has_struck() and time.monotonic() < deadline:  # noqa: ASYNC110  # it is counted elsewhere
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
 def in_turn(options: Sequence[Option], rng: Random) -> Iterator[Option]:
-    """Without end, each as often as the others, in an order by chance."""
+    """The options without end, each as often as the others, in random order."""
     while True:
         yield from rng.sample(options, len(options))

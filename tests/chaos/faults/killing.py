@@ -12,7 +12,7 @@ from tests.chaos.ground import ProvingGround
 @asynccontextmanager
 async def _kill(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     async def strike(struck: Struck) -> None:
-        """One that works: whoever is still starting has nothing in its hands."""
+        """A worker that works: one that is still starting has nothing in its hands."""
         working = [worker for worker in ground.crew.workers if worker.ready]
         if working and (worker := rng.choice(working)).kill():
             struck[worker.name] += 1

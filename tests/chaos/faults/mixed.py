@@ -18,7 +18,7 @@ _MAY_MISS: Final = 3  # where another one has brought everything to a halt, ther
 
 
 def mixed(faults: Sequence[Fault]) -> Fault:
-    """By the seed in which order, and which of them meet."""
+    """The seed decides the order of the faults, and which of them meet."""
 
     @asynccontextmanager
     async def work(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
@@ -46,7 +46,7 @@ def mixed(faults: Sequence[Fault]) -> Fault:
 
 
 async def _turn_of(fault: Fault, ground: ProvingGround, rng: Random) -> int:
-    """How often it struck, but for what the proxies count: those it tells itself."""
+    """How often the fault struck; 0 for a fault whose strikes the proxies or the ground count by name."""
     before = ground.struck
     async with fault.work(ground, rng) as struck:
         await asyncio.sleep(rng.uniform(*_EACH_S))

@@ -37,7 +37,7 @@ async def _restart(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         yield struck
 
 
-# A sequence counts also what is rolled back.
+# A sequence counts transactions that are rolled back, too.
 _REFUSING: Final = """
 create sequence if not exists chaos_refused_deadlock;
 create sequence if not exists chaos_refused_serialization;
@@ -89,7 +89,7 @@ _DEADLOCKS: Final = "select deadlocks from pg_stat_database where datname = curr
 
 @asynccontextmanager
 async def _rogue(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
-    """A stranger takes locks the other way round. Who of the two is told to give way is up to Postgres."""
+    """A stranger takes locks the other way round. Postgres chooses which of the two has to give way."""
     seen = await _patiently(lambda: ground.pool.fetchval(_DEADLOCKS))
 
     async def strike(struck: Struck) -> None:
@@ -133,7 +133,7 @@ async def _unknown_commits(ground: ProvingGround, rng: Random) -> AsyncIterator[
 
 
 async def _patiently(ask: Callable[[], Awaitable[Any]]) -> Any:
-    """Ask until Postgres is there to answer: it may be away for another fault."""
+    """Ask until Postgres answers: another fault may have taken it away."""
 
     async def attempt() -> Any:
         async with passing_failures():

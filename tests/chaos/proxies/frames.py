@@ -1,4 +1,4 @@
-"""Postgres' protocol, as far as a proxy has to understand it: where messages begin and end, and what commits. Pure."""
+"""Postgres' protocol, as far as a proxy needs it: where messages begin and end, and which of them commit. Pure."""
 
 import re
 import struct
@@ -22,14 +22,14 @@ class Frame(NamedTuple):
 
 
 class Frames:
-    """Cuts what one side says into messages. A client begins with a greeting, or with a wish for encryption first."""
+    """Cuts the bytes of one side into messages. A client begins with a greeting, or first wishes for encryption."""
 
     def __init__(self, *, greets: bool = False) -> None:
         self._greets = greets
         self._rest = bytearray()
 
     def of(self, data: bytes) -> Iterator[Frame]:
-        """The messages that are complete with this."""
+        """The messages that are complete with these bytes."""
         self._rest += data
         while True:
             head = 0 if self._greets else 1
@@ -57,8 +57,8 @@ class Commits:
         self._statements: set[bytes] = set()
         self._portals: set[bytes] = set()
 
-    def asked_by(self, frame: Frame) -> bool:
-        """Has to see every message of the client."""
+    def is_commit(self, frame: Frame) -> bool:
+        """Whether this message asks to commit. It has to see every message of the client."""
         if frame.kind == b"Q":
             return _COMMIT.search(frame.body.rstrip(b"\0")) is not None
         if frame.kind == b"P":

@@ -11,7 +11,7 @@ HOST: Final = "127.0.0.1"
 
 
 class Request(NamedTuple):
-    """What was asked. The names of headers are in small letters."""
+    """A request over HTTP. The names of headers are in small letters."""
 
     method: str
     path: str
@@ -20,7 +20,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What is said to it."""
+    """The answer to a request."""
 
     status: int
     headers: Mapping[str, str]
@@ -33,7 +33,7 @@ Answering = Callable[[Request], Awaitable[Answer | None]]
 
 @contextlib.asynccontextmanager
 async def listening(answering: Answering) -> AsyncIterator[str]:
-    """Serve on a port that the kernel picks; the address."""
+    """Serve on a port that the kernel picks; yields the address."""
     talking: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -56,7 +56,7 @@ async def listening(answering: Answering) -> AsyncIterator[str]:
 
 
 async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answering: Answering) -> None:
-    """One request after the other, until one is not answered or the client is gone."""
+    """Serve one request after the other, until one is not answered or the client is gone."""
     with contextlib.suppress(OSError, asyncio.IncompleteReadError):
         while True:
             answer = await _unless_gone(answering(await _next_request(reader)), reader)
@@ -77,7 +77,7 @@ async def _next_request(reader: asyncio.StreamReader) -> Request:
 
 
 async def _unless_gone(answer: Awaitable[Answer | None], reader: asyncio.StreamReader) -> Answer | None:
-    """Nobody asks twice before the first answer, so whatever can be read while one is made is the client's end."""
+    """The answer, or None when the client has gone before it: no client sends anything else before its answer."""
     answering, gone = asyncio.ensure_future(answer), asyncio.ensure_future(reader.read(1))
     try:
         await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)

@@ -21,8 +21,8 @@ _RUNS: Final = frozenset({b"Q", b"E"})  # a simple query, and the execution of a
 class PostgresFaults:
     """How probable each misfortune is.
 
-    `cut`: of a query, that the connection is cut before it, within it, or before its answer.
-    `unknown_commit`: of a commit, that it is carried out and the connection is cut instead of the answer.
+    `cut`: the connection is cut before a query, within it, or before its answer.
+    `unknown_commit`: a commit is carried out, and the connection is cut instead of the answer.
     """
 
     cut: float = 0.0
@@ -30,7 +30,7 @@ class PostgresFaults:
 
 
 class PostgresProxy(Proxy):
-    """Passes on what asyncpg says and hears; it asks the next thing only when it has the answer to the last.
+    """Passes on the bytes of asyncpg and of Postgres; asyncpg sends its next query only after the answer to the last.
 
     `faults` may be replaced at any time. `struck` counts what has struck, by the names of `PostgresFaults`, and the
     connections that `cut_all` dropped.
@@ -84,15 +84,15 @@ class PostgresProxy(Proxy):
         to_server: asyncio.StreamWriter,
         unanswered: asyncio.Event,
     ) -> None:
-        """Until the client is gone, or the connection is to be cut."""
+        """Pass queries on until the client is gone, or the connection is to be cut."""
         frames, commits = Frames(greets=True), Commits()
         while data := await from_client.read(65536):
             ready = bytearray()
             for frame in frames.of(data):
                 if frame.kind == WANTS_ENCRYPTION:
-                    to_client.write(_NO_ENCRYPTION)  # else there would be nothing to understand
+                    to_client.write(_NO_ENCRYPTION)  # encrypted bytes could not be understood
                     continue
-                is_commit = commits.asked_by(frame)
+                is_commit = commits.is_commit(frame)
                 if frame.kind in _RUNS and self._strikes(self.faults.cut):
                     self.struck["cut"] += 1
                     to_server.write(ready + frame.raw[: self._where_to_cut(frame)])
@@ -109,7 +109,7 @@ class PostgresProxy(Proxy):
     async def _tell(
         self, from_server: asyncio.StreamReader, to_client: asyncio.StreamWriter, unanswered: asyncio.Event
     ) -> None:
-        """Until the server is gone, or has done what the client shall not hear of."""
+        """Pass answers on until the server is gone, or has carried out a commit whose answer is kept back."""
         frames = Frames()
         while data := await from_server.read(65536):
             if not unanswered.is_set():

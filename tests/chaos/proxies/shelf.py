@@ -21,7 +21,7 @@ class Waiting:
 
 
 class Shelf:
-    """What waits of one queue."""
+    """The messages of one queue that wait."""
 
     def __init__(self) -> None:
         self._waiting: list[Waiting] = []
@@ -30,17 +30,17 @@ class Shelf:
         return len(self._waiting)
 
     def put(self, message: Message, fault: str, until: float, *, behind: int = 0) -> None:
-        """It waits until then, or until so many others were handed out, if that is said."""
+        """Let the message wait until then, or until so many others were handed out, if a number is given."""
         self._waiting.append(Waiting(message, fault, until, behind))
 
     def take(self, now: float, most: int) -> list[Waiting]:
-        """Up to so many of those whose time has come."""
+        """Up to so many messages whose time has come."""
         taken = [each for each in self._waiting if each.is_due(now)][:most]
         self._waiting = [each for each in self._waiting if each not in taken]
         return taken
 
     def passed(self, messages: int) -> None:
-        """So many others were handed out."""
+        """Note that so many others were handed out."""
         for each in self._waiting:
             each.passed_by += messages
 

@@ -122,7 +122,7 @@ class SqsProxy:
         return await self._batch_or_one(request, call)
 
     async def _receive(self, request: Request, call: dict[str, Any]) -> Answer:
-        """What waits here, as far as its time has come, then what the queue has."""
+        """The messages that wait here and whose time has come, then messages of the queue."""
         shelf = self._shelves[urlsplit(call["QueueUrl"]).path]
         room = int(call.get("MaxNumberOfMessages", 1))
         messages = self._from_the_shelf(shelf, room)
@@ -153,7 +153,7 @@ class SqsProxy:
         return [each.message for each in taken]
 
     def _leaves(self, message: Message, shelf: Shelf) -> bool:
-        """Whether it is handed out now; with what waits for later because of it put on the shelf."""
+        """Whether the message is handed out now. Its copies, and a message that is held back, are put on the shelf."""
         now = _now()
         if self._happens("duplicate"):
             shelf.put(_again(message), "duplicate", now + self._soon_s * self._rng.uniform(-0.25, 1))

@@ -1,4 +1,4 @@
-"""Where messages begin and end, and which of them commit."""
+"""Frames: where messages begin and end, and which of them commit."""
 
 import struct
 
@@ -41,19 +41,19 @@ def test_messages_are_found_however_the_bytes_come(size: int) -> None:
     ],
 )
 def test_which_query_commits(query: str, *, commits: bool) -> None:
-    assert Commits().asked_by(frame("Q", query.encode() + b"\0")) is commits
+    assert Commits().is_commit(frame("Q", query.encode() + b"\0")) is commits
     prepared = Commits()
-    assert not prepared.asked_by(frame("P", b"s1\0" + query.encode() + b"\0\0\0"))
-    assert not prepared.asked_by(frame("B", b"\0s1\0\0\0\0\0\0\0"))
-    assert prepared.asked_by(frame("E", b"\0\0\0\0\0")) is commits
+    assert not prepared.is_commit(frame("P", b"s1\0" + query.encode() + b"\0\0\0"))
+    assert not prepared.is_commit(frame("B", b"\0s1\0\0\0\0\0\0\0"))
+    assert prepared.is_commit(frame("E", b"\0\0\0\0\0")) is commits
 
 
 def test_a_name_that_is_used_again_means_the_new_statement() -> None:
     commits = Commits()
     for query in (b"commit", b"select 1"):
-        commits.asked_by(frame("P", b"\0" + query + b"\0\0\0"))
-        commits.asked_by(frame("B", b"\0\0\0\0\0\0\0\0"))
-    assert not commits.asked_by(frame("E", b"\0\0\0\0\0"))
+        commits.is_commit(frame("P", b"\0" + query + b"\0\0\0"))
+        commits.is_commit(frame("B", b"\0\0\0\0\0\0\0\0"))
+    assert not commits.is_commit(frame("E", b"\0\0\0\0\0"))
 
 
 def frame(kind: str, body: bytes) -> Frame:

@@ -1,4 +1,4 @@
-"""A listener answers, cuts, and lets go of who has left."""
+"""A listener answers, cuts, and lets go of clients that have left."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ import pytest
 from tests.chaos.proxies.listener import HOST, Answer, Request, listening
 
 
-async def test_what_is_asked_is_answered_over_one_connection() -> None:
+async def test_requests_are_answered_over_one_connection() -> None:
     async def echo(request: Request) -> Answer:
         return Answer(200, {"request": f"{request.method} {request.path}"}, request.body)
 

@@ -1,4 +1,4 @@
-"""What the proxy does to connections, and what Postgres makes of it."""
+"""The proxy cuts connections where its faults say, and Postgres is left as they promise."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit

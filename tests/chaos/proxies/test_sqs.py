@@ -1,4 +1,4 @@
-"""Each misfortune of the proxy is what it says, and no other."""
+"""Each misfortune of the proxy does what it says, and nothing else."""
 
 import asyncio
 from collections import Counter
@@ -54,7 +54,7 @@ async def in_hand(queue: SqsQueue, count: int) -> list[Received]:
 
 
 async def left(queue: SqsQueue) -> list[str]:
-    """The bodies of all that is in the queue and in nobody's hands; deleted as they come."""
+    """The bodies of all messages that are in the queue and in nobody's hands; deleted as they come."""
     bodies: list[str] = []
     while messages := await queue.receive():
         await queue.delete(messages)

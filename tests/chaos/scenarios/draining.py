@@ -1,4 +1,4 @@
-"""SIGTERM to all at once under load: each finishes what it has in hand, ends in time, and nothing is lost."""
+"""SIGTERM to all at once under load: each finishes the work in its hands, ends in time, and nothing is lost."""
 
 import asyncio
 import time

@@ -54,7 +54,7 @@ async def _play(stage: Stage, rng: Random) -> None:
         ground.crew.hire("calculator")
 
     async def all_posted() -> bool:
-        """The retrier reads cards anew every 10 s; what it sets aside before that is replayed again."""
+        """The retrier reads cards anew every 10 s; items that it sets aside before that are replayed again."""
         await ground.command("quarantine", "replay", "--reason", Reason.UNKNOWN_PAYMENT_TYPE)
         await stage.rests()
         return not await _held(stage)
@@ -64,7 +64,7 @@ async def _play(stage: Stage, rng: Random) -> None:
 
 
 def _unpriced(stage: Stage) -> Iterable[StreamMessage]:
-    """Of each good transaction of the workload another one, paid with what no card knows."""
+    """For each good transaction of the workload another one, paid in a way that no card knows."""
     for message in stage.messages:
         if isinstance(stage.fates[message.value], Awarded):
             transaction: dict[str, Any] = json.loads(message.value)

@@ -29,7 +29,7 @@ _STEADY: Final = 4_000
 _STEADY_WITHIN_S: Final = 180.0
 _AT_ONCE: Final = 1_000
 _LOOK_EVERY_S: Final = 0.25
-_HELD_UP_S: Final = 9.0  # longer than the group waits for one that it does not hear of
+_HELD_UP_S: Final = 9.0  # longer than the group waits for a silent member
 _RECOVERS_IN: Final = 25  # times as long as it was overloaded
 _MEMBERS: Final = 2_000
 _MIB: Final = 1024 * 1024
@@ -85,7 +85,7 @@ async def _hired_to_be_watched(ground: ProvingGround) -> dict[Worker, int]:
 
 
 async def _send(stage: Stage, numbers: "count[int]", wanted: int, *, within_s: float) -> None:
-    """So many, evenly; or as many as can be sent in that time, if it is one."""
+    """Send these messages evenly over the time; one after the other without a pause where none is given."""
     settings = stage.ground.settings
     publisher = StreamPublisher(settings.required("kafka_bootstrap"))
     begun, sent = time.monotonic(), 0
@@ -112,7 +112,7 @@ async def _posted(stage: Stage) -> bool:
 
 
 async def _held_up(stage: Stage, watched: dict[Worker, int], after_s: float) -> None:
-    """What the calculators look up does not answer for longer than their session lasts: they pause, and stay."""
+    """The tiers do not answer for longer than a calculator's session lasts: the calculators pause, and stay members."""
     await asyncio.sleep(after_s)
     before = await _members(stage.ground)
     paused: Counter[str] = Counter()

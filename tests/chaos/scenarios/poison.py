@@ -1,4 +1,4 @@
-"""Poison on the topic and on the queues: what comes after it is posted at once, and it ends where it can be seen."""
+"""Poison on the topic and on the queues: messages behind it are posted at once, and it ends where people see it."""
 
 import json
 from collections import Counter
@@ -82,7 +82,7 @@ async def _play(stage: Stage, rng: Random) -> None:
 
 
 def _once(stage: Stage, messages: Sequence[StreamMessage]) -> list[StreamMessage]:
-    """Those that are posted in any case: good ones whose key no other message has."""
+    """Messages that are posted in any case: good ones whose key no other message has."""
     times = Counter(_key(stage, message) for message in stage.messages)
     return [message for message in messages if times[_key(stage, message)] == 1]
 
@@ -93,7 +93,7 @@ def _key(stage: Stage, message: StreamMessage) -> str | None:
 
 
 async def _poison_queues(stage: Stage, neighbours: Sequence[StreamMessage]) -> None:
-    """Among it an envelope with one bad award, whose neighbours stand in the stream too, later."""
+    """The poison; in it an envelope with one bad award, whose good neighbours come in the stream too, later."""
     ground = stage.ground
     calculator = calculator_by(cards())
     awards = [encode_award(award_of(message, calculator)) for message in neighbours]

@@ -46,7 +46,7 @@ async def _play(stage: Stage, rng: Random) -> None:
     proxies.sqs.faults = _FAULTS
 
     async def redriven() -> bool:
-        """One that SQS lets down ends with 1, and is asked for again; what it has moved stays moved."""
+        """A redrive that SQS lets down ends with 1 and is started again; messages that it moved stay moved."""
         code, told = await through.command("dlq", "redrive", AWARD)
         stage.seen["redrives"] += 1
         stage.hold(

@@ -1,4 +1,4 @@
-"""What a scenario is: a story that happens to real workers, and the same audit at its end as for a fault."""
+"""A scenario: a story that happens to real workers, and the same audit at its end as for a fault."""
 
 import asyncio
 import time
@@ -26,8 +26,8 @@ _LOOK_EVERY_S: Final = 0.5
 
 @dataclass
 class Stage:
-    """Where a story is played. It tells the audit what it sends, the fates of bodies that the workload does not know,
-    and what is set aside beside the stream: by origin or key, and reason.
+    """The stage on which a story is played. It tells the audit its messages, the fates of bodies that the workload does
+    not know, and the items that are set aside beside the stream: by origin or key, and reason.
     """
 
     ground: ProvingGround
@@ -40,7 +40,7 @@ class Stage:
     faults: list[str] = field(default_factory=list)
 
     def third(self, number: int) -> Sequence[StreamMessage]:
-        """Of the workload, counted from 0."""
+        """Messages of the workload, counted from 0."""
         return self.messages[len(self.messages) * number // 3 : len(self.messages) * (number + 1) // 3]
 
     async def send(self, messages: Sequence[StreamMessage], over_s: float = 0.0) -> None:
@@ -48,12 +48,12 @@ class Stage:
         await send(self.ground, Workload(messages, {}), over_s)
 
     def hold(self, what: str, *, if_: bool) -> None:
-        """It is a fault unless it is so."""
+        """Note a fault unless the condition holds."""
         if not if_:
             self.faults.append(f"does not hold: {what}")
 
     async def until(self, what: str, condition: Callable[[], Awaitable[bool]], within_s: float) -> None:
-        """Wait for it; that it does not come is a fault."""
+        """Wait for the condition; it is a fault if it never holds."""
         deadline = time.monotonic() + within_s
         while not await condition():
             if time.monotonic() > deadline:

@@ -37,7 +37,7 @@ def earned(member: str, seq: int, points: int = 10, at: datetime = NOW) -> Notic
 
 
 class Notepad:
-    """A channel that keeps what it is given, and answers as the test says."""
+    """A channel that keeps its messages, and answers as the test says."""
 
     def __init__(self, name: ChannelName = ChannelName.LOG) -> None:
         self.name = name

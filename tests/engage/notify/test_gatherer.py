@@ -49,7 +49,7 @@ async def test_a_gathering_that_is_cut_off_leaves_nothing_half_done(pool: Pool) 
     notices = Notices(pool, CLOCK)
     await notices.enter([earned("bob", 1), earned("bob", 2)], gathered_for=AT_ONCE)
     async with pool.acquire() as other, other.transaction():
-        # It has written the message and now waits for this row, to mark it as told.
+        # The gatherer has written the message and now waits for this row, to mark it as told.
         await other.execute("select * from notice where event_id = 'bob:GRP:2' for update")
         gathering = asyncio.create_task(notices.gather(LOG))
         await waiting(pool, gathering)
@@ -73,7 +73,7 @@ async def test_members_are_told_as_they_like(pool: Pool) -> None:
     store = PreferenceStore(pool, CLOCK)
     await store.set("ani", locale="id", channels=[ChannelName.SNS], by="acme")
     await store.set("quiet", locale=None, channels=[], by="acme")
-    await store.set("elsewhere", locale=None, channels=[ChannelName.WEBHOOK], by="acme")  # which is not in use here
+    await store.set("elsewhere", locale=None, channels=[ChannelName.WEBHOOK], by="acme")  # a channel not in use here
     notices = [earned(member, 1) for member in ("ani", "quiet", "elsewhere", "bob")]
     await enter_and_gather(pool, *notices, channels=(ChannelName.LOG, ChannelName.SNS))
     rows = await pool.fetch("select member_id, channel, locale from notification order by 1, 2")

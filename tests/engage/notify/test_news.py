@@ -1,4 +1,4 @@
-"""What events say to members, and what becomes one message."""
+"""The news that events are to members, and the news that becomes one message."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

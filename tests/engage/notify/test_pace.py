@@ -99,7 +99,7 @@ def test_at_rate_nought_nothing_starts_and_no_turn_is_given_back() -> None:
     requests=st.lists(st.tuples(st.integers(0, 900), st.integers(1, 60)), min_size=1, max_size=60),
 )
 def test_no_second_has_more_starts_than_the_rate_whoever_asks(per_second: int, requests: list[tuple[int, int]]) -> None:
-    """Several workers ask at any time, for as much as they like; each takes all that it is given."""
+    """Several workers ask at any time, for as many turns as they like; each uses all turns that it gets."""
     step = timedelta(seconds=1) / per_second
     now, free_at, starts = NOON, NOON, []
     for pause_ms, most in requests:

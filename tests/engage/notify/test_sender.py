@@ -17,7 +17,7 @@ from abacus.platform.postgres import Pool
 from tests.engage.notify.telling import CLOCK, NOW, Notepad, count, earned, enter_and_gather, sending, settled
 from tests.support.fixed_clock import FixedClock
 
-CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the loop's own clock and the one that is asked
+CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the event loop's clock and the system's
 
 
 async def test_one_who_cannot_be_reached_holds_up_nobody_and_is_parked_with_the_reason(pool: Pool) -> None:
@@ -75,7 +75,7 @@ async def test_a_channel_that_is_down_holds_up_no_other(pool: Pool) -> None:
 
 
 async def test_the_pace_holds_over_several_workers(pool: Pool) -> None:
-    """Timing can only make this easier: whatever is late starts later than its turn, never earlier."""
+    """A slow machine only makes this easier: a late message starts after its turn, never before it."""
     await enter_and_gather(pool, *(earned(f"m{number:02}", 1) for number in range(45)))
     first, second = Notepad(), Notepad()
     began = CLOCK.now()

@@ -1,4 +1,4 @@
-"""When posting fails in a way that nobody foresaw, what else is in the message is posted, and the message fails."""
+"""When posting fails in a way that nobody foresaw, the message's other awards are posted, and the message fails."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ AWARDS = [award(key=f"txn:rides:{number:02}", member_id=f"m{number}") for number
 
 
 class Moody(MemoryLedger):
-    """Fails with whatever holds one of these keys."""
+    """A ledger that fails on any batch with one of these keys."""
 
     def __init__(self, fails: dict[str, Exception]) -> None:
         super().__init__(CLOCK)
@@ -67,7 +67,7 @@ async def test_what_is_refused_beside_it_is_set_aside() -> None:
 
 
 async def test_of_several_messages_the_one_is_found_first() -> None:
-    """By whoever handed them over, a message at a time: so only that one is taken apart."""
+    """The consumer tries the messages one at a time, so only the one that fails is taken apart."""
     ledger = Moody({AWARDS[17].key: RuntimeError()})
     with pytest.raises(RuntimeError):
         await handled(ledger, AWARDS[:20], AWARDS[20:])

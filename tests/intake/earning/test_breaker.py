@@ -1,4 +1,4 @@
-"""The breaker trips when too much of what came last is bad, and before the batch in hand is set aside."""
+"""The breaker trips when too many of the last messages are bad, and before the batch in hand is set aside."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a transaction is decided to be: an award, nothing, or set aside."""
+"""The calculator's decision on a transaction: an award, nothing, or set aside."""
 
 import json
 from datetime import UTC, date, datetime
@@ -57,7 +57,7 @@ def test_the_fixed_award_of_an_event() -> None:
     )
 
 
-# What the facts are, the member's tier; the points, the card and the program, or nothing.
+# A name, the facts, the member's tier; the points, the card and the program, or nothing.
 AWARDED: list[tuple[str, dict[str, Any], str, tuple[int, str, str] | None]] = [
     ("as a member", LUNCH, "member", (60, "SG@7", "GRP")),
     ("half a point is cut", LUNCH | {"amount": "0.33"}, "silver", (1, "SG@7", "GRP")),

@@ -1,4 +1,4 @@
-"""Which messages go to the retry queue when what they need is away: every one that was not set aside."""
+"""Messages go to the retry queue when a service that they need is away: every one that was not set aside."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -84,7 +84,7 @@ async def decided(*messages: SourceMessage) -> DecidedBatch:
     ids=["one", "its neighbours too", "but none that was set aside"],
 )
 async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_aside: list[bytes]) -> None:
-    """All from one origin: what is set aside of it says nothing of the rest."""
+    """All messages come from one origin: one that is set aside says nothing about the others."""
     came_to = await decided(*(SourceMessage(body, PARTNER_ORIGIN) for body in bodies))
     assert [each.body for each in came_to.deferred] == deferred
     assert [each.body for each in came_to.set_aside] == set_aside

@@ -12,7 +12,7 @@ from tests.support.cards import CANCELLED, LUNCH, cancelled, lunch
 
 
 def test_fingerprints_are_as_they_were_issued() -> None:
-    """Claims keep them for ever: computed otherwise, every redelivery would be taken for a conflict."""
+    """Claims keep fingerprints for ever: if they were computed otherwise, every redelivery would be a conflict."""
     assert (lunch().fingerprint, cancelled().fingerprint) == (
         "40ee3f022ec0c07f8618c7f63992ea5f",
         "570aab51f2f9c022d8219a45c7908ea7",

@@ -1,4 +1,4 @@
-"""Reading what arrives: a transaction, or set aside with its first fault. Nothing else may come of any bytes."""
+"""Reading messages: any bytes are either a transaction, or set aside with their first fault."""
 
 import json
 from typing import Any

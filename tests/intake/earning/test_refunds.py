@@ -11,7 +11,7 @@ from tests.support.outcomes import verified
 
 
 def refunded(number: int, refund: int, amount: str, **changes: Any) -> dict[str, Any]:
-    """So much of the transaction of that number is paid back."""
+    """A refund of so much of the transaction with that number."""
     changes = {"occurred_at": "2026-05-03T12:00:00+08:00", **changes}
     return completed(number, type="transaction.refunded", refund_id=f"R-{refund}", amount=amount, **changes)
 

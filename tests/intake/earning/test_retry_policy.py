@@ -1,4 +1,4 @@
-"""When to try again, and when to stop trying."""
+"""The retry policy: when a message is tried again, and when it is given up."""
 
 import random
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The intake: who is sent together, who is answered what, and what happens without the register or the queue."""
+"""The intake: awards that are sent together, the answer to each caller, and work without the register or the queue."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tests.ledger.ledgers import award
 
 
 class Register:
-    """What the award intake asks of the register, in memory; it can go away."""
+    """The award intake's register, in memory; it can go away."""
 
     def __init__(self) -> None:
         self.entries: dict[UUID, tuple[Award, str]] = {}
@@ -95,7 +95,7 @@ def entry(key: str, **changes: object) -> Entry:
 
 
 async def books_kept(intake: AwardIntake) -> None:
-    """Until nothing is owed any more."""
+    """Keep books until no entry is owed any more."""
     keeping = asyncio.create_task(intake.keep_books())
     async with asyncio.timeout(10):
         while intake.owed:  # noqa: ASYNC110  # the books are kept on their own time
@@ -130,7 +130,7 @@ async def test_a_failed_envelope_fails_just_those_in_it() -> None:
     assert 0 < first < 250
     assert all(isinstance(answer, Unavailable) for answer in answers[:first])
     assert all(isinstance(answer, Accepted) for answer in answers[first:])
-    # Whoever asks again may send at once, and it counts as the first time.
+    # A caller that asks again may send at once, and that counts as the first time.
     line.refused = None
     assert await intake.enter(entry("0")) == Accepted(entry("0").award, replayed=False)
 
@@ -172,8 +172,8 @@ async def test_a_replay_without_the_register_is_as_provisional_as_the_first_answ
     ]
 
 
-async def test_points_that_were_provisional_and_never_left_are_those_of_the_asking_that_sends_them() -> None:
-    """What the register answers when an entry is taken over decides: the award, and whether it is to be computed."""
+async def test_provisional_points_that_never_left_are_those_of_the_request_that_sends_them() -> None:
+    """When an entry is taken over, the register's answer decides the award, and whether it is to be computed."""
     line, retries, register = Line(), Line(), Register()
     intake = AwardIntake(line, retries, register)
     message = SourceMessage(b"{}", "api:acme:k by SG@1")

@@ -1,4 +1,4 @@
-"""The directory: whose key it is, while the partners can be read and while they cannot."""
+"""The directory: the partner that a key belongs to, while the partners can be read and while they cannot."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -19,7 +19,7 @@ ALLOWANCE: Final = Allowance(Limits(per_award=7), 0, NOW.date(), 0)
 
 
 class Partners:
-    """Partners in memory, which can go away."""
+    """Partners in memory; the store can go away."""
 
     def __init__(self) -> None:
         self.registered: list[Registered] = []

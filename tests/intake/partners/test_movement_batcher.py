@@ -1,4 +1,4 @@
-"""Movements that arrive together: what each of them is told."""
+"""Movements that arrive together: the answer to each."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ def spend(key: str) -> Spend:
 
 
 async def told(books: Books, *keys: str) -> list[object]:
-    """What became of each: its status, or the error that its caller gets."""
+    """The outcome of each movement: its status, or the error that its caller gets."""
     batcher = MovementBatcher(books, books)
     moved = await asyncio.gather(*(batcher.move(spend(key)) for key in keys), return_exceptions=True)
     await batcher.close()

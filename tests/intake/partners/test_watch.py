@@ -1,4 +1,4 @@
-"""Waiting for what became of awards: one question for all who wait, and nothing when it is not known in time."""
+"""Waiting for the fate of awards: one question for all callers, and no answer when it is not known in time."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ def state(key: str, status: AwardStatus = AwardStatus.QUEUED) -> AwardState:
 
 
 class Register:
-    """States in memory, which can go away."""
+    """States in memory; they can go away."""
 
     def __init__(self, *states: AwardState) -> None:
         self.states_now = {each.award_id: each for each in states}

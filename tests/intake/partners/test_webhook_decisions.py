@@ -101,7 +101,7 @@ def test_a_rejection_as_its_partner_is_told() -> None:
 
 
 def test_messages_are_as_their_schema_says() -> None:
-    """To the field: what is sent and not in the schema, or the other way round, fails."""
+    """A field that is sent and not in the schema fails the test, and so does one that is in the schema and not sent."""
     schema = jsonschema.Draft202012Validator(json.loads((DOCS / "schemas/webhook.v1.json").read_text(encoding="utf-8")))
     rejection = Rejection("api:acme:w-2", "bob", "GRP", 1, "ab", RejectionReason.AWARD_CAP, "too much", NOW)
     for message, model in (

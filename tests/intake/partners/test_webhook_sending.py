@@ -1,4 +1,4 @@
-"""Sending: what follows from each answer, who is held up by whom, and what a killed worker leaves behind."""
+"""Sending: the verdict on each answer, receivers that hold up nobody else, and the claims of a killed worker."""
 
 import asyncio
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ async def test_410_disables_the_webhook_until_somebody_enables_it(pool: Pool, re
         assert await store.retry("acme", [], enable=True) == 20
         await settled(pool, "delivered_at", 20)
         await post_and_enter(pool, award("api:acme:later"))
-        await settled(pool, "delivered_at", 22)  # the stream was read again, with what happened while it was disabled
+        await settled(pool, "delivered_at", 22)  # the stream was read again, with events from the disabled time
     assert (await store.get("acme"))[0].disabled_at is None
 
 
@@ -142,7 +142,7 @@ async def test_a_delivery_that_is_cut_off_is_made_later_under_its_id(pool: Pool,
 
 
 async def _let_leases_end(pool: Pool) -> None:
-    """As if their minute had passed."""
+    """Make deliveries due, as if their minute had passed."""
     await pool.execute("update webhook_delivery set taken_until = now() where delivered_at is null")
 
 

@@ -149,7 +149,7 @@ async def test_a_rejection_that_commits_late_is_not_skipped(pool: Pool, database
         await transaction.start()
         await late.execute(insert)
         await post(pool, award("api:acme:1"))
-        assert await enter_rejections(pool) == 0  # what was rejected after it waits for it
+        assert await enter_rejections(pool) == 0  # awards that were rejected after it wait for it
         await transaction.commit()
     finally:
         await late.close()
@@ -159,7 +159,7 @@ async def test_a_rejection_that_commits_late_is_not_skipped(pool: Pool, database
 
 
 async def test_rejections_are_read_in_the_order_of_numbers_and_not_of_texts(pool: Pool) -> None:
-    """As a text, 10 comes before 9: more than a batch of it, and what 9 rejected would be passed by for ever."""
+    """As texts, 10 comes before 9: if 10 has more than a batch, the rejections of 9 would be passed over for ever."""
     await partner(pool, "acme", "https://hooks.example/", Limits(per_award=1))
     for xid, count in (("9", 3), ("10", 1100)):
         await pool.execute(

@@ -1,4 +1,4 @@
-"""A draft card over what was awarded: it gives what the formula gives, and keeps apart what it cannot price."""
+"""A draft card on past awards: it gives the points that the formula gives, and counts unpriced awards apart."""
 
 import itertools
 from dataclasses import replace
@@ -79,7 +79,7 @@ async def test_the_statement_gives_what_the_formula_gives(
 
 
 def _drafted(card: PublishedCard, amount: str, payment: str, tier: str) -> int | None:
-    """`None` is more than one award carries."""
+    """The drafted points; `None` where they are more than one award carries."""
     try:
         return worth(amount, rate_of(card, "food", payment, tier))[0]
     except SetAside as refused:
@@ -89,7 +89,7 @@ def _drafted(card: PublishedCard, amount: str, payment: str, tier: str) -> int |
 
 
 async def test_by_vertical_payment_type_tier_and_month(pool: Pool) -> None:
-    """Food from 2 to 3. The month is Singapore's, by the time of the transaction."""
+    """Food goes from 2 to 3. The month is Singapore's, by the time of the transaction."""
     new_year_there = datetime(2026, 1, 31, 17, tzinfo=UTC)
     moves = [meal(), meal(payment="cash", tier="platinum"), meal(at=new_year_there)]
     await write(pool, [History("bob", moves)])

@@ -1,4 +1,4 @@
-"""Which of the messages that were set aside are about a member, and what is left of an envelope without it."""
+"""The messages in the quarantine that are about a member, and the rest of an envelope without the member."""
 
 import json
 from base64 import b64encode

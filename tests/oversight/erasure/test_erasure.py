@@ -70,7 +70,7 @@ async def test_the_id_is_nowhere_and_every_sum_is_as_it_was(pool: Pool, owner: P
 
 
 async def test_old_seals_hold_under_new_names(pool: Pool, owner: Pool) -> None:
-    """Three live, are sealed, move on and are sealed again; two are erased, one after the other."""
+    """Three members live, are sealed, move on and are sealed again; two are erased, one after the other."""
 
     async def keep(connection: Connection, renaming: Renaming, _: Sequence[Head]) -> None:
         await keep_leaves(connection, *renaming)
@@ -104,7 +104,7 @@ async def test_what_was_set_aside_about_others_stays(pool: Pool, owner: Pool) ->
         ('{"member_id":"somebody","amount":"?"}', f"member_id: not '{pseudonym}'"),
     }
     for id_, *_ in left:
-        assert await store.get(id_) is not None, "found under the id that its body has"
+        assert await store.get(id_) is not None, "the store has it under the id of its body"
 
 
 def test_every_table_has_its_treatment() -> None:

@@ -98,7 +98,7 @@ async def test_a_month_end_that_has_just_come_to_the_member(pool: Pool, owner: P
 
 
 async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
-    """Each posting lands under a pseudonym or in an account of later; every key once, every point somewhere."""
+    """Each posting lands under a pseudonym or in an account opened later; every key once, every point somewhere."""
     ledger = PostgresLedger(pool, CLOCK)
     await ledger.post([granted("txn:rides:first", member_id="bob")])
     keys, erased = ["txn:rides:first"], list[str]()

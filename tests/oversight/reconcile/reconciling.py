@@ -28,7 +28,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 async def account(
     house: House, start: datetime = LONG_AGO, end: datetime | None = None, *, later: timedelta = timedelta(minutes=10)
 ) -> Account:
-    """As it is seen some time from now, when what has no trace yet will get none any more."""
+    """The account as it is seen `later` from now, when a message that has no trace yet will get none any more."""
     now = SystemClock().now()
     settings = house.settings
     streams = Streams(
@@ -88,7 +88,7 @@ async def published(house: House) -> bool:
 
 
 async def as_owner(database_url: str, *statements: str) -> None:
-    """As somebody who can switch triggers off."""
+    """Run statements as somebody who can switch triggers off."""
     connection = await asyncpg.connect(database_url)
     try:
         await connection.execute("set session_replication_role = replica")

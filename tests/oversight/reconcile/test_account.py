@@ -1,4 +1,4 @@
-"""The account's sums: they come out whatever was found, and whatever is lost or counted twice on the way shows."""
+"""The account's sums come out whatever the verdicts are, and a message that is lost or counted twice shows."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ def told(groups: list[Group], held: Queues) -> Account:
 
 
 @given(groups, queues)
-def test_whatever_is_found_the_verdicts_come_to_what_was_read(groups: list[Group], held: Queues) -> None:
+def test_the_verdicts_come_to_the_messages_that_were_read(groups: list[Group], held: Queues) -> None:
     account = told(groups, held)
     account.close({})
     assert account.findings == []

@@ -34,7 +34,7 @@ TOUCHED = ("claim", "transfer", "quarantine", "relay_cursor")
 RELAY_IS_PAST_IT = "update relay_cursor set xid = (select max(xid) from transfer), member_id = 'zzz'"
 
 
-# What somebody with the owner's rights does to the database, and what is found: kind, name.
+# Statements of somebody with the owner's rights, and the findings that follow: kind, name.
 BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
     "an award and its claim are gone": (
         LOSE_T1,

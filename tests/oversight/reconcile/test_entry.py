@@ -1,4 +1,4 @@
-"""What a message says of itself: its key and facts, whether a rule ignores it, and its id in the quarantine."""
+"""A message as reconciling reads it: its key and facts, whether a rule ignores it, and its id in the quarantine."""
 
 from datetime import UTC, datetime
 from typing import Any

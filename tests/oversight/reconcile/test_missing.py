@@ -14,7 +14,7 @@ from tests.support.house import House, completed, until
 NOW, TOMORROW, IN_TWO_DAYS = timedelta(), timedelta(hours=20), timedelta(days=2)
 
 
-# The queue that holds something, when it is looked, and what becomes of a message without a trace.
+# The queue that holds something, when reconciling looks, and the verdict on a message without a trace.
 NO_TRACE: dict[str, tuple[str | None, timedelta, Verdict]] = {
     "sent just now": (None, NOW, Verdict.IN_FLIGHT),
     "nowhere": (None, TOMORROW, Verdict.MISSING),
@@ -68,7 +68,7 @@ values ($1, 'award', '', 'out-of-range', '', '', 'api:acme:' || $1, 'aa', $2, no
 CLAIM = "insert into claim values ('api:acme:' || $1, 'bob', 'GRP', 7, $2)"
 
 
-# Whether the queue took it, what else there is of it, and what became of it.
+# Whether the queue took the award, the only other row about it, and the verdict on it.
 ASKS: dict[str, tuple[bool, tuple[str, str] | None, Verdict]] = {
     "rejected": (True, (REJECTION, "aa"), Verdict.REJECTED),
     "rejected for other facts": (True, (REJECTION, "bb"), Verdict.MISSING),
@@ -80,7 +80,7 @@ ASKS: dict[str, tuple[bool, tuple[str, str] | None, Verdict]] = {
 }
 
 
-async def test_what_became_of_what_a_partner_asked_for(house: House) -> None:
+async def test_the_verdict_on_each_award_of_a_partner(house: House) -> None:
     await house.produce([completed(1)])
     for name, (queued, written, _) in ASKS.items():
         await house.pool.execute(PARTNER_AWARD, name, queued)

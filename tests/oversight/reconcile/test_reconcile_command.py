@@ -1,4 +1,4 @@
-"""The command `reconcile`: it files the account, waits for what is on its way, and refuses what is no window."""
+"""The command `reconcile`: it files the account, waits for messages on their way, refuses bad windows."""
 
 import asyncio
 import json

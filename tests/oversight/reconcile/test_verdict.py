@@ -1,4 +1,4 @@
-"""What became of a message: each combination of facts has one verdict, and what was posted counts first."""
+"""The verdict on a message: each combination of facts has one, and a posting counts first."""
 
 import pytest
 
@@ -97,5 +97,5 @@ ASKS: dict[str, tuple[Ask, Queues, Verdict]] = {
 
 
 @pytest.mark.parametrize(("ask", "queues", "expected"), ASKS.values(), ids=ASKS)
-def test_what_became_of_what_a_partner_asked_for(ask: Ask, queues: Queues, expected: Verdict) -> None:
+def test_the_verdict_on_an_award_of_a_partner(ask: Ask, queues: Queues, expected: Verdict) -> None:
     assert verdict_of_ask(ask, queues) is expected

@@ -1,4 +1,4 @@
-"""The rule that reports work by, as plain as it can be said: points leave one by one, the oldest first."""
+"""The rule of all reports, written as plainly as possible: points leave one by one, the oldest first."""
 
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Counts = Mapping[tuple[str, str], int]  # points by month and column
 
 
 def months_of(history: History) -> Counts:
-    """What became of the points of each month; debts stand under `owed`. Zeroes are left out."""
+    """The fate of the points of each month, by column; debts stand under `owed`. Zeroes are left out."""
     named = _named(history)
     free = deque(_month(move) for seq, move in enumerate(history.moves, 1) for _ in range(move.points - named[seq]))
     counts: Counter[tuple[str, str]] = Counter()
@@ -34,7 +34,7 @@ def months_of(history: History) -> Counts:
 
 
 def lots_of(history: History) -> dict[int, int]:
-    """How many points are left of each credit that has any, what is held being gone from the oldest."""
+    """How many points are left of each credit that has any. Points on hold are taken from the oldest."""
     named = _named(history)
     left = {seq: move.points - named[seq] for seq, move in enumerate(history.moves, 1) if move.points > named[seq]}
     gone = history.held + sum(-move.points - sum(by_name for _, by_name in move.draws) for move in _debits(history))
@@ -49,7 +49,7 @@ def _debits(history: History) -> list[Move]:
 
 
 def _named(history: History) -> Counter[int]:
-    """What was taken from each lot by name."""
+    """The points that were taken from each lot by name."""
     named: Counter[int] = Counter()
     for move in history.moves:
         for lot, points in move.draws:

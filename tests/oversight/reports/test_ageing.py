@@ -1,4 +1,4 @@
-"""What will lapse when: accounts that lapse all at once, lots that lapse one by one, and what does neither."""
+"""The month in which points lapse: accounts lapse at once, lots one by one, and points on hold or owed not at all."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What became of each month's points: the statement against the rule said plainly, and a table of cases."""
+"""The fate of each month's points: the statement against the rule said plainly, and a table of cases."""
 
 import itertools
 from collections import Counter
@@ -67,7 +67,7 @@ def on(month: int, kind: str, points: int, **more: object) -> Move:
             [on(1, "earn", 10), on(2, "earn", 10), on(3, "reverse", -10, draws=[(2, 10)])],
             {"2026-01": {"earned": 10, "outstanding": 10}, "2026-02": {"earned": 10, "reversed": 10}},
         ),
-        (  # a debt, and what pays it later
+        (  # a debt, and the points that pay it later
             [on(1, "earn", 10), on(2, "spend", -10), on(3, "reverse", -10), on(4, "earn", 4)],
             {
                 "2026-01": {"earned": 10, "spent": 10},
@@ -100,7 +100,7 @@ async def test_by_tier_and_partner_of_the_credit(pool: Pool) -> None:
 
 
 async def test_as_of_a_day_nothing_later_is_known(pool: Pool) -> None:
-    """Also not the debit that took points by name."""
+    """The later debit, which took points by name, is not counted either."""
     moves = [on(1, "earn", 10), on(2, "earn", 5), on(3, "reverse", -5, draws=[(2, 5)]), on(4, "spend", -10)]
     await write(pool, [History("bob", moves)])
     rows = await of(pool, "GRP", until=datetime(2026, 3, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""Deferred revenue: the standards' own example, catching up, and what can never be."""
+"""Deferred revenue: the standards' own example, catching up, and bounds that always hold."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -87,7 +87,7 @@ def test_recognised(position: Position, use: str, recognised: int) -> None:
     st.integers(0, 3),
 )
 def test_months_come_to_the_whole(moves: list[tuple[int, int, int]], uses: list[int], decimals: int) -> None:
-    """What months recognise adds up, whatever the estimates do meanwhile, and never passes what was allocated."""
+    """The revenue of the months adds up whatever the estimates do meanwhile, and never exceeds the allocated sum."""
     months = [Month(2026, number) for number in range(1, len(moves) + 1)]
     versions = [
         assumed(n, each.first_day, str(Decimal(use) / 100))

@@ -1,4 +1,4 @@
-"""The books of a month: what each kind of transfer does to them, and when they do not tie."""
+"""The books of a month: the column of each kind of transfer, and books that do not tie."""
 
 import itertools
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.DataObject) -> None:
-    """And the last closes at what the accounts hold, by every way of parting the books."""
+    """The last month closes at the balances of the accounts, however the books are divided."""
     program = f"P{next(_programs)}"
     members = [data.draw(histories(f"m{n}", program)) for n in range(data.draw(st.integers(1, 4)))]
     await write(pool, members)

@@ -1,4 +1,4 @@
-"""Which addresses may be posted to."""
+"""The addresses that may be posted to."""
 
 import pytest
 

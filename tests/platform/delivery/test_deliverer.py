@@ -1,4 +1,4 @@
-"""The loop that delivers, on each table: who waits for whom, what a bug or a stop leaves, and what is counted."""
+"""The loop that delivers, on each table: its order, the claims that a bug or a stop leaves, and its counts."""
 
 import asyncio
 import random
@@ -29,7 +29,7 @@ def in_an_hour(_claim: Claim, now: datetime) -> datetime:
 
 
 class Delivering:
-    """A deliverer at work, and what it reports."""
+    """A deliverer at work, and its reports."""
 
     def __init__(self, deliveries: Deliveries[Any], attempt: Attempt, concurrency: Concurrency) -> None:
         self.stop = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Posting to a receiver: to the address that was judged and no other, and whatever comes back is an answer."""
+"""Posting to a receiver: only to the address that was judged, and any bytes that come back are an answer."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""What a receiver's reply by HTTP means."""
+"""The meaning of a receiver's reply by HTTP."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Who is held up by whom."""
+"""The deliveries that may start: a receiver that fails or is busy holds up no other."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from abacus.platform.delivery.types import Concurrency
 FEW = Concurrency(at_once=10, per_receiver=4)
 ANY = Concurrency(at_once=10)
 
-# How many are under way to each receiver, who failed last; how many may be taken in all, for `a`, and for `b`.
+# How many are under way to each receiver, the receivers that failed last; how many may be taken: in all, for a, for b.
 ROOMS = [
     (FEW, {}, set[str](), 10, 4, 4),
     (FEW, {"a": 3}, set[str](), 7, 1, 4),

@@ -1,4 +1,4 @@
-"""What follows from an attempt: delivered, again later, given up, gone."""
+"""The verdict on an attempt: delivered, again later, given up, gone."""
 
 import random
 from datetime import UTC, datetime, timedelta

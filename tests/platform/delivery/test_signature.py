@@ -21,7 +21,7 @@ def test_the_receiver_of_the_documentation_verifies_it() -> None:
     text = (DOCS / "partners.md").read_text(encoding="utf-8")
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def verified" in block]
     names: dict[str, Any] = {}
-    exec(code, names)  # noqa: S102  # what the documentation shows is to work
+    exec(code, names)  # noqa: S102  # the documentation's example has to work
     body, now = b'{"type":"award.posted"}', int(time.time())
     headers = signed_headers([new_secret(), SECRET], "msg_1", now, body)
     assert names["verified"](SECRET, headers, body)

@@ -1,4 +1,4 @@
-"""The contract of a table of deliveries: taken once, for a while, and settled by the one who has the claim."""
+"""The contract of a table of deliveries: a delivery is taken once, for a while, and settled by its claim's worker."""
 
 import asyncio
 from datetime import timedelta
@@ -30,7 +30,7 @@ async def test_any_number_of_takers_share_what_is_due(pool: Pool, table: Table) 
 
     shares = await asyncio.gather(*(take_all() for _ in range(4)))
     taken = [id_ for share in shares for id_ in share]
-    # A taker may find all that is due locked by others, and come again.
+    # A worker may meet only deliveries that others have locked, and tries again.
     assert sorted(taken + await take_all()) == ids
 
 
@@ -54,7 +54,7 @@ async def test_a_killed_worker_holds_its_claims_until_the_lease_is_over(pool: Po
     assert (again.id, again.attempts) == (killed.id, 2)
 
 
-# The verdict; what the table keeps; whether the delivery may be taken at once.
+# The verdict; the values that the table keeps; whether the delivery may be taken at once.
 VERDICTS = [
     (DELIVERED, Stored(1, delivered=True, given_up=False, reason=None), False),
     (GIVEN_UP, Stored(1, delivered=False, given_up=True, reason="no answer"), False),

@@ -39,7 +39,7 @@ class Owner:
         self.descendants = psutil.Process(self.process.pid).children(recursive=True)
 
     def descendants_running(self, program: str) -> list[psutil.Process]:
-        """Those whose command line names it. A session of Postgres may have ended since they were listed."""
+        """The descendants whose command line names the program. A session of Postgres may end while they are listed."""
         processes = []
         for each in self.descendants:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -63,7 +63,7 @@ class Owner:
         return self.process.wait(30)
 
     def close(self) -> None:
-        """Leave nothing of it behind."""
+        """Kill the owner and all its descendants."""
         self.kill()
         psutil.wait_procs(self.descendants, timeout=20)
         for pipe in (self.process.stdin, self.process.stdout):

@@ -21,7 +21,7 @@ _BREAKS = "raise SystemExit('no such luck')\n"
 
 @pytest.fixture
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where to put a module so that a child finds it."""
+    """The file of a module that a child can import."""
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path / "abacus_test_child.py"
 

@@ -56,7 +56,7 @@ def test_it_is_found_by_another_than_its_starter_and_stopped(daemon: Daemon) -> 
 
 
 def test_one_whose_command_line_is_gone_is_waited_for_all_the_same(daemon: Daemon) -> None:
-    """As at the end of every process: it has none any more while it still holds its ports."""
+    """A process that ends has no command line any more while it still holds its ports."""
     slow_to_end = """
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: os.execv("/bin/sleep", ["sleep", "0.5"]))
@@ -69,7 +69,7 @@ time.sleep(60)
 
 
 def test_one_that_does_not_name_the_home_is_left_alone(daemon: Daemon) -> None:
-    """As when the machine was restarted and the number is someone else's now."""
+    """After a restart of the machine the number may be another process'."""
     stranger = _run(daemon)
     assert daemon.process() is None
     stop([daemon])
@@ -87,7 +87,7 @@ def test_a_pid_file_that_means_nothing_is_no_process(daemon: Daemon, written: st
 
 @pytest.mark.filterwarnings("ignore:.*Popen:pytest.PytestUnraisableExceptionWarning")  # it outlives its starter
 def test_one_that_is_still_being_loaded_is_waited_for(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has no command line yet, by which it is known."""
+    """A new process has no command line yet, and is recognised by it only later."""
     looks, real = [0], psutil.Process.cmdline
 
     def cmdline(process: psutil.Process) -> list[str]:

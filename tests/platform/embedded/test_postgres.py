@@ -1,4 +1,4 @@
-"""Postgres keeps what it was given, through every way in which its owner can end."""
+"""Postgres keeps its rows, however its owner ends."""
 
 import asyncio
 import os

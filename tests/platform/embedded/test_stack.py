@@ -1,4 +1,4 @@
-"""The stack starts what is wanted, stops what it started, and has one owner at a time."""
+"""The stack starts the services that are wanted, stops those that it started, and has one owner at a time."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ async def test_a_part_that_fails_takes_the_others_down(data_dir: Path) -> None:
 
 @pytest.mark.parametrize("children_started", [1, 3])
 async def test_a_cancelled_start_leaves_nothing(data_dir: Path, children_started: int) -> None:
-    """Cancelled in the moment in which a child is seen, so before that child can have said that it is ready."""
+    """The start is cancelled as soon as a child is seen, so before that child can have said that it is ready."""
     children = _children()
     starting = asyncio.create_task(EmbeddedStack(data_dir, durable=False).start())
     while len(_children() - children) < children_started:  # noqa: ASYNC110  # a process sends no event

@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The last that was read."""
+    """The place of the last row that was read."""
 
     xid: str
     who: str
@@ -54,7 +54,7 @@ async def write(connection: Connection, xid: int, *rows: Row) -> None:
 
 
 async def walk(connection: Connection, position: Position = START) -> list[list[str]]:
-    """What is said, batch by batch."""
+    """The rows' texts, batch by batch."""
     batches = []
     while (next_rows := await WALK.next(connection, position)) is not None:
         batches.append([row.said for row in next_rows.rows])
@@ -71,7 +71,7 @@ async def test_by_transaction_and_then_by_key(connection: Connection) -> None:
 
 
 async def test_transaction_ids_are_numbers_and_not_texts(connection: Connection) -> None:
-    """As a text, 10 comes before 9: more than a batch of it, and what 9 wrote would be passed by for ever."""
+    """As texts, 10 comes before 9: if 10 has more than a batch, the rows of 9 would be passed over for ever."""
     await write(connection, 10, *(Row("bob", n, f"then {n}") for n in range(5)))
     await write(connection, 9, Row("bob", 9, "first"))
     assert await walk(connection) == [["first", "then 0", "then 1"], ["then 2", "then 3", "then 4"]]

@@ -1,4 +1,4 @@
-"""Work that one leads and others stand by for."""
+"""Work that one worker leads while others stand by."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from tests.support.house import until
 
 
 class Work:
-    """Counts its steps. It can be told that what it needs is away, and that a step fails or takes for ever."""
+    """Work that counts its steps. Its dependency can be away, and a step can fail or take for ever."""
 
     def __init__(self) -> None:
         self.steps = 0

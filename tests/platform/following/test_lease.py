@@ -41,18 +41,18 @@ async def test_it_is_given_back_when_the_work_fails(pool: Pool) -> None:
 
 
 async def test_a_session_that_ended_has_given_it_back(pool: Pool) -> None:
-    """Which is no fault of the work that was done under it."""
+    """Work that was done under the lease is not failed by that."""
     async with pool.acquire() as connection, lease(connection, NAME):
         connection.terminate()
         await until(lambda: is_free(pool))
 
 
 async def test_a_session_that_was_cut_off_while_it_took_the_lease_is_not_kept(pool: Pool) -> None:
-    """It may have the lease, and nobody would give it back."""
+    """The session may have the lease, and nobody would give it back."""
     async with pool.acquire() as connection:
 
         class CutOff:
-            """The lease is taken, and the answer never heard."""
+            """A connection on which the lease is taken and the answer gets lost."""
 
             terminate = connection.terminate
 

@@ -1,4 +1,4 @@
-"""What `Publishing` promises, over rows in memory: in order, at least once, marked after the broker has all of them."""
+"""`Publishing` over rows in memory: it publishes in order, at least once, and marks rows that the broker has."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ NO_CONNECTION: Final[Connection] = None
 
 
 class Rows:
-    """Numbers, of which the first so many are published."""
+    """Numbers; so many of them, from the first on, are published."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -35,7 +35,7 @@ class Rows:
 
 
 class Broker:
-    """Keeps what is published; can be down, or take everything and not be heard."""
+    """A broker that keeps the messages; it can be down, or take them all while its answer gets lost."""
 
     def __init__(self) -> None:
         self.values: list[bytes] = []
@@ -86,7 +86,7 @@ async def test_rows_are_marked_only_when_the_broker_has_them(fault: str, values:
 
 
 async def test_who_stands_by_tells_of_nothing_that_waits(meter: Meter) -> None:
-    """Else the age of what it published last would stand there for ever, and somebody be called."""
+    """Else the lag of its last publishing would stand there for ever, and an alert would fire."""
     broker = Broker()
     broker.is_down = True
     work = publishing(Rows(1), broker, meter)

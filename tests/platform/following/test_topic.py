@@ -1,4 +1,4 @@
-"""What a follower hears of a topic's records, and a worker that does several things at a time."""
+"""The events that a follower reads from a topic's records, and a worker that does several things at a time."""
 
 import asyncio
 

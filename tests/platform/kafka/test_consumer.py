@@ -1,4 +1,4 @@
-"""What a reader relies on of its Kafka client: `AIOKafkaConsumer` as the product makes it, and the one in memory."""
+"""The promises of the Kafka client that a reader needs: `AIOKafkaConsumer` as the product makes it, and the fake."""
 
 import asyncio
 import random
@@ -40,14 +40,14 @@ def topic(request: pytest.FixtureRequest) -> Topic:
 
 
 async def commit_half(consumer: AIOKafkaConsumer) -> dict[TopicPartition, list[int]]:
-    """Reads everything, commits half of each partition, and tells what is left."""
+    """Read everything, commit half of each partition; the offsets that are left."""
     offsets = offsets_of(await read(consumer, MESSAGES))
     await consumer.commit({partition: len(each) // 2 for partition, each in offsets.items()})
     return {partition: each[len(each) // 2 :] for partition, each in offsets.items()}
 
 
 def ask_to_rejoin(consumer: Any) -> None:
-    """As the group does when its members change; the embedded broker holds one member only."""
+    """Make the group arrange itself anew, as when its members change; the embedded broker holds one member only."""
     if isinstance(consumer, MemoryConsumer):
         consumer.please_rejoin()
     else:

@@ -1,4 +1,4 @@
-"""Whoever has a partition tells how far behind it is, and nobody else: the number of calculators follows from it."""
+"""Only the reader that has a partition reports its lag: the number of calculators follows from the lag."""
 
 import asyncio
 

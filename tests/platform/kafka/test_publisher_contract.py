@@ -1,4 +1,4 @@
-"""What `Publisher` promises, on Kafka and in memory."""
+"""The promises of `Publisher`, on Kafka and in memory."""
 
 import asyncio
 import uuid
@@ -20,20 +20,20 @@ Kept = Stored | ConsumerRecord[Any, Any]
 
 
 class OpenPublisher(Publisher, Protocol):
-    """A publisher, and what its topic holds: each partition in its order."""
+    """A publisher, and the messages of its topic: each partition in its order."""
 
     async def kept(self, topic: str) -> Sequence[Kept]: ...
 
 
 class OpenMemoryPublisher(MemoryPublisher):
-    """Into a log."""
+    """Publishes into a log in memory."""
 
     async def kept(self, topic: str) -> Sequence[Kept]:
         return self._log.messages(topic)
 
 
 class OpenStreamPublisher(StreamPublisher):
-    """To a broker; a reader of no group looks into it."""
+    """Publishes to a broker; a reader of no group looks into it."""
 
     async def kept(self, topic: str) -> Sequence[Kept]:
         messages: list[Kept] = []
@@ -93,7 +93,7 @@ async def test_everything_that_was_published_is_there_unchanged(publisher: OpenP
 
 
 async def test_the_messages_of_a_key_stay_in_order(publisher: OpenPublisher, topic: str) -> None:
-    """Also where they take several batches, and several calls."""
+    """Also where the messages take several batches, and several calls."""
     messages = of_each_key(10, size=16 * 1024)
     await publisher.publish(topic, messages[:200])
     await publisher.publish(topic, messages[200:])

@@ -1,4 +1,4 @@
-"""Reading what any sender writes."""
+"""Reading the batches of any sender."""
 
 import asyncio
 import uuid
@@ -16,7 +16,7 @@ BODIES = [b'{"number": %d, "of": "%s"}' % (number, b"many" * 50) for number in r
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
 async def test_senders_compress_as_they_please(services: Services, compression: str) -> None:
-    """Else one such batch would hold up its partition for ever."""
+    """One such batch would otherwise hold up its partition for ever."""
     topic = f"compressed.{uuid.uuid4().hex[:8]}"
     producer = Producer(
         {"bootstrap.servers": services.kafka_bootstrap, "compression.type": compression, "linger.ms": 50}

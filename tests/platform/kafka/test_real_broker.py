@@ -1,4 +1,4 @@
-"""What only a real Kafka broker can show: several readers in one group.
+"""Tests that need a real Kafka broker: several readers in one group.
 
 The embedded broker holds one reader of a group; tests/simulation plays the group protocol instead. These run where
 `ABACUS_TEST_KAFKA_BOOTSTRAP` names a broker.

@@ -113,7 +113,7 @@ async def _nothing(*_: object, **__: object) -> dict[object, object]:
     return {}
 
 
-# What the partition holds, what the broker names, and whether it keeps times: from where, and whether more was there.
+# The partition's offsets, the one that the broker names, whether it keeps times; the start, and whether more was there.
 BEGINNINGS = {
     "from its first message": (0, 9, 0, True, (0, False)),
     "from the middle": (0, 9, 5, True, (5, False)),

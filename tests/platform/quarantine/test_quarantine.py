@@ -1,4 +1,4 @@
-"""What the quarantine promises, wherever its items are kept."""
+"""The promises of the quarantine, wherever its items are kept."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""What is set aside twice is one item; what differs in anything that identifies it is another."""
+"""A body that is set aside twice is one item; one that differs in anything that identifies it is another."""
 
 import pytest
 

@@ -13,7 +13,7 @@ DOWN = Unavailable("queue line", "connection refused")
 class Line:
     """`Queue`, first come first served. Receiving from an empty line waits until something comes.
 
-    `down` counts the calls of each operation that are still to fail; the rest remembers what was asked of the line.
+    `down` counts the calls of each operation that are still to fail; the other attributes record the calls.
     """
 
     name = "line"

@@ -1,4 +1,4 @@
-"""What `Queue` promises, on every queue there is."""
+"""The promises of `Queue`, on every queue there is."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ def sqs_queue(services: Services) -> Opens:
 
 @pytest.fixture
 def sqs_queue_by_proxy(services: Services) -> Opens:
-    """A proxy that does nothing wrong keeps the contract, so what goes wrong behind another is the fault's doing."""
+    """A proxy without faults keeps the contract, so a failure behind one with faults is the fault's doing."""
 
     @asynccontextmanager
     async def opens(visibility_s: int) -> AsyncIterator[Queue]:
@@ -87,7 +87,7 @@ async def test_what_is_not_deleted_comes_again_and_is_counted(opens: Opens) -> N
 
 
 async def test_what_is_kept_stays_away_from_others(opens: Opens) -> None:
-    """What is kept in time: a busy machine may be late, and then tries again."""
+    """A message that is kept in time: a busy machine may be late, and then tries again."""
     async with opens(SHORT_S) as queue:
         for _ in range(10):
             await queue.send(["1"])

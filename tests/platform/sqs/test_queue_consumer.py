@@ -1,4 +1,4 @@
-"""The consumer deletes what is done and nothing else, and holds on to the rest as long as the work lasts.
+"""The consumer deletes the messages that are done and no others, and keeps the rest as long as the work lasts.
 
 All of it on virtual time: the consumer waits as long as in production, and a busy machine changes nothing.
 """
@@ -18,7 +18,7 @@ from abacus.platform.sqs.port import Queue, Received
 from tests.platform.sqs.line import Line
 from tests.simulation.virtual_time import virtually
 
-ENDS_WITHIN_S = 21.0  # what is in hand has twenty seconds
+ENDS_WITHIN_S = 21.0  # messages in hand have twenty seconds
 DATABASE_DOWN = Unavailable("database", "connection refused")
 
 
@@ -42,8 +42,8 @@ def ids(messages: Sequence[Received]) -> list[str]:
     return [message.id for message in messages]
 
 
-# Three messages, "1", "2" and "3": those that make the handler fail, those that it does not return; the batches that it
-# was given, and what was deleted in the end.
+# Of the messages "1", "2" and "3": those that make the handler fail, those that it does not return; the batches that it
+# was given, and the messages that were deleted in the end.
 BATCHES: list[tuple[str, set[str], set[str], list[list[str]], list[str]]] = [
     ("all done", set(), set(), [["1", "2", "3"]], ["1", "2", "3"]),
     ("one not done", set(), {"2"}, [["1", "2", "3"]], ["1", "3"]),
@@ -170,7 +170,7 @@ async def test_messages_stay_ours_while_the_work_lasts_and_no_longer() -> None:
         return messages
 
     with capture_logs() as logs:
-        line.down["keep"] = 1  # the first beat fails, which is said and changes nothing
+        line.down["keep"] = 1  # the first beat fails; that is logged and changes nothing
         async with working(line, handle):
             await line.idle.wait()
             await asyncio.sleep(5 * KEEP_S)
@@ -262,7 +262,7 @@ async def test_every_hand_works_on_messages_of_its_own() -> None:
 
 @virtually
 async def test_one_hand_that_waits_is_enough_to_be_waiting() -> None:
-    """A hand that finds the queue empty must not call the worker ready while another waits for the database."""
+    """A task that receives nothing must not call the worker ready while another waits for the database."""
     line, health, failures = Line("1", "ping", at_a_time=1), WorkerHealth("awarder"), 0
 
     async def handle(messages: Sequence[Received]) -> Sequence[Received]:

@@ -1,4 +1,4 @@
-"""The client's settings: what AWS' chain lacks is said in one line. And what a queue says of itself."""
+"""The client's settings: one line says what AWS' chain lacks. And the counts that a queue gives of itself."""
 
 import asyncio
 import uuid

@@ -51,7 +51,7 @@ class Line(MemoryQueue):
 
 
 class Office:
-    """What a month's end needs, on a database."""
+    """The queue, the sweep and the expirer of a month's end, on a database."""
 
     def __init__(self, pool: Pool, now: datetime = AUGUST) -> None:
         self.pool = pool

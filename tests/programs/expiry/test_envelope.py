@@ -1,4 +1,4 @@
-"""What the expiry queue carries."""
+"""The envelopes on the expiry queue."""
 
 import json
 from datetime import UTC, datetime

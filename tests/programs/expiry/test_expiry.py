@@ -1,4 +1,4 @@
-"""The month's end on the real stack: who stayed away loses what lapsed, who came back keeps it, once."""
+"""The month's end on the real stack: members who stayed away lose their points, once; those who came back keep them."""
 
 import asyncio
 from datetime import date, timedelta
@@ -60,7 +60,7 @@ async def test_an_envelope_that_comes_twice_is_expired_once(office: Office) -> N
 
 
 async def test_a_second_delivery_waits_for_the_first(office: Office) -> None:
-    """Both have begun while the first waits for an account."""
+    """Both deliveries have begun while the first waits for an account."""
     await office.ledger.post([earned(name) for name in NAMES])
     await office.sweep()
     messages = await office.queue.receive()
@@ -75,7 +75,7 @@ async def test_a_second_delivery_waits_for_the_first(office: Office) -> None:
 
 
 async def test_an_account_lapses_once_with_a_months_end(office: Office) -> None:
-    """Though it is in two batches of it, and has points of that month again in between."""
+    """The account is in two batches of the month's end, and earns points of that month again in between."""
     await office.ledger.post([earned("bob")])
     await office.sweep()
     (message,) = await office.queue.receive()

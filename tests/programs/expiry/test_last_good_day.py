@@ -19,7 +19,7 @@ ZONES = [
     ZoneInfo(name)
     for name in ("Asia/Singapore", "Asia/Kathmandu", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Berlin", "UTC")
 ]
-# What a message may say (`validation.Moment`), and what a card may say (1 to 60 months).
+# The moments that a message may name (`validation.Moment`), and the months that a card may name (1 to 60).
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 moments = st.datetimes(
     EARLIEST.replace(tzinfo=None),

@@ -1,4 +1,4 @@
-"""A month, and when it is over where."""
+"""A month, and the moment at which it is over in a country."""
 
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo

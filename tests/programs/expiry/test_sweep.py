@@ -1,4 +1,4 @@
-"""The sweep of a month's end: it runs once, goes on where it was cut off, and knows what is due."""
+"""The sweep of a month's end: it runs once, goes on where it was cut off, and knows the months that are due."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a line of opening balances may say, and what is told of one that says something else."""
+"""The lines of opening balances that are accepted, and the fault that is named in any other."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Rate cards for the tests of this room: one country with half-year periods, and what may be changed of it."""
+"""Rate cards for the tests of this room: one country with half-year periods; a test may change its fields."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

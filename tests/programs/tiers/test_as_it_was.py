@@ -1,4 +1,4 @@
-"""Members as they were: balances, what was held, the day of expiry and the tier, at any time that is past."""
+"""Members as they were: balances, points on hold, the day of expiry and the tier, at any time in the past."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -44,7 +44,7 @@ async def post(pool: Pool, hour: int, points: int, *, expires_on: date, program:
 
 
 async def move(pool: Pool, hour: int, kind: str, points: int, held: int) -> None:
-    """As the ledger writes what is held and spent."""
+    """A transfer with its explanation, as the ledger writes holds and spends."""
     await pool.execute(
         "insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at,"
         " posted_at, expires_on, explanation, hash)"
@@ -68,10 +68,10 @@ async def bob(pool: Pool) -> None:
     await MembershipStore(pool, FixedClock(at(3))).set(("bob", "GRP"), "silver", reason="test", actor="test")
     await post(pool, 4, 7, expires_on=JULY, program="OVO")
     await move(pool, 5, "hold", 0, 60)
-    await move(pool, 6, "spend", -40, -60)  # of what was held, the rest goes back
+    await move(pool, 6, "spend", -40, -60)  # the rest of the hold goes back
     await move(pool, 7, "hold", 0, 20)
     await move(pool, 8, "release", 0, -20)
-    await move(pool, 9, "expire", -110, 5)  # an expiry tells what was held then, and changes nothing of it
+    await move(pool, 9, "expire", -110, 5)  # an expiry names the points on hold then, and changes nothing of them
     await MembershipStore(pool, FixedClock(at(10))).set(("bob", "GRP"), "gold", reason="test", actor="test")
 
 

@@ -1,4 +1,4 @@
-"""Which events of the points stream count, and what is said of one that cannot be read."""
+"""The events of the points stream that count for tiers, and the fault that is named in an unreadable one."""
 
 import json
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def changed(type_: str = "abacus.points.earned.v1", **data: Any) -> bytes:
 
 
 def taken_back(of_kind: str, points: int) -> bytes:
-    """Of an award of 180 points of which not all were there any more; or of a spend."""
+    """A reversal of an award of 180 points, some of which were gone; or a reversal of a spend."""
     explanation = json.loads(explanations.taken_back(of_kind, 180, NOW))
     return changed("abacus.points.reversed.v1", points=points, kind="reverse", explanation=explanation)
 

@@ -99,9 +99,9 @@ def test_a_tier_earned_anew_is_kept_without_a_word() -> None:
 @pytest.mark.parametrize(
     ("rolled_through", "day", "tier"),
     [
-        (END_OF_H1, "2026-03-10", "silver"),  # rolled, but what is earned there still lasts
+        (END_OF_H1, "2026-03-10", "silver"),  # rolled, but a tier that is earned there still lasts
         (END_OF_H2, "2026-07-01", "silver"),
-        (END_OF_H2, "2026-06-30", "member"),  # what it would have carried is over
+        (END_OF_H2, "2026-06-30", "member"),  # the tier that it would have carried is over
         (END_OF_H2, "2024-01-01", "member"),
     ],
 )
@@ -185,7 +185,7 @@ ends = [LONG_AGO, date(2025, 12, 31), END_OF_H1, END_OF_H2, date(2027, 6, 30)]
 def test_when_the_periods_are_ended_makes_no_difference_in_the_end(
     earned: list[tuple[int, str]], rolled_before: list[int]
 ) -> None:
-    """Live, with the job run in between, or replayed after all of it: the same tier, and every change follows on."""
+    """Live, with the job in between, or replayed afterwards: the tier is the same, and each change follows the last."""
     live, changes = NOBODY, list[Change]()
     for place in range(len(earned) + 1):
         done = sum(at <= place for at in rolled_before)

@@ -1,4 +1,4 @@
-"""The tier keeper on Postgres: once for each point, whatever is delivered again, and by whom."""
+"""The tier keeper on Postgres: each point counts once, whichever events come again, and whichever keeper reads them."""
 
 import asyncio
 import random
@@ -84,7 +84,7 @@ async def rolled(pool: Pool, at: datetime) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_the_whole_stream_again_gives_the_same_tiers(pool: Pool, database_url: str, seed: int) -> None:
-    """In batches of any size, with periods ended in between; over the same tables, and over empty ones."""
+    """Events come in batches of any size, with periods ended in between; over the same tables, and over empty ones."""
     rng, records = random.Random(seed), stream(seed)
     start = 0
     while start < len(records):
@@ -114,7 +114,7 @@ async def test_the_whole_stream_again_gives_the_same_tiers(pool: Pool, database_
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_two_keepers_with_the_same_records_count_them_once(pool: Pool, seed: int) -> None:
-    """As in a rebalance: a slow one still writes what the next one reads again. New accounts are met by both."""
+    """As in a rebalance: a slow keeper still writes events that the next one reads again. Both meet new accounts."""
     records = stream(seed, 200)
     keepers = [keeper(pool) for _ in range(2)]
 
@@ -157,7 +157,7 @@ async def test_points_of_an_ended_period_are_kept_but_carry_nothing(pool: Pool) 
 
 
 async def test_ending_a_period_waits_for_who_counts_by_the_day_before_and_the_next_wait_for_it(pool: Pool) -> None:
-    """Or a tier that has ended could be written behind the back of the run; and the run might never get its turn."""
+    """Otherwise a keeper could write an ended tier behind the run's back, and the run might never get its turn."""
     async with pool.acquire() as counting, pool.acquire() as ending:
         transaction = counting.transaction()
         await transaction.start()
@@ -205,7 +205,7 @@ async def test_an_override_counts_until_it_is_cleared(pool: Pool) -> None:
 
 
 async def test_an_operator_and_the_keeper_at_once(pool: Pool) -> None:
-    """Each change follows on the one before, whoever comes first."""
+    """Each change follows the one before, whether the keeper or the operator comes first."""
     store = MembershipStore(pool, SystemClock())
 
     async def keep() -> None:

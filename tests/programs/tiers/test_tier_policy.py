@@ -1,4 +1,4 @@
-"""Periods, tallies, and which tier an account has of them."""
+"""Periods, tallies, and the tier that they give an account."""
 
 import random
 from datetime import UTC, date, datetime, timedelta
@@ -26,7 +26,7 @@ FIRST_HALF = Period(date(2026, 1, 1), date(2026, 6, 30), date(2026, 12, 31))
 
 ranks = {"member": 0, "silver": 300, "gold": 1500, "platinum": 4500}
 divisors = st.sampled_from([1, 2, 3, 4, 6, 12])
-moments = st.datetimes(datetime(2000, 1, 2), datetime(2099, 12, 30), timezones=st.just(UTC))  # noqa: DTZ001  # as asked
+moments = st.datetimes(datetime(2000, 1, 2), datetime(2099, 12, 30), timezones=st.just(UTC))  # noqa: DTZ001  # as it asks for
 zones = st.sampled_from(["Asia/Singapore", "Asia/Jakarta", "Pacific/Auckland", "America/Los_Angeles"]).map(ZoneInfo)
 
 
@@ -105,7 +105,7 @@ def test_what_was_reached_stays_reached_when_thresholds_rise_and_the_points_are_
 
 
 def half_years(*earned: int) -> list[Tally]:
-    """What was earned in each half year from January 2026 on."""
+    """Tallies of the points that were earned in each half year from January 2026 on."""
     tallies = []
     for number, points_ in enumerate(earned):
         month = datetime(2026 + number // 2, number % 2 * 6 + 1, 15, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The end of a period as a job: complete whenever it is killed, once however often it is run, one at a time."""
+"""The end of a period as a job: complete though it is killed, done once though it is run again, one job at a time."""
 
 import asyncio
 from datetime import UTC, date, datetime
@@ -21,11 +21,11 @@ NEW_YEAR = datetime(2026, 12, 31, 16, tzinfo=UTC)
 
 
 def rolling(pool: Pool, at: datetime = NEW_YEAR, **changed: object) -> Roll:
-    return Roll(pool, book(), FixedClock(at), **changed)  # type: ignore[arg-type]  # what a test changes
+    return Roll(pool, book(), FixedClock(at), **changed)  # type: ignore[arg-type]  # the parameters that a test changes
 
 
 async def three_members(pool: Pool) -> None:
-    """Who stayed away, who earned less, and who earned the same again."""
+    """A member who stayed away, one who earned less, and one who earned the same again."""
     await keeper(pool).handle(
         [
             earned("away", 1, 300),
@@ -96,7 +96,7 @@ async def test_killed_at_any_batch_and_run_again_the_run_ends_complete(pool: Poo
         assert await pool.fetchval("select count(*) from account_tier where tier = 'silver'") == 40 - 10 * done
     else:
         await rolling(pool, batch=10).due("SG")
-    # The next run is weeks late; first the one that was broken off is ended, then what has become due since.
+    # The next run is weeks late; first it ends the period that was broken off, then those that are due since.
     later = datetime(2027, 7, 3, tzinfo=UTC)
     runs = await rolling(pool, later).due("SG")
     assert [(run.through, run.found, run.stepped_down, run.finished_at) for run in runs if run.found] == (

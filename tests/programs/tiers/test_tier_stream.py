@@ -1,4 +1,4 @@
-"""Changes of tier on the tiers stream: none is lost, and each account's come in order."""
+"""Changes of tier on the tiers stream: none is lost, and those of an account come in order."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ TOPIC = "tiers"
 
 
 class Broker:
-    """Keeps what is published; can be down, or take everything and not be heard."""
+    """A broker that keeps the messages; it can be down, or take them all while its answer gets lost."""
 
     def __init__(self) -> None:
         self.events: list[TierChanged] = []
@@ -91,7 +91,7 @@ async def test_a_change_as_other_programs_see_it(pool: Pool, broker: Broker) -> 
 
 
 async def test_nothing_is_lost_between_the_decision_and_the_broker(pool: Pool, broker: Broker) -> None:
-    """Down, or cut off after it took everything: the same events come again, under the same ids."""
+    """A broker is down, or cut off after it took everything: the same events come again, under the same ids."""
     await keeper(pool).handle([earned("bob", 1, 300), earned("eve", 1, 300)])
     broker.down = True
     with pytest.raises(Unavailable):

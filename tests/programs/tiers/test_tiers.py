@@ -1,4 +1,4 @@
-"""What whoever reads tiers is promised, wherever they are kept."""
+"""The promises of `Tiers` to its readers, wherever tiers are kept."""
 
 import pytest
 

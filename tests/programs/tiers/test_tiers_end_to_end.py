@@ -1,4 +1,4 @@
-"""From a transaction to a tier to the next transaction; and what happens when the keeper is killed, or starts anew."""
+"""From a transaction to a tier to the next transaction, also when the keeper is killed, or starts anew."""
 
 import asyncio
 import json
