@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import defines, documents, exists, links, places
+from tests.support.documents import anchors, defines, documents, exists, headings, links, places
 from tests.support.paths import DOCS, ROOT
 
 ARCHITECTURE = DOCS / "architecture.md"
@@ -20,6 +20,11 @@ def test_paths_and_names_exist(document: Path) -> None:
 @pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path) -> None:
     assert sorted({link for link in links(document) if not (document.parent / link).exists()}) == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_into_a_page_lead_to_a_heading(document: Path) -> None:
+    assert sorted({(page, anchor) for page, anchor in anchors(document) if anchor not in headings(page)}) == []
 
 
 def test_the_readme_leads_to_the_architecture() -> None:

@@ -13,6 +13,9 @@ _PATH: Final = re.compile(
     r"(?<![\w./\"-])((?:abacus|alembic|benchmarks|client|localstack|tests|workers)/[\w./*-]*)(?::([A-Za-z_][\w.]*))?"
 )
 _TEMPLATE: Final = "NNNN"  # stands for the number of a file that is yet to be written
+_ANCHOR: Final = re.compile(r"\]\(([^)#\s:]*)#([^)\s]+)\)")
+_FENCED: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _LINK: Final = re.compile(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)")
 
 
@@ -37,6 +40,18 @@ def places(document: Path) -> Iterator[Place]:
 def links(document: Path) -> Iterator[str]:
     """The document's links into the tree, as it writes them."""
     yield from (match[1] for match in _LINK.finditer(document.read_text(encoding="utf-8")))
+
+
+def anchors(document: Path) -> Iterator[tuple[Path, str]]:
+    """The headings that the document links to: the page of each, and the heading as a link writes it."""
+    for match in _ANCHOR.finditer(document.read_text(encoding="utf-8")):
+        yield (document.parent / match[1] if match[1] else document), match[2]
+
+
+def headings(page: Path) -> set[str]:
+    """The headings of a page, as a link writes them: small letters, digits and hyphens."""
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in _HEADING.findall(text)}
 
 
 def exists(path: str) -> bool:
