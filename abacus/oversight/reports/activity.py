@@ -4,13 +4,29 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.decide.revenue import Activity
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
 
-_ACTIVITY: Final = Statement("""
+
+def _of(column: str) -> str:
+    """The condition on a transfer whose points stand in this column."""
+    conditions = []
+    for kind, each in OF_KIND.items():
+        match each.came_as == column, each.went_as == column:
+            case True, True:
+                conditions.append(f"kind = '{kind}'")
+            case True, False:
+                conditions.append(f"kind = '{kind}' and points > 0")
+            case False, True:
+                conditions.append(f"kind = '{kind}' and points < 0")
+    return " or ".join(conditions)
+
+
+_ACTIVITY: Final = Statement(f"""
 with home as (
     select * from unnest(:countries::text[], :zones::text[], :until::timestamptz[]) as h (country, zone, until)
 ), booked as (
@@ -21,10 +37,10 @@ with home as (
     where t.points <> 0 and t.posted_at < h.until
 )
 select program, country, month,
-    coalesce(sum(points) filter (where kind = 'earn' or kind = 'reverse' and points < 0), 0)::bigint as issued,
-    coalesce(sum(points) filter (where kind = 'adjust'), 0)::bigint as added,
-    coalesce(-sum(points) filter (where kind = 'spend' or kind = 'reverse' and points > 0), 0)::bigint as used,
-    coalesce(-sum(points) filter (where kind = 'expire'), 0)::bigint as expired
+    coalesce(sum(points) filter (where {_of("issued")}), 0)::bigint as issued,
+    coalesce(sum(points) filter (where {_of("added")}), 0)::bigint as added,
+    coalesce(-sum(points) filter (where {_of("used")}), 0)::bigint as used,
+    coalesce(-sum(points) filter (where {_of("expired")}), 0)::bigint as expired
 from booked
 group by program, country, month
 order by program, country, month

@@ -6,22 +6,27 @@ of both lines and added as they stand. A debit beyond the last credit took point
 them.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from abacus.ledger.types.award import Kind
 from abacus.oversight.reports.decide.by import By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
+from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 
-# The column of a debit or a credit, by its kind.
-_WENT: Final = (
-    "case t.kind when 'spend' then 'spent' when 'expire' then 'expired' when 'reverse' then 'reversed'"
-    " else 'adjusted' end"
-)
-_CAME: Final = "case t.kind when 'earn' then 'earned' when 'reverse' then 'returned' else 'added' end"
+
+def _column_by_kind(columns_of: Mapping[Kind, str | None]) -> str:
+    """The column of a transfer's points. A kind without one stays as it is, which is no column and fails the report."""
+    cases = " ".join(f"when '{kind}' then '{name}'" for kind, name in columns_of.items() if name is not None)
+    return f"case t.kind {cases} else t.kind end"
+
+
+_CAME: Final = _column_by_kind({kind: each.came for kind, each in OF_KIND.items()})
+_WENT: Final = _column_by_kind({kind: each.went for kind, each in OF_KIND.items()})
 
 
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:

@@ -1,23 +1,15 @@
 """The movements of a month, read from the ledger."""
 
 from collections.abc import Collection
-from typing import Final
 
 from abacus.oversight.reports.accounts import standing
 from abacus.oversight.reports.decide.by import By, columns
+from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
-
-_MOVES: Final = (
-    ("earn", "", "issued"),
-    ("spend", "-", "spent"),
-    ("expire", "-", "expired"),
-    ("reverse", "-", "reversed"),
-    ("adjust", "", "adjusted"),
-)
 
 
 async def rollforward(connection: Connection, where: Homes, month: Month, by: Collection[By]) -> Rollforward:
@@ -27,14 +19,20 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     since, until = where.begin(month.first_day), where.end(month.last_day)
     statement = _statement(by)(countries=where.countries, since=since, until=until)
     rows = await connection.fetch(*statement, timeout=LONG_S)
-    movements = [Movement(*row) for row in rows]
+    movements = [Movement(**dict(row)) for row in rows]
     return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
+
+
+def _of(column: str) -> str:
+    """The condition on a transfer whose points stand in this column."""
+    kinds = ", ".join(f"'{kind}'" for kind, each in OF_KIND.items() if each.moved == column)
+    return f"kind in ({kinds})"
 
 
 def _statement(by: Collection[By]) -> Statement:
     moved = ", ".join(
-        f"coalesce({sign}sum(points) filter (where kind = '{kind}' and within), 0)::bigint as {name}"
-        for kind, sign, name in _MOVES
+        f"coalesce({sign} * sum(points) filter (where {_of(column)} and within), 0)::bigint as {column}"
+        for column, sign in SIGNS.items()
     )
     return Statement(f"""
     with home as (

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped
+from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.standing import Standing
 
 
@@ -74,7 +75,7 @@ def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Ti
     for row in movements:
         at = row.program, row.country
         closing[at] = closing.get(at, 0) + row.closing
-        moved = row.issued - row.spent - row.expired - row.reversed + row.adjusted
+        moved = sum(sign * getattr(row, column) for column, sign in SIGNS.items())
         opened[at] = opened.get(at, 0) + row.opening + moved
     by_account = {(each.program, each.country): each for each in standings}
     nothing = Standing("", "", 0, 0, 0, 0, 0, 0)
