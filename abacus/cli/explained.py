@@ -6,6 +6,7 @@ from abacus.pricing.explanation.types import (
     Adjusted,
     Calculated,
     Captured,
+    Earned,
     Explanation,
     Fixed,
     Granted,
@@ -23,24 +24,28 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
     """A few lines. The actor is the transfer's."""
     by = f" by {actor}" if actor else ""
     match explanation:
+        case Calculated() | Fixed() | Granted():
+            yield from _earned(explanation)
+        case Reversed():
+            yield from _reversal(explanation, by)
+        case LapsedWhole(balance=balance, held=held) | LapsedByLots(balance=balance, held=held):
+            yield f"good until {explanation.expired_on}: of {balance} points {held} were held and stay"
+        case Spent(reason=reason):
+            yield f"spent{by}{_because(reason)}"
+        case Held() | Captured() | Released():
+            yield _hold(explanation, by)
+        case Adjusted() | Imported():
+            yield _adjustment(explanation, actor)
+
+
+def _earned(explanation: Earned) -> Iterator[str]:
+    match explanation:
         case Calculated():
             yield from _calculation(explanation)
         case Fixed(fixed=event, points=points, card=card):
             yield f"{event}: {points} points fixed by {card}"
         case Granted(granted_by=partner, reason=reason):
             yield f"granted by the partner {partner}: {reason}"
-        case Reversed():
-            yield from _reversal(explanation, by)
-        case LapsedWhole(balance=balance, held=held) | LapsedByLots(balance=balance, held=held):
-            yield f"good until {explanation.expired_on}: of {balance} points {held} were held and stay"
-        case Spent() | Captured():
-            yield f"spent{by}{_capture(explanation)}"
-        case Held(held=held, until=until, reason=reason):
-            yield f"holds {held} points{by} until {until.isoformat()}{_because(reason)}"
-        case Released(held=held, because=cause):
-            yield f"{-held} points are held no more{by}: {cause}"
-        case Adjusted() | Imported():
-            yield _adjustment(explanation, actor)
 
 
 def _calculation(explanation: Calculated) -> Iterator[str]:
@@ -59,8 +64,14 @@ def _reversal(explanation: Reversed, by: str) -> Iterator[str]:
     )
 
 
-def _capture(explanation: Spent | Captured) -> str:
-    return _because(explanation.reason) if isinstance(explanation, Spent) else f", of {-explanation.held} held"
+def _hold(explanation: Held | Captured | Released, by: str) -> str:
+    match explanation:
+        case Held(held=held, until=until, reason=reason):
+            return f"holds {held} points{by} until {until.isoformat()}{_because(reason)}"
+        case Captured(held=held):
+            return f"spent{by}, of {-held} held"
+        case Released(held=held, because=cause):
+            return f"{-held} points are held no more{by}: {cause}"
 
 
 def _adjustment(explanation: Adjusted | Imported, actor: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 from uuid import UUID
 
 from abacus.core.errors import SetAside
@@ -105,17 +105,20 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
 def _change(books: Books, before: AccountWithLots, movement: Movement, now: datetime) -> Change:
     match movement:
         case Spend():
-            return spend(before, movement, now)
+            change = spend(before, movement, now)
         case Reserve():
-            return reserve(before, movement, now)
+            change = reserve(before, movement, now)
         case Capture():
-            return capture(before, _hold(books, movement), movement, now)
+            change = capture(before, _hold(books, movement), movement, now)
         case Release():
-            return release(before, _hold(books, movement), movement, now)
+            change = release(before, _hold(books, movement), movement, now)
         case Adjustment():
-            return adjust(before, movement, now)
+            change = adjust(before, movement, now)
         case Reversal():
-            return reverse(before, books.originals.get(movement.reverses), movement, now)
+            change = reverse(before, books.originals.get(movement.reverses), movement, now)
+        case _:
+            assert_never(movement)
+    return change
 
 
 def _hold(books: Books, movement: Capture | Release) -> Hold | None:
