@@ -111,12 +111,14 @@ async def wire(wiring: Wiring) -> Run:
 
 async def _channel(name: ChannelName, wiring: Wiring) -> Channel:
     settings = wiring.settings
-    if name is ChannelName.SNS:
-        arn = settings.required("sns_topic_arn")
-        return SnsChannel(await wiring.entered(sns_client(settings.sns_endpoint_url, arn)), arn)
-    if name is ChannelName.WEBHOOK:
-        poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
-        wiring.at_the_end(poster.close)
-        url, secret = settings.required("notify_webhook_url"), settings.required("notify_webhook_secret")
-        return WebhookChannel(poster, url, secret, wiring.clock)
-    return LogChannel()
+    match name:
+        case ChannelName.LOG:
+            return LogChannel()
+        case ChannelName.SNS:
+            arn = settings.required("sns_topic_arn")
+            return SnsChannel(await wiring.entered(sns_client(settings.sns_endpoint_url, arn)), arn)
+        case ChannelName.WEBHOOK:
+            poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
+            wiring.at_the_end(poster.close)
+            url, secret = settings.required("notify_webhook_url"), settings.required("notify_webhook_secret")
+            return WebhookChannel(poster, url, secret, wiring.clock)

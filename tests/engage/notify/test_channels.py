@@ -1,6 +1,7 @@
 """The channels: one contract for each of them, and Amazon SNS as moto serves it."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from moto.sns.models import sns_backends
 from werkzeug.serving import make_server
 
 from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
 from abacus.engage.notify.channels.log import LogChannel
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.channels.sns import Client, SnsChannel, sns_client
@@ -23,9 +25,11 @@ from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, do
 from abacus.engage.notify.decide.news import SAMPLES, Kind
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Answer, Said
+from abacus.platform.settings import Settings
 from tests.engage.notify.telling import Notepad, earned, enter_and_gather, settled
 from tests.support.house import House, until
 from tests.support.receiver import receiving
+from workers.notifier import plan_of
 
 ARN = f"arn:aws:sns:ap-southeast-1:{DEFAULT_ACCOUNT_ID}:members"
 SECRET = "whsec_" + "QUJD" * 10 + "QQ=="
@@ -73,14 +77,27 @@ async def opened(name: str, sns_url: str) -> AsyncIterator[Channel]:
     elif name == "sns":
         async with topic(sns_url) as client:
             yield SnsChannel(client, ARN)
-    else:
+    elif name == "webhook":
         poster = Poster(to_private=True, at_once=4)
         async with receiving() as receiver:
             yield WebhookChannel(poster, receiver.url, SECRET, SystemClock())
         await poster.close()
+    else:
+        pytest.fail(f"the channel {name} is not tried here")
 
 
-@pytest.mark.parametrize("name", ["notepad", "log", "sns", "webhook"])
+@pytest.mark.parametrize("name", ChannelName)
+async def test_the_notifier_knows_the_channel_and_names_the_settings_that_it_lacks(name: ChannelName) -> None:
+    settings = Settings.model_validate({"notify_channels": name.value})
+    try:
+        assert plan_of(settings).channels == (name,)
+    except Refused as refused:
+        assert re.fullmatch(  # noqa: PT017  # a channel that needs no setting raises nothing
+            rf"ABACUS_[A-Z_]+ is not set, and ABACUS_NOTIFY_CHANNELS names {name}", str(refused)
+        )
+
+
+@pytest.mark.parametrize("name", ["notepad", *ChannelName])
 async def test_every_channel_takes_messages_also_twice_and_at_once(name: str, sns_url: str) -> None:
     async with opened(name, sns_url) as channel:
         assert channel.name in ChannelName

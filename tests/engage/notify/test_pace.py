@@ -58,7 +58,7 @@ def test_all_defaults_are_there() -> None:
         ("sns=1.5/s", "'sns=1.5/s': entries like"),
         ("sns=50/d", "'sns=50/d': entries like"),
         ("sns=50/s@8", "'sns=50/s@8': entries like"),
-        ("fax=50/s", "'fax=50/s': there is no channel 'fax'; there are log, sns, webhook"),
+        ("fax=50/s", f"'fax=50/s': there is no channel 'fax'; there are {', '.join(ChannelName)}"),
         ("sns=50/s@24-3,sns=1/s", "'sns=50/s@24-3': hours go from 0-23 to 1-24"),
         ("sns=50/s@8-25,sns=1/s", "'sns=50/s@8-25': hours go from"),
         ("sns=50/s@8-8,sns=1/s", "'sns=50/s@8-8': hours go from"),
