@@ -14,13 +14,14 @@ from abacus.core.errors import Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.following import together
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.kafka.reader import Handler, StreamReader
 from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, RETRY
@@ -57,9 +58,17 @@ class Wiring:
     """Opens the parts of a worker. Everything is closed when the stack unwinds."""
 
     def __init__(
-        self, settings: Settings, stack: AsyncExitStack, group: asyncio.TaskGroup, health: Health, name: str
+        self,
+        settings: Settings,
+        stack: AsyncExitStack,
+        group: asyncio.TaskGroup,
+        *,
+        health: Health,
+        name: str,
+        announcements: Announcements,
     ) -> None:
         self.settings = settings
+        self.announcements = announcements
         self.health = health.worker(name)
         self.process_health = health
         self.clock = SystemClock()
@@ -120,6 +129,7 @@ class Wiring:
     def cards(self, pool: Pool) -> CardReader:
         cards = CardReader(CardStore(pool).all)
         CARDS_AGE.set_function(lambda: cards.age_s)
+        self.announcements.call(cards.wake, on=Announced.RATE_CARDS)
         self.beside(cards.keep_fresh())
         return cards
 
@@ -138,11 +148,19 @@ class Wiring:
         )
 
 
-async def run_worker(name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event) -> None:
+def announcements_of(settings: Settings) -> Announcements:
+    """The announcements of the database, for all workers of a process. A worker that listens has a database."""
+    return Announcements(lambda: open_connection(settings.required("database_url")))
+
+
+async def run_worker(
+    name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event, *, announcements: Announcements
+) -> None:
     """Wires a worker and runs it until `stop` is set. Waits for services that are down."""
     try:
         async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
-            run = await unless_stopped(wire(Wiring(settings, stack, group, health, name)), stop)
+            wiring = Wiring(settings, stack, group, health=health, name=name, announcements=announcements)
+            run = await unless_stopped(wire(wiring), stop)
             if run is not None:
                 await run(stop)
     except ExceptionGroup as failures:  # the first one ended the others

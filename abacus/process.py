@@ -13,9 +13,10 @@ import structlog
 
 from abacus.api.health import health_app
 from abacus.api.server import bound, serve
-from abacus.bootstrap import Wire, run_worker
+from abacus.bootstrap import Wire, announcements_of, run_worker
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
+from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -60,9 +61,12 @@ async def run_workers(
 ) -> None:
     """Runs until `stop` is set and every worker has ended, or one has failed. Raises the error of the failed one."""
     look_for_garbage_seldom()
-    tasks = [
-        asyncio.create_task(run_worker(name, wire, settings, health, stop), name=name) for name, wire in wires.items()
+    announcements = announcements_of(settings)
+    tasks: list[asyncio.Task[None]] = [
+        asyncio.create_task(run_worker(name, wire, settings, health, stop, announcements=announcements), name=name)
+        for name, wire in wires.items()
     ]
+    tasks.append(asyncio.create_task(unless_stopped(announcements.keep_listening(), stop), name="announcements"))
     if health_port is not None:
         listener = bound(settings.api_host, health_port, "ABACUS_API_HOST and ABACUS_HEALTH_PORT")
         tasks.append(asyncio.create_task(serve(health_app(health), listener, stop), name="health"))

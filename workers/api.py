@@ -24,6 +24,7 @@ from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.announcements import Announced
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
 from abacus.platform.sqs.definition import AWARD, RETRY
@@ -86,6 +87,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     award_intake = AwardIntake(queue, retry_queue, register)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
+    wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
     wiring.beside(directory.keep_noting_use())
     wiring.beside(award_intake.keep_books())

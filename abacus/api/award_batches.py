@@ -1,7 +1,7 @@
 """The route of many awards in one request."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
@@ -21,12 +21,12 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.answer_schemas import BatchAnswer
 from abacus.api.auth import call_of
-from abacus.api.award_entries import enter, tiers_of
+from abacus.api.award_entries import enter, entry_of, tiers_of
 from abacus.api.backends import Backends
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import ApiProblem, documented, problem_of, problem_of_faults
-from abacus.core.errors import Unavailable
+from abacus.core.errors import OF_CARDS, Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
@@ -37,6 +37,7 @@ from abacus.intake.partners.decide.ask import (
     entry_for,
     kind_of_ask,
 )
+from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 
 MOST_IN_BATCH: Final = 1000
@@ -106,20 +107,25 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
     calculator = backends.calculator()
     results: list[dict[str, Any]] = [{"idempotency_key": _key_of(item), "outcome": "refused"} for item in items]
     considered: dict[int, Considered] = {}
-    for place, item in enumerate(items):
+    refused: dict[int, FixedItem | ComputedItem] = {}  # refused again one by one, unless later cards know better
+    for place, ask in _readable(items, results).items():
         try:
-            considered[place] = consider(_ITEM.validate_python(item), partner, calculator, now)
-        except ValidationError as error:
-            results[place]["problem"] = problem_of_faults(
-                error.errors(include_url=False), f"/awards/{place}"
-            ).document()
-        except Objection as error:
-            results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
+            considered[place] = consider(ask, partner, calculator, now)
+        except Objection:
+            refused[place] = ask
     tiers = await tiers_of(list(considered.values()), backends)
 
-    async def enter_one(place: int, each: Considered, tier: str | None) -> None:
+    async def entry_at(place: int, each: Considered, tier: str | None) -> Entry:
         try:
-            entry = entry_for(each, calculator, tier, results[place]["idempotency_key"], now)
+            return entry_for(each, calculator, tier, results[place]["idempotency_key"], now)
+        except Objection as error:
+            if error.kind not in OF_CARDS:
+                raise
+        return await entry_of(each.ask, partner, backends, results[place]["idempotency_key"])
+
+    async def enter_one(place: int, deciding: Awaitable[Entry]) -> None:
+        try:
+            entry = await deciding
             accepted = await enter(entry, backends)
         except (Objection, Unavailable) as error:
             results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
@@ -130,9 +136,29 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
             results[place]["award"] = answers.queued(entry.award_id, accepted)
 
     await asyncio.gather(
-        *(enter_one(place, each, tier) for (place, each), tier in zip(considered.items(), tiers, strict=True))
+        *(
+            enter_one(place, entry_at(place, each, tier))
+            for (place, each), tier in zip(considered.items(), tiers, strict=True)
+        ),
+        *(
+            enter_one(place, entry_of(ask, partner, backends, results[place]["idempotency_key"]))
+            for place, ask in refused.items()
+        ),
     )
     return results
+
+
+def _readable(items: Sequence[Any], results: Sequence[dict[str, Any]]) -> dict[int, FixedItem | ComputedItem]:
+    """The items that can be read, by their places; the results say what is wrong with the others."""
+    readable: dict[int, FixedItem | ComputedItem] = {}
+    for place, item in enumerate(items):
+        try:
+            readable[place] = _ITEM.validate_python(item)
+        except ValidationError as error:
+            results[place]["problem"] = problem_of_faults(
+                error.errors(include_url=False), f"/awards/{place}"
+            ).document()
+    return readable
 
 
 def _key_of(item: Any) -> str | None:

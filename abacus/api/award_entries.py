@@ -7,6 +7,7 @@ from typing import Final
 from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem
 from abacus.core.errors import Unavailable
+from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.award_intake import Accepted, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
@@ -25,12 +26,15 @@ _TIERS_WITHIN_S: Final = 2.0
 
 
 async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Backends, idempotency_key: str) -> Entry:
-    """The entry for a request. Raises `Objection`, and `Unavailable` when no card was ever read."""
+    """The entry for a request. Raises `Objection`, and `Unavailable` when the card for it cannot be read."""
     now = backends.clock.now()
-    calculator = backends.calculator()
-    considered = consider(ask, partner, calculator, now)
-    tier = (await tiers_of([considered], backends))[0]
-    return entry_for(considered, calculator, tier, idempotency_key, now)
+
+    async def decide(calculator: Calculator) -> Entry:
+        considered = consider(ask, partner, calculator, now)
+        tier = (await tiers_of([considered], backends))[0]
+        return entry_for(considered, calculator, tier, idempotency_key, now)
+
+    return await backends.by_cards(decide)
 
 
 async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequence[str | None]:

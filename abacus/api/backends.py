@@ -1,12 +1,16 @@
 """The stores, readers and batchers that the routes of the API call."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from abacus.core.clock import Clock
+from abacus.core.errors import OF_CARDS
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.issuing import Cards, Tiers
 from abacus.intake.partners.award_intake import AwardIntake
+from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
@@ -17,6 +21,8 @@ from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.health import Health
+
+Decision = TypeVar("Decision")
 
 
 @dataclass(slots=True)
@@ -46,3 +52,17 @@ class Backends:
         if self._calculator is None or self._calculator.book is not book:
             self._calculator = Calculator(book)
         return self._calculator
+
+    async def by_cards(self, decide: Callable[[Calculator], Awaitable[Decision]]) -> Decision:
+        """A decision by the cards that are known. If they lack something that it needs, they are read once more:
+        perhaps it was published a moment ago.
+
+        Raises what `decide` raises, and `Unavailable` when the cards cannot be read.
+        """
+        try:
+            return await decide(self.calculator())
+        except Objection as error:
+            if error.kind not in OF_CARDS:
+                raise
+        await self.cards.read_anew()
+        return await decide(self.calculator())

@@ -16,6 +16,7 @@ from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, partner_key
+from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -35,6 +36,7 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import Because, Capture, Declined, Hold, Moved, Movement, Release
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.decide.card import PublishedCard
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute)
 
@@ -180,10 +182,13 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
     now = call.backends.clock.now()
-    card = card_now(call.backends.calculator().book, original.country, now)
+
+    async def card(calculator: Calculator) -> PublishedCard:
+        return card_now(calculator.book, original.country, now)
+
     return await moved_answer(
         call,
-        reversal_of(order, original, card, key=key, agent=call.partner.agent, now=now),
+        reversal_of(order, original, await call.backends.by_cards(card), key=key, agent=call.partner.agent, now=now),
     )
 
 
@@ -191,8 +196,12 @@ async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool =
     """The account of an order, among the accounts that the partner may use. Raises `Objection`."""
     holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
-    book, now = call.backends.calculator().book, call.backends.clock.now()
-    target = target_of(member_id, order, accounts, book, now, may_open=may_open)
+    now = call.backends.clock.now()
+
+    async def decide(calculator: Calculator) -> Target:
+        return target_of(member_id, order, accounts, calculator.book, now, may_open=may_open)
+
+    target = await call.backends.by_cards(decide)
     if not call.partner.may_award_in(target.country):
         raise ApiProblem("country-not-allowed", f"this partner may not do that in {target.country}")
     return target

@@ -5,6 +5,7 @@ log this one event and go on, `Refused` tell the caller no, `LineStopped` stop t
 """
 
 from enum import StrEnum
+from typing import Final
 
 
 class AbacusError(Exception):
@@ -39,6 +40,19 @@ class Reason(StrEnum):
     KEY_CONFLICT = "key-conflict"  # the key is posted already, for other facts
     RETRIES_EXHAUSTED = "retries-exhausted"  # its dependency stayed down for too long
     UNPOSTABLE = "unpostable"  # the ledger refused this award and took its neighbours
+
+
+# What a card lacks that another card, published later, may have.
+OF_CARDS: Final = frozenset(
+    {
+        Reason.UNKNOWN_COUNTRY,
+        Reason.NO_CARD_IN_FORCE,
+        Reason.UNKNOWN_VERTICAL,
+        Reason.UNKNOWN_PAYMENT_TYPE,
+        Reason.UNKNOWN_CURRENCY,
+        Reason.UNKNOWN_TIER,
+    }
+)
 
 
 class SetAside(AbacusError):

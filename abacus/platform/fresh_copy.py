@@ -52,6 +52,7 @@ class FreshCopy(Generic[Row, Value]):
         self._rng = rng or random.Random()
         self._backoff = Backoff(longest_s=refresh_every_s)
         self._one_at_a_time = asyncio.Lock()
+        self._changed = asyncio.Event()
         self._rows: dict[Hashable, Row] = {}
         self._value: Value | None = None
         self._why_not = "not read yet"
@@ -92,13 +93,28 @@ class FreshCopy(Generic[Row, Value]):
                         await self._read()
         self.value()
 
+    async def read_anew(self) -> None:
+        """For a caller that has to know whether a row is missing: returns after a reading that began later than this
+        call. Callers share it, and readings are `look_again_every_s` apart. Raises `Unavailable` when it failed.
+        """
+        called_at = self._monotonic()
+        await self.look_again(wait=True)
+        if self._read_at < called_at:
+            raise Unavailable(self._name, self._why_not)
+
+    def wake(self) -> None:
+        """The rows have changed: `keep_fresh` reads them now rather than later."""
+        self._changed.set()
+
     async def keep_fresh(self) -> None:
-        """Read the rows again and again until cancelled, the sooner while it fails for the first few times.
+        """Read the rows again and again until cancelled, the sooner while it fails for the first few times, and at once
+        when they have changed.
 
         Says once that it began to fail, and once that it recovered.
         """
         failures = 0
         while True:
+            self._changed.clear()
             try:
                 await self.refresh()
             except Unavailable as error:
@@ -113,8 +129,13 @@ class FreshCopy(Generic[Row, Value]):
                 await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
 
     async def _pause(self, seconds: float) -> None:
-        """Waits until it is time to read again. A notice of a change could end this wait early."""
-        await asyncio.sleep(seconds)
+        """Waits until it is time to read again, or until the rows have changed. Many changes are read together:
+        readings are `look_again_every_s` apart.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+                await asyncio.sleep(self._tried_at + self._look_again_every_s - self._monotonic())
 
     async def _read(self) -> None:
         began = self._tried_at = self._monotonic()

@@ -96,6 +96,17 @@ async def open_pool(
         raise Refused(f"ABACUS_DATABASE_URL: {_one_line(error)}") from error
 
 
+@asynccontextmanager
+async def open_connection(database_url: str) -> AsyncIterator[Connection]:
+    """One connection of its own, as the application's role: for what a session has to keep, such as listening."""
+    session = {"application_name": "abacus announcements", "timezone": "UTC", "role": APPLICATION_ROLE}
+    connection = await asyncpg.connect(database_url, timeout=5, server_settings=session)
+    try:
+        yield connection
+    finally:
+        connection.terminate()  # there is nothing to say goodbye for, and a silent server would keep it waiting
+
+
 async def _as_it_is(_: Connection) -> None:
     """Nothing to put back."""
 

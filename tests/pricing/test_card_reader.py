@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections.abc import Mapping
 
 import pytest
 
@@ -27,7 +28,7 @@ class Shelf:
         self.down = False
         self.reads = 0
 
-    async def all(self) -> list[PublishedCard]:
+    async def all(self, _known: Mapping[str, PublishedCard]) -> list[PublishedCard]:
         self.reads += 1
         if self.down:
             raise DOWN
@@ -98,9 +99,9 @@ async def test_known_cards_stay_the_same_objects() -> None:
     assert reader.book().by_name(name) is before.by_name(name)
 
 
-async def test_looking_again_finds_what_was_published_just_now_once_a_second() -> None:
+async def test_looking_again_finds_what_was_published_just_now_once_in_a_while() -> None:
     shelf, clock = Shelf(1), Hands()
-    reader = CardReader(shelf.all, monotonic=clock)
+    reader = CardReader(shelf.all, monotonic=clock, look_again_every_s=1.0)
     await reader.refresh()
     shelf.cards = 2
     clock.at += 0.9
@@ -115,7 +116,7 @@ async def test_looking_again_while_the_store_is_down() -> None:
     shelf, clock = Shelf(1), Hands()
     shelf.down = True
     reader = CardReader(shelf.all, monotonic=clock)
-    for _ in range(2):  # the second within the same second, so without asking the store
+    for _ in range(2):  # the second at the same moment, so without asking the store
         with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
             await reader.look_again()
     assert shelf.reads == 1
@@ -126,3 +127,17 @@ async def test_looking_again_while_the_store_is_down() -> None:
     clock.at += 1
     await reader.look_again()
     assert (shelf.reads, len(reader.book())) == (3, 1)
+
+
+async def test_a_card_that_may_be_missing_is_missing_only_after_a_reading() -> None:
+    """What was published after the last reading is there; while the store is away, nobody can say that it is not."""
+    shelf = Shelf(1)
+    reader = CardReader(shelf.all, look_again_every_s=0.001)
+    await reader.refresh()
+    shelf.cards = 2
+    await asyncio.gather(*(reader.read_anew() for _ in range(50)))
+    assert (shelf.reads, len(reader.book())) == (2, 2)
+    shelf.down = True
+    with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
+        await reader.read_anew()
+    assert len(reader.book()) == 2

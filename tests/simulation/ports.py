@@ -136,7 +136,7 @@ class StormyCards:
         self._cards = cards
         self._life = life
 
-    async def load(self) -> list[PublishedCard]:
+    async def load(self, _known: Mapping[str, PublishedCard]) -> list[PublishedCard]:
         async with self._life.call("cards", "cards.read"):
             return list(self._cards)
 

@@ -33,7 +33,7 @@ class FixedCards:
     def book(self) -> CardBook:
         return self._book
 
-    async def look_again(self) -> None:
+    async def read_anew(self) -> None:
         self._book = self._later or self._book
 
 

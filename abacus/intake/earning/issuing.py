@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Reason, Refused, SetAside, Unavailable
+from abacus.core.errors import OF_CARDS, Reason, Refused, SetAside, Unavailable
 from abacus.core.sources import source_of_key
 from abacus.intake.earning.decide.calculate import Calculator, reversal_of
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -46,6 +46,10 @@ class Cards(Protocol):
 
     async def look_again(self) -> None:
         """Read the cards anew, unless that was done just now."""
+        ...
+
+    async def read_anew(self) -> None:
+        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
         ...
 
 
@@ -124,17 +128,30 @@ class Issuing:
         await self._tiers.tiers_of([])
 
     async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
-        decided = DecidedBatch()
-        read = self._read(messages, decided)
+        """Decides by the cards that are known. If they lack something that a message needs, they are read once more:
+        perhaps it was published a moment ago.
+        """
+        unreadable = DecidedBatch()
+        read = self._read(messages, unreadable)
         try:
-            priced = await self._find_cards(read, decided)
-            tiers = await self._tiers_of(priced)
-            originals = await self._originals_of(priced)
+            book = self._cards.book()
+            decided = await self._decide(read, self._calculator_for(book))
+            if any(item.reason in OF_CARDS for item in decided.set_aside):
+                await self._cards.read_anew()
+                if self._cards.book() is not book:
+                    decided = await self._decide(read, self._calculator_for(self._cards.book()))
         except Unavailable as error:
+            decided = DecidedBatch(down=error)
             self._defer(read, error, decided)
-            decided.down = error
-            return decided
-        calculator = self._calculator_for(self._cards.book())
+        decided.set_aside[:0] = unreadable.set_aside
+        return decided
+
+    async def _decide(self, read: Sequence[_Read], calculator: Calculator) -> DecidedBatch:
+        """Raises `Unavailable` when nothing can be decided now."""
+        decided = DecidedBatch()
+        priced = self._find_cards(read, calculator, decided)
+        tiers = await self._tiers_of(priced)
+        originals = await self._originals_of(priced)
         for message, transaction, card in priced:
             try:
                 if isinstance(transaction, Refunded):
@@ -170,14 +187,7 @@ class Issuing:
                 decided.set_aside.append(_item(message, fault))
         return read
 
-    async def _find_cards(self, read: Sequence[_Read], decided: DecidedBatch) -> list[_Priced]:
-        """The card of each transaction. An unknown card may have been published just now, so the cards are read once
-        more.
-        """
-        calculator = self._calculator_for(self._cards.book())
-        if not all(_is_known(calculator.book, message, transaction) for message, transaction in read):
-            await self._cards.look_again()
-            calculator = self._calculator_for(self._cards.book())
+    def _find_cards(self, read: Sequence[_Read], calculator: Calculator, decided: DecidedBatch) -> list[_Priced]:
         priced: list[_Priced] = []
         for message, transaction in read:
             try:
@@ -217,10 +227,7 @@ class Issuing:
 
     def _defer(self, read: Sequence[_Read], error: Unavailable, decided: DecidedBatch) -> None:
         now = self._clock.now()
-        held = {(item.origin, item.body) for item in decided.set_aside}
         for message, transaction in read:
-            if (message.origin, message.body) in held:
-                continue
             failed = message.failed(error, now)
             if failed.first_failed_at and self._retry_policy.exhausted(failed.first_failed_at, now):
                 detail = f"{failed.attempt} attempts since {failed.first_failed_at.isoformat()}; last: {failed.cause}"
@@ -228,7 +235,6 @@ class Issuing:
                 decided.set_aside.append(_item(message, fault, transaction))
             else:
                 decided.deferred.append(failed)
-                RETRIES.labels(error.dependency.partition(" ")[0]).inc()
 
     def _calculator_for(self, book: CardBook) -> Calculator:
         if self._calculator is None or self._calculator.book is not book:
@@ -256,11 +262,8 @@ class Issuing:
         TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
         TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
         TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
-
-
-def _is_known(book: CardBook, message: SourceMessage, transaction: Transaction) -> bool:
-    request = message.partner_request
-    return (transaction.country if request is None else request.card) in book
+        for each in decided.deferred:
+            RETRIES.labels(each.dependency.partition(" ")[0]).inc()
 
 
 def _card(calculator: Calculator, message: SourceMessage, transaction: Transaction) -> PublishedCard:

@@ -1,4 +1,6 @@
-"""The partner of each key: all partners in memory, read again every few seconds, kept while the database is away."""
+"""The partner of each key: all partners in memory, read again when they change and every few seconds, kept while the
+database is away.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -44,7 +46,9 @@ class _Index(NamedTuple):
 
 
 class Directory:
-    """Finds the partner of a key. Its copy may be two seconds old, or older while the database is away."""
+    """Finds the partner of a key. Its copy is as old as the last announced change, two seconds old where announcements
+    are not heard, or older while the database is away.
+    """
 
     def __init__(self, store: Partners, clock: Clock) -> None:
         self._store = store
@@ -81,6 +85,10 @@ class Directory:
     async def keep_fresh(self) -> None:
         """Runs until cancelled: reads the partners again and again."""
         await self._copy.keep_fresh()
+
+    def wake(self) -> None:
+        """The partners have changed: they are read now rather than later."""
+        self._copy.wake()
 
     async def keep_noting_use(self) -> None:
         """Runs until cancelled: writes the times of the keys' last use."""

@@ -57,6 +57,14 @@ class CardBook:
             )
         return line[index - 1]
 
+    def covers(self, scope: str, at: datetime) -> bool:
+        """Whether a card of the scope is in force then."""
+        try:
+            self.in_force(scope, at)
+        except SetAside:
+            return False
+        return True
+
     def by_name(self, name: str) -> PublishedCard:
         """The card that an explanation names, say "SG@7". Raises `Refused` when there is none."""
         published = self._by_name.get(name)

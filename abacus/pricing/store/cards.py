@@ -1,13 +1,17 @@
 """Published rate cards in Postgres: versions of a scope count from 1, and none is ever changed."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.pricing.decide.card import CardFaults, PublishedCard, RateCard, parse_card, to_document
+
+NONE_KNOWN: Final[Mapping[str, PublishedCard]] = MappingProxyType({})
 
 
 class _Row(NamedTuple):
@@ -26,7 +30,10 @@ _LATEST: Final = Statement(f"""
     select {columns(_Row)} from rate_card where scope = :scope order by version desc limit 1
 """)
 _ONE: Final = Statement(f"select {columns(_Row)} from rate_card where scope = :scope and version = :version")
-_ALL: Final = Statement(f"select {columns(_Row)} from rate_card order by scope, version")
+_ALL: Final = Statement("""
+    select scope, version, case when scope || '@' || version <> all(:known::text[]) then document end as document
+    from rate_card order by scope, version
+""")
 _INSERT: Final = Statement(f"insert into rate_card ({columns(_Row)}) values ({parameters(_Row)})")
 
 
@@ -45,7 +52,7 @@ class CardStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK_SCOPE(scope=card.scope))
             record = await connection.fetchrow(*_LATEST(scope=card.scope))
-            latest = _published(_Row(*record)) if record else None
+            latest = _published_row(_Row(*record)) if record else None
             if latest is not None and latest.card == card:
                 raise Refused(f"{latest.name} is this card already: nothing to publish")
             published = PublishedCard(card, latest.version + 1 if latest else 1)
@@ -60,29 +67,36 @@ class CardStore:
             await connection.execute(*_INSERT(**row._asdict()))
         return published
 
-    async def all(self) -> list[PublishedCard]:
+    async def all(self, known: Mapping[str, PublishedCard] = NONE_KNOWN) -> list[PublishedCard]:
+        """All cards, by scope and version. Those that are known by their names are not read again: no card changes."""
         async with passing_failures():
-            records = await self._pool.fetch(*_ALL())
-        return [_published(_Row(*record)) for record in records]
+            records = await self._pool.fetch(*_ALL(known=list(known)))
+        return [
+            known[f"{scope}@{version}"] if document is None else _published(scope, version, document)
+            for scope, version, document in records
+        ]
 
     async def latest(self, scope: str) -> PublishedCard | None:
         async with passing_failures():
             record = await self._pool.fetchrow(*_LATEST(scope=scope))
-        return _published(_Row(*record)) if record else None
+        return _published_row(_Row(*record)) if record else None
 
     async def get(self, scope: str, version: int) -> PublishedCard | None:
         async with passing_failures():
             record = await self._pool.fetchrow(*_ONE(scope=scope, version=version))
-        return _published(_Row(*record)) if record else None
+        return _published_row(_Row(*record)) if record else None
 
 
-def _published(row: _Row) -> PublishedCard:
+def _published_row(row: _Row) -> PublishedCard:
+    return _published(row.scope, row.version, row.document)
+
+
+def _published(scope: str, version: int, document: str) -> PublishedCard:
     """A newer Abacus may have published a card that this one cannot read. Work under it has to wait for the upgrade:
     the version before would award by the wrong rates.
     """
     try:
-        return PublishedCard(parse_card(json.loads(row.document)), row.version)
+        return PublishedCard(parse_card(json.loads(document)), version)
     except CardFaults as faults:
         fault = faults.faults[0]
-        name = f"{row.scope}@{row.version}"
-        raise Unavailable("rate cards", f"this version of Abacus cannot read {name}: {fault}") from faults
+        raise Unavailable("rate cards", f"this version of Abacus cannot read {scope}@{version}: {fault}") from faults

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from abacus.core.errors import Unavailable
@@ -11,16 +11,16 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 
 DEPENDENCY: Final = "rate cards"
-_LOOK_AGAIN_EVERY_S: Final = 1.0  # however many transactions of unknown countries arrive
+_LOOK_AGAIN_EVERY_S: Final = 0.05  # however many transactions of unknown countries arrive
 
-Load = Callable[[], Awaitable[list[PublishedCard]]]
+Load = Callable[[Mapping[str, PublishedCard]], Awaitable[list[PublishedCard]]]
 
 
 class CardReader(FreshCopy[PublishedCard, CardBook]):
     """Serves the last known cards. It never forgets them, and it never serves none.
 
     A card that was published already stays the same object from one reading to the next, so values that callers
-    keep for it stay good.
+    keep for it stay good. `load` gets the cards that are known, by name, and need not read them again.
     """
 
     def __init__(
@@ -29,17 +29,19 @@ class CardReader(FreshCopy[PublishedCard, CardBook]):
         *,
         refresh_every_s: float = 10.0,
         load_within_s: float = 5.0,
+        look_again_every_s: float = _LOOK_AGAIN_EVERY_S,
         monotonic: Callable[[], float] = time.monotonic,
         rng: random.Random | None = None,
     ) -> None:
+        self._known: dict[str, PublishedCard] = {}
         super().__init__(
             DEPENDENCY,
-            lambda: _some(load),
+            lambda: self._some(load),
             key=lambda card: card.name,
             build=CardBook,
             refresh_every_s=refresh_every_s,
             load_within_s=load_within_s,
-            look_again_every_s=_LOOK_AGAIN_EVERY_S,
+            look_again_every_s=look_again_every_s,
             monotonic=monotonic,
             rng=rng,
         )
@@ -48,10 +50,10 @@ class CardReader(FreshCopy[PublishedCard, CardBook]):
         """The last known cards. Raises `Unavailable` when none was ever read."""
         return self.value()
 
-
-async def _some(load: Load) -> list[PublishedCard]:
-    """Raises `Unavailable` when there is no card."""
-    cards = await load()
-    if not cards:
-        raise Unavailable(DEPENDENCY, "no rate card is published yet")
-    return cards
+    async def _some(self, load: Load) -> list[PublishedCard]:
+        """Raises `Unavailable` when there is no card."""
+        cards = await load(self._known)
+        if not cards:
+            raise Unavailable(DEPENDENCY, "no rate card is published yet")
+        self._known = {card.name: card for card in cards}
+        return cards

@@ -1,6 +1,7 @@
 """The tier keeper: points of the stream become tiers. A batch is one transaction; offsets are committed after it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
@@ -29,8 +30,8 @@ class Cards(Protocol):
         """Raises `Unavailable` when no card was ever read."""
         ...
 
-    async def look_again(self) -> None:
-        """Read the cards anew, unless that was done just now."""
+    async def read_anew(self) -> None:
+        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
         ...
 
 
@@ -66,7 +67,7 @@ class Keeper:
 
     async def keep(self, heard: dict[AccountId, list[Heard]]) -> _Kept:
         """Count what each account earned, in one transaction. Raises `Unavailable`."""
-        book = await self._book_for({each.country for group in heard.values() for each in group})
+        book = await self._book_for([each for group in heard.values() for each in group])
         for _ in range(_RACES_BORNE):
             try:
                 async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -100,10 +101,16 @@ class Keeper:
         await write(connection, locked.keys(), pairs, changes)
         return _Kept(sum(map(len, heard.values())) - seen, seen, changes)
 
-    async def _book_for(self, countries: set[str]) -> CardBook:
-        """A country that has no card may have got its first one just now: look once more."""
+    async def _book_for(self, heard: Sequence[Heard]) -> CardBook:
+        """The cards, read once more if they lack the card of a country and time: perhaps it was published a moment ago.
+        Points that are counted without their card are counted for no tier, ever.
+        """
+        earliest: dict[str, datetime] = {}
+        for each in heard:
+            known = earliest.get(each.country)
+            if known is None or each.occurred_at < known:
+                earliest[each.country] = each.occurred_at
         book = self._cards.book()
-        if countries.issubset(book.scopes()):
-            return book
-        await self._cards.look_again()
+        if not all(book.covers(country, at) for country, at in earliest.items()):
+            await self._cards.read_anew()
         return self._cards.book()

@@ -156,7 +156,7 @@ PATH: Final = tuple(dict.fromkeys(rule.module for rule in RULES))
 _ONLY: Final[Mapping[str, Sequence[str]]] = {
     "abacus.ledger.store.read": ("LedgerReader.claims_of",),
     "abacus.platform.following.cursor": ("Walk.next", "Cursor.position", "Cursor.move"),
-    "abacus.platform.fresh_copy": ("FreshCopy.look_again", "FreshCopy._read"),
+    "abacus.platform.fresh_copy": ("FreshCopy.look_again", "FreshCopy.read_anew", "FreshCopy._read"),
     "abacus.platform.quarantine.store": ("QuarantineStore.add",),
     "abacus.platform.sqs.queue": tuple(
         f"SqsQueue.{name}" for name in ("send", "_send_call", "receive", "delete", "keep")

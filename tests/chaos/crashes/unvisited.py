@@ -29,6 +29,12 @@ _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing 
 
 REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
+    _Reason(
+        "abacus.intake.earning.issuing",
+        "*.decide",
+        "self._decide(read, self._calculator_for(self._cards.book()))",
+        "only when a card is published while the batch is decided; nothing is in hand",
+    ),
     _Reason("abacus.intake.awarding.isolate_failures", "isolate_failures", "isolate_failures(*", _REFUSED),
     _Reason(
         "abacus.ledger.store.rows",
@@ -46,7 +52,9 @@ REASONS: Final = (
         "*_open(*",
         "once in a topic's life, before anything is published",
     ),
-    _Reason("abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only the API waits for a reading"),
+    _Reason(
+        "abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only when the cards were read a moment ago"
+    ),
     _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
         "abacus.platform.sqs.consumer",

@@ -62,7 +62,7 @@ def issuing(reader: CardReader, retry_queue: MemoryQueue) -> Issuing:
 async def cards_read() -> CardReader:
     cards = [published for scope in BOOK.countries() for published in BOOK.versions(scope)]
 
-    async def load() -> list[PublishedCard]:
+    async def load(_known: Mapping[str, PublishedCard]) -> list[PublishedCard]:
         return cards
 
     reader = CardReader(load)

@@ -48,6 +48,11 @@ class SourceMessage(NamedTuple):
         """The request of the partner that sent the message; None for a message of the stream."""
         return PartnerRequest.of(self.origin)
 
+    @property
+    def dependency(self) -> str:
+        """What was down at the last failure."""
+        return self.cause.partition(":")[0]
+
     def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":
         return self._replace(
             attempt=self.attempt + 1,
