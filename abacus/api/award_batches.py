@@ -111,7 +111,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
     for place, ask in _readable(items, results).items():
         try:
             considered[place] = consider(ask, partner, calculator, now)
-        except Objection:
+        except (Objection, Unavailable):
             refused[place] = ask
     tiers = await tiers_of(list(considered.values()), backends)
 

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from abacus.cli.rates import faultless
+from abacus.cli.card_drafts import faultless
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.shell import AsJson, run
 from abacus.core.clock import SystemClock

@@ -55,6 +55,11 @@ def run(database_url: str, *words: str | Path) -> Outcome:
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 
+def dearer(toml: str, food: str) -> str:
+    """The card with another multiplier for food."""
+    return toml.replace('food = "2"', f'food = "{food}"')
+
+
 def lint(*words: str | Path) -> Outcome:
     return run("", "lint", *words)
 
@@ -161,8 +166,8 @@ async def test_show(abacus: Abacus, card: Path) -> None:
 @pytest.mark.parametrize(
     ("which", "message"),
     [
-        ("SG@2", "no rate card SG@2 is published; `abacus rates list` prints the published cards"),
-        ("ID", "no rate card ID is published; `abacus rates list` prints the published cards"),
+        ("SG@2", "no rate card SG@2 is published; `abacus rates timeline` prints all versions"),
+        ("ID", "no rate card ID is published; `abacus rates timeline` prints all versions"),
         ("x.toml", "'x.toml' does not name a rate card; write a scope such as SG, or a version such as SG@7"),
     ],
 )
@@ -185,6 +190,9 @@ async def test_list(abacus: Abacus, card: Path) -> None:
             "effective_from": "2999-01-01T00:00:00+07:00",
             "program": "OVO",
             "in_force": None,
+            "since": None,
+            "next": "ID@1",
+            "next_from": "2999-01-01T00:00:00+07:00",
         },
         {
             "scope": "SG",
@@ -193,9 +201,88 @@ async def test_list(abacus: Abacus, card: Path) -> None:
             "effective_from": "2999-01-01T00:00:00+08:00",
             "program": "GRP",
             "in_force": "SG@1",
+            "since": "2020-01-01T00:00:00+08:00",
+            "next": "SG@2",
+            "next_from": "2999-01-01T00:00:00+08:00",
         },
     ]
     assert "SG@1" in (await abacus("list")).stdout
+
+
+async def test_a_scheduled_card_stays_in_view_when_another_is_published(abacus: Abacus, card: Path) -> None:
+    """The audit's case: December's card is published, then a correction for now. Both are seen, and the correction is
+    compared with the card that it displaces.
+    """
+    december = write(card.parent, "december.toml", dearer(SINGAPORE, "3").replace("2026-01-01", "2999-12-01"))
+    await abacus("publish", card, december)
+    write(card.parent, card.name, dearer(SINGAPORE, "2.5").replace("2026-01-01", "2026-02-01"))
+    result = await abacus("publish", card)
+    assert result.stdout.splitlines() == [
+        f"{card} against SG@1:",
+        "  verticals.food: 2 → 2.5 (+25 %)",
+        "  effective from 2026-02-01 (was 2026-01-01): late transactions before that keep the old rates",
+        "  until SG@2 takes over",
+        "SG@3 published, effective from 2026-02-01T00:00:00+08:00",
+    ]
+    (row,) = json.loads((await abacus("list", "--json")).stdout)
+    assert (row["in_force"], row["next"], row["next_from"]) == ("SG@3", "SG@2", "2999-12-01T00:00:00+08:00")
+    rows = json.loads((await abacus("timeline", "SG", "--json")).stdout)
+    assert [(each["name"], each["phase"], each["until"]) for each in rows] == [
+        ("SG@1", "past", "2026-02-01T00:00:00+08:00"),
+        ("SG@3", "in force", "2999-12-01T00:00:00+08:00"),
+        ("SG@2", "scheduled", None),
+    ]
+
+
+async def test_a_scheduled_card_is_withdrawn(abacus: Abacus, card: Path) -> None:
+    later = write(card.parent, "later.toml", dearer(SINGAPORE, "3").replace("2026-01-01", "2999-12-01"))
+    await abacus("publish", card, later, "--by", "ann")
+    result = await abacus("withdraw", "SG@2", "--reason", "not agreed", "--by", "ben")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "SG@2 withdrawn; SG@1 is in force from 2999-12-01T00:00:00+08:00 on\n"
+    (row,) = json.loads((await abacus("list", "--json")).stdout)
+    assert (row["name"], row["in_force"], row["next"]) == ("SG@1", "SG@1", None)
+    first, second = json.loads((await abacus("timeline", "--json")).stdout)
+    assert (first["published_by"], first["withdrawn_by"]) == ("ann", None)
+    assert [second[name] for name in ("phase", "until", "withdrawn_by", "withdrawn_because")] == [
+        "withdrawn",
+        None,
+        "ben",
+        "not agreed",
+    ]
+    assert json.loads((await abacus("show", "SG", "--json")).stdout)["name"] == "SG@1"
+    assert json.loads((await abacus("show", "SG@2", "--json")).stdout)["card"]["verticals"]["food"] == "3"
+    again = await abacus("publish", later)
+    assert again.stdout.endswith("SG@3 published, effective from 2999-12-01T00:00:00+08:00\n")
+
+
+@pytest.mark.parametrize(
+    ("which", "message"),
+    [
+        ("SG@1", "SG@1 is in force, or will be within 10 minutes, and processes rely on it"),
+        ("SG@9", "no rate card SG@9 is published"),
+        ("SG", "'SG' names no version; write one such as SG@1"),
+    ],
+)
+async def test_what_cannot_be_withdrawn(abacus: Abacus, card: Path, which: str, message: str) -> None:
+    await abacus("publish", card)
+    result = await abacus("withdraw", which, "--reason", "a mistake")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"abacus: {message}")
+
+
+async def test_an_old_card_is_restored(abacus: Abacus, card: Path) -> None:
+    dear = write(card.parent, "dear.toml", dearer(SINGAPORE, "3").replace("2026-01-01", "2026-02-01"))
+    await abacus("publish", card, dear)
+    result = await abacus("restore", "SG@1", "--from", "2999-12-01T00:00:00+08:00")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[:2] == ["SG@1 against SG@2:", "  verticals.food: 3 → 2 (-33.3 %)"]
+    restored = parse_toml((await abacus("show", "SG@3", "--toml")).stdout)
+    assert restored == parse_toml(SINGAPORE.replace("2026-01-01", "2999-12-01"))
+    nothing = await abacus("restore", "SG@1", "--from", "2999-12-01T00:00:00+08:00")
+    assert nothing.stderr == "abacus: nothing to publish: the cards are in the store already\n"
+    missing = await abacus("restore", "SG@7", "--from", "2999-12-01T00:00:00+08:00")
+    assert missing.stderr.startswith("abacus: no rate card SG@7 is published")
 
 
 def test_a_database_that_is_away_is_one_line() -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from abacus.cli.examples import example_cards
-from abacus.core.errors import Reason, Refused, SetAside
+from abacus.core.errors import Reason, Refused, SetAside, Unavailable
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.decide.card import CardState, PublishedCard
 
 CARDS = {card.scope: card for card in example_cards()}
 HERE = timezone(timedelta(hours=8))
@@ -75,3 +75,47 @@ def test_what_the_book_holds() -> None:
 def test_a_name_that_no_card_has(name: str) -> None:
     with pytest.raises(Refused, match="no rate card is named"):
         BOOK.by_name(name)
+
+
+# SG@2 begins in April and can still be withdrawn, as can SG@3, which begins in May; TH@1 begins in June.
+SCHEDULED = CardBook(
+    [
+        published("SG", 1, 1),
+        replace(published("SG", 2, 4), state=CardState.OPEN),
+        replace(published("SG", 3, 5), state=CardState.OPEN),
+        replace(published("TH", 1, 6), state=CardState.OPEN),
+    ]
+)
+MARCH, APRIL, MAY = (datetime(2026, month, 1, tzinfo=HERE) for month in (3, 4, 5))
+
+
+def test_nothing_is_awarded_by_a_card_that_can_still_be_withdrawn() -> None:
+    """A process that last read the cards long before the start does not know whether the card was withdrawn since."""
+    assert SCHEDULED.in_force("SG", APRIL - timedelta(microseconds=1)).name == "SG@1"
+    for at in (APRIL, MAY, MAY + timedelta(days=99)):
+        with pytest.raises(
+            Unavailable, match=r"a card of SG that begins at 2026-03-31T16:00:00.00:00 is not final yet"
+        ):
+            SCHEDULED.in_force("SG", at)
+    with pytest.raises(SetAside, match="before the first rate card of TH, TH@1"):
+        SCHEDULED.in_force("TH", MAY)
+    with pytest.raises(Unavailable):
+        SCHEDULED.in_force("TH", datetime(2026, 6, 1, tzinfo=HERE))
+
+
+def test_foresight_goes_by_scheduled_cards() -> None:
+    expected = [SCHEDULED.expected("SG", at).name for at in (MARCH, APRIL, MAY)]
+    assert expected == ["SG@1", "SG@2", "SG@3"]
+    for scope, reason in (("ID", Reason.UNKNOWN_COUNTRY), ("TH", Reason.NO_CARD_IN_FORCE)):
+        with pytest.raises(SetAside) as aside:
+            SCHEDULED.expected(scope, MAY)
+        assert aside.value.reason is reason
+
+
+def test_a_withdrawn_card_is_found_by_its_name_alone() -> None:
+    book = CardBook([published("SG", 1, 1), replace(published("SG", 2, 4), state=CardState.WITHDRAWN)])
+    assert book.in_force("SG", MAY).name == book.expected("SG", MAY).name == "SG@1"
+    assert book.by_name("SG@2").card.effective_from == APRIL
+    assert [each.name for each in book.versions("SG")] == ["SG@1"]
+    nothing = CardBook([replace(published("SG", 1, 1), state=CardState.WITHDRAWN)])
+    assert (nothing.scopes(), "SG" in nothing, "SG@1" in nothing) == ([], False, True)

@@ -2,17 +2,19 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import asyncpg
 import pytest
 
 from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.points import Multiplier
 from abacus.platform.postgres import Pool
-from abacus.pricing.decide.card import PublishedCard, RateCard
+from abacus.pricing.decide.card import CardState, PublishedCard, RateCard
+from abacus.pricing.decide.timeline import Withdrawal
 from abacus.pricing.store.cards import CardStore
 
 CARDS = {card.scope: card for card in example_cards()}
@@ -30,15 +32,13 @@ async def test_versions_count_from_one_in_each_scope(pool: Pool) -> None:
     assert [each.name for each in published] == ["SG@1", "ID@1", "SG@2", "partner:acme@1"]
     assert [each.card for each in published] == drafts
     assert await store.all() == sorted(published, key=lambda each: each.name)
-    assert await store.latest("SG") == published[2]
-    assert await store.get("SG", 1) == published[0]
+    assert [record.published for record in await store.history("SG")] == [published[0], published[2]]
 
 
 async def test_what_is_not_there(pool: Pool) -> None:
     store = CardStore(pool)
     assert await store.all() == []
-    assert await store.latest("SG") is None
-    assert await store.get("SG", 1) is None
+    assert await store.history("SG") == []
 
 
 async def test_every_example_card_comes_back_equal_and_in_its_digits(pool: Pool) -> None:
@@ -107,6 +107,72 @@ async def test_a_database_that_is_away_is_unavailable() -> None:
     async with asyncpg.create_pool("postgresql://nobody@127.0.0.1:1/none", min_size=0, timeout=2) as away:
         store = CardStore(away)
         publish = store.publish(CARDS["SG"], by="ann", now=NOW)
-        for attempt in (store.all(), store.latest("SG"), store.get("SG", 1), publish):
+        withdraw = store.withdraw("SG", 1, by="ann", reason="a mistake", now=NOW)
+        for attempt in (store.all(), store.history("SG"), publish, withdraw):
             with pytest.raises(Unavailable, match="database unavailable"):
                 await attempt
+
+
+async def scheduled(store: CardStore, starts_in: timedelta) -> PublishedCard:
+    card = replace(CARDS["SG"], effective_from=SystemClock().now() + starts_in)
+    return await store.publish(card, by="ann", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("starts_in", "state"),
+    [
+        (timedelta(days=-1), CardState.FINAL),
+        (timedelta(minutes=8), CardState.FINAL),
+        (timedelta(minutes=11), CardState.OPEN),
+    ],
+)
+async def test_a_card_is_final_shortly_before_it_begins(pool: Pool, starts_in: timedelta, state: CardState) -> None:
+    store = CardStore(pool)
+    published = await scheduled(store, starts_in)
+    assert (published.state, [each.state for each in await store.all()]) == (state, [state])
+
+
+async def test_a_withdrawn_card_is_kept_with_who_and_why(pool: Pool) -> None:
+    store = CardStore(pool)
+    await store.publish(CARDS["SG"], by="ann", now=NOW, approved_by="eve")
+    await scheduled(store, timedelta(days=1))
+    record = await store.withdraw("SG", 2, by="ben", reason="not agreed", now=NOW)
+    assert record.withdrawal == Withdrawal(NOW, "ben", "not agreed")
+    first, second = await store.history("SG")
+    assert (first.approved_by, first.withdrawal, second) == ("eve", None, record)
+    known = {each.name: each for each in await store.all()}
+    assert [each.state for each in await store.all(known)] == [CardState.FINAL, CardState.WITHDRAWN]
+    with pytest.raises(Refused, match=r"SG@2 was withdrawn by ben at 2026-01-05T09:30:00.00:00 already"):
+        await store.withdraw("SG", 2, by="eve", reason="again", now=NOW)
+    for statement in ("update rate_card_withdrawal set version = 3", "delete from rate_card_withdrawal"):
+        with pytest.raises(asyncpg.PostgresError):
+            await pool.execute(statement)
+
+
+@pytest.mark.parametrize("starts_in", [timedelta(days=-1), timedelta(minutes=9, seconds=50)])
+async def test_a_card_that_processes_rely_on_is_not_withdrawn(pool: Pool, starts_in: timedelta) -> None:
+    """A reader may see the card as final 9 minutes before it begins; a withdrawal takes no minute."""
+    store = CardStore(pool)
+    await scheduled(store, starts_in)
+    with pytest.raises(Refused, match="SG@1 is in force, or will be within 10 minutes"):
+        await store.withdraw("SG", 1, by="ben", reason="too late", now=NOW)
+    assert [each.state for each in await store.all()] != [CardState.WITHDRAWN]
+
+
+async def test_of_two_who_withdraw_one_does(pool: Pool) -> None:
+    store = CardStore(pool)
+    await scheduled(store, timedelta(days=1))
+    outcomes = await asyncio.gather(
+        *(store.withdraw("SG", 1, by=who, reason="r", now=NOW) for who in "abcd"), return_exceptions=True
+    )
+    assert sum(isinstance(outcome, Refused) for outcome in outcomes) == 3
+
+
+async def test_the_same_card_may_come_again_after_its_withdrawal(pool: Pool) -> None:
+    store = CardStore(pool)
+    later = replace(CARDS["SG"], effective_from=SystemClock().now() + timedelta(days=1))
+    await store.publish(later, by="ann", now=NOW)
+    await store.withdraw("SG", 1, by="ben", reason="too early", now=NOW)
+    assert (await store.publish(later, by="ann", now=NOW)).name == "SG@2"
+    with pytest.raises(Refused, match="SG@2 is this card already"):
+        await store.publish(later, by="ann", now=NOW)

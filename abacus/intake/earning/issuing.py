@@ -194,6 +194,8 @@ class Issuing:
                 priced.append(_Priced(message, transaction, _card(calculator, message, transaction)))
             except SetAside as fault:
                 decided.set_aside.append(_item(message, fault, transaction))
+            except Unavailable as not_final:
+                self._defer([_Read(message, transaction)], not_final, decided)
         return priced
 
     async def _tiers_of(self, priced: Sequence[_Priced]) -> Mapping[AccountId, str]:

@@ -47,6 +47,7 @@ NAMELESS: Final = frozenset(
         "partner",
         "partner_key",
         "rate_card",
+        "rate_card_withdrawal",
         "seal",
         "sealed_leaf",
         "tier_calendar",

@@ -3,9 +3,13 @@
 from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Final, NamedTuple
 
-from abacus.core.errors import Reason, Refused, SetAside
-from abacus.pricing.decide.card import PublishedCard
+from abacus.core.errors import Reason, Refused, SetAside, Unavailable
+from abacus.pricing.decide.card import CardState, PublishedCard
+
+DEPENDENCY: Final = "rate cards"
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class CardBook:
@@ -21,14 +25,10 @@ class CardBook:
         ordered = sorted(cards, key=lambda published: (published.card.effective_from, published.version))
         by_scope: dict[str, list[PublishedCard]] = {}
         for published in ordered:
-            by_scope.setdefault(published.card.scope, []).append(published)
+            if published.state is not CardState.WITHDRAWN:
+                by_scope.setdefault(published.card.scope, []).append(published)
         self._by_name = {published.name: published for published in ordered}
-        # The last start and card stand apart: nearly every transaction is newer than the newest card. Starts are in
-        # UTC, as transactions are: times in one zone compare the quickest.
-        self._by_scope = {
-            scope: (_start(line[-1]), line[-1], [_start(each) for each in line], line)
-            for scope, line in by_scope.items()
-        }
+        self._by_scope = {scope: _Line.of(line) for scope, line in by_scope.items()}
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -39,28 +39,39 @@ class CardBook:
     def in_force(self, scope: str, at: datetime) -> PublishedCard:
         """The card with the latest `effective_from` not after `at`; of several, the one published last.
 
-        Raises `SetAside` when the scope has no card (`UNKNOWN_COUNTRY`), or none that early (`NO_CARD_IN_FORCE`).
+        Raises `SetAside` when the scope has no card (`UNKNOWN_COUNTRY`), or none that early (`NO_CARD_IN_FORCE`), and
+        `Unavailable` for a time from which on a card may be in force that can still be withdrawn: the cards have to be
+        read again first, nearer to that time.
         """
-        entry = self._by_scope.get(scope)
-        if entry is None:
+        line = self._by_scope.get(scope)
+        if line is None:
             raise SetAside(Reason.UNKNOWN_COUNTRY, f"no rate card has the scope {scope!r}")
-        last_start, last, starts, line = entry
-        if at >= last_start:
+        last_start, last, open_from, starts, cards = line
+        if last_start <= at < open_from:
             return last
+        if at >= open_from:
+            raise Unavailable(DEPENDENCY, f"a card of {scope} that begins at {open_from.isoformat()} is not final yet")
         index = bisect_right(starts, at)
         if not index:
-            first = line[0]
-            raise SetAside(
-                Reason.NO_CARD_IN_FORCE,
-                f"{at.isoformat()} is before the first rate card of {scope}, {first.name}, "
-                f"in force from {first.card.effective_from.isoformat()}",
-            )
-        return line[index - 1]
+            raise _too_early(scope, at, cards[0])
+        return cards[index - 1]
+
+    def expected(self, scope: str, at: datetime) -> PublishedCard:
+        """The card that will be in force then, if none is published or withdrawn until then. For foresight: nothing is
+        awarded by it. Raises `SetAside` as `in_force` does.
+        """
+        line = self._by_scope.get(scope)
+        if line is None:
+            raise SetAside(Reason.UNKNOWN_COUNTRY, f"no rate card has the scope {scope!r}")
+        index = bisect_right(line.starts, at)
+        if not index:
+            raise _too_early(scope, at, line.cards[0])
+        return line.cards[index - 1]
 
     def covers(self, scope: str, at: datetime) -> bool:
-        """Whether a card of the scope is in force then."""
+        """Whether a card of the scope is, or will be, in force then."""
         try:
-            self.in_force(scope, at)
+            self.expected(scope, at)
         except SetAside:
             return False
         return True
@@ -69,7 +80,7 @@ class CardBook:
         """The card that an explanation names, say "SG@7". Raises `Refused` when there is none."""
         published = self._by_name.get(name)
         if published is None:
-            raise Refused(f"no rate card is named {name!r}; `abacus rates list` prints all names")
+            raise Refused(f"no rate card is named {name!r}; `abacus rates timeline` prints all versions")
         return published
 
     def scopes(self) -> list[str]:
@@ -79,11 +90,38 @@ class CardBook:
         """The scopes of countries, without those of partners."""
         return [scope for scope in self.scopes() if not scope.startswith("partner:")]
 
+    def by_start(self, scope: str) -> list[PublishedCard]:
+        """The cards of the scope that are not withdrawn, in the order in which they begin."""
+        line = self._by_scope.get(scope)
+        return list(line.cards) if line else []
+
     def versions(self, scope: str) -> list[PublishedCard]:
-        """Every version of the scope in the order of publishing; none for a scope without a card."""
-        entry = self._by_scope.get(scope)
-        return sorted(entry[3], key=lambda published: published.version) if entry else []
+        """The cards of the scope that are not withdrawn, in the order of publishing."""
+        return sorted(self.by_start(scope), key=lambda published: published.version)
 
 
-def _start(published: PublishedCard) -> datetime:
-    return published.card.effective_from.astimezone(UTC)
+class _Line(NamedTuple):
+    """The cards of a scope in the order of their starts. The last final card and its start stand apart: nearly every
+    transaction is newer than it. Starts are in UTC, as transactions are: times in one zone compare the quickest.
+    """
+
+    last_start: datetime
+    last: PublishedCard
+    open_from: datetime  # the start of the first card that is not final: all final cards begin earlier
+    starts: list[datetime]
+    cards: list[PublishedCard]
+
+    @classmethod
+    def of(cls, cards: list[PublishedCard]) -> "_Line":
+        starts = [published.card.effective_from.astimezone(UTC) for published in cards]
+        final = sum(published.state is CardState.FINAL for published in cards)
+        open_from = starts[final] if final < len(cards) else _NEVER
+        return cls(starts[final - 1] if final else open_from, cards[max(final - 1, 0)], open_from, starts, cards)
+
+
+def _too_early(scope: str, at: datetime, first: PublishedCard) -> SetAside:
+    return SetAside(
+        Reason.NO_CARD_IN_FORCE,
+        f"{at.isoformat()} is before the first rate card of {scope}, {first.name}, "
+        f"in force from {first.card.effective_from.isoformat()}",
+    )

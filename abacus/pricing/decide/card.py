@@ -19,7 +19,10 @@ from abacus.pricing.decide.fields import CardFaults, Fault, Fields
 
 __all__ = [
     "BASE_TIER",
+    "FINAL_BEFORE",
+    "WITHDRAWN_BEFORE",
     "CardFaults",
+    "CardState",
     "Expiry",
     "Fault",
     "OnShortfall",
@@ -38,6 +41,11 @@ V = TypeVar("V")
 
 BASE_TIER: Final = "member"  # the tier of a member who has no other
 TRANSACTION_TYPES: Final = ("transaction.completed", "transaction.refunded")  # earn by amount, so never a fixed award
+
+# A card can be withdrawn until so long before it begins; whoever reads it later than that reads its final state. The
+# minute between is for the withdrawal's own transaction. Partners may date transactions five minutes ahead.
+WITHDRAWN_BEFORE: Final = timedelta(minutes=10)
+FINAL_BEFORE: Final = timedelta(minutes=9)
 
 _SCOPE: Final = re.compile(r"[A-Z]{2}|partner:[a-z0-9-]+")
 _CARD_NAME: Final = re.compile(rf"(?P<scope>{_SCOPE.pattern})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
@@ -121,12 +129,24 @@ class RateCard:
         return parse_card, (to_document(self),)
 
 
+class CardState(StrEnum):
+    """Whether a published card can be relied on: one that is to begin later may be withdrawn until shortly before."""
+
+    OPEN = "open"
+    FINAL = "final"
+    WITHDRAWN = "withdrawn"
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedCard:
-    """A card that has its number and never changes again. Explanations quote its `name`: "SG@7"."""
+    """A card that has its number and never changes again. Explanations quote its `name`: "SG@7".
+
+    Its state is that of the moment when it was read, and never goes back.
+    """
 
     card: RateCard
     version: int
+    state: CardState = CardState.FINAL
     name: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -7,10 +7,9 @@ from typing import Final
 
 from abacus.core.errors import Unavailable
 from abacus.platform.fresh_copy import FreshCopy
-from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.book import DEPENDENCY, CardBook
 from abacus.pricing.decide.card import PublishedCard
 
-DEPENDENCY: Final = "rate cards"
 _LOOK_AGAIN_EVERY_S: Final = 0.05  # however many transactions of unknown countries arrive
 
 Load = Callable[[Mapping[str, PublishedCard]], Awaitable[list[PublishedCard]]]

@@ -16,4 +16,16 @@ RATE_CARD: Final = Table(
     Column("document", JSONB, nullable=False),
     Column("published_at", DateTime(timezone=True), nullable=False),
     Column("published_by", Text, nullable=False),
+    Column("approved_by", Text),
+)
+
+# A card that is withdrawn before it begins is never in force. Append-only, as cards are.
+RATE_CARD_WITHDRAWAL: Final = Table(
+    "rate_card_withdrawal",
+    METADATA,
+    Column("scope", Text, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("withdrawn_at", DateTime(timezone=True), nullable=False),
+    Column("withdrawn_by", Text, nullable=False),
+    Column("reason", Text, nullable=False),
 )

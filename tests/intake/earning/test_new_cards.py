@@ -14,7 +14,7 @@ from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.issuing import DecidedBatch, Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
-from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.decide.card import CardState, PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import LUNCH, SINGAPORE, message, times
 from tests.support.fixed_clock import FixedClock
@@ -135,3 +135,22 @@ async def test_a_country_that_nobody_published_is_looked_up_once_a_batch(line: L
     line.shelf.reads = 0
     decided = await line.decide(*({"country": "XX", "transaction_id": f"T-{n}"} for n in range(50)))
     assert (len(decided.set_aside), line.shelf.reads) == (50, 1)
+
+
+async def test_a_card_that_may_have_been_withdrawn_awards_nothing(line: Line) -> None:
+    """The cards were last read when March's could still be withdrawn, and cannot be read since."""
+    march = replace(SINGAPORE, effective_from=datetime(2026, 3, 1, tzinfo=UTC))
+    line.shelf.cards.append(PublishedCard(march, 2, CardState.OPEN))
+    await line.reader.refresh()
+    in_march = {"occurred_at": "2026-03-01T00:00:00Z", "transaction_id": "T-2"}
+    line.shelf.is_away = True
+    decided = await line.decide({}, in_march)
+    assert [award.key for award in decided.awards] == ["txn:rides:T-1001"]
+    assert [each.dependency for each in decided.deferred] == ["rate cards"]
+    assert decided.down is None
+    line.shelf.is_away = False
+    for state, name in ((CardState.FINAL, "SG@2"), (CardState.WITHDRAWN, "SG@1")):
+        line.shelf.cards[1] = PublishedCard(march, 2, state)
+        await line.reader.refresh()
+        (award,) = (await line.decide(in_march)).awards
+        assert f'"card":"{name}"' in award.explanation.decode()

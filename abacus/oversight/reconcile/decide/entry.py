@@ -37,11 +37,11 @@ def entry_of(body: bytes, book: CardBook, *, topic: str, partition: int, offset:
 
 
 def is_ignored(transaction: Transaction, book: CardBook) -> bool:
-    """Whether it is an event that the card in force does not list."""
+    """Whether it is an event that the card of its time does not list."""
     if not isinstance(transaction, Event):
         return False
     try:
-        published = book.in_force(transaction.country, transaction.occurred_at)
+        published = book.expected(transaction.country, transaction.occurred_at)
     except SetAside:
         return False
     return transaction.type not in published.card.fixed_awards

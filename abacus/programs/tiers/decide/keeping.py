@@ -89,9 +89,11 @@ class Calendars(NamedTuple):
         return self.rolled_through.get(country, LONG_AGO) if country else LONG_AGO
 
     def card(self, heard: Heard, country: str) -> RateCard | None:
-        """The card that the country had when the points were earned, if it issued these points."""
+        """The card that the country had when the points were earned, if it issued these points. Points of a day that is
+        yet to come count by the card that is expected then.
+        """
         try:
-            card = self.book.in_force(country, heard.occurred_at).card
+            card = self.book.expected(country, heard.occurred_at).card
         except SetAside:
             return None
         return card if card.program == heard.program else None
