@@ -9,7 +9,6 @@ from abacus.core.errors import Reason, Refused, SetAside, Unavailable
 from abacus.pricing.decide.card import CardState, PublishedCard
 
 DEPENDENCY: Final = "rate cards"
-_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class CardBook:
@@ -47,9 +46,9 @@ class CardBook:
         if line is None:
             raise SetAside(Reason.UNKNOWN_COUNTRY, f"no rate card has the scope {scope!r}")
         last_start, last, open_from, starts, cards = line
-        if last_start <= at < open_from:
+        if at >= last_start and (open_from is None or at < open_from):
             return last
-        if at >= open_from:
+        if open_from is not None and at >= open_from:
             raise Unavailable(DEPENDENCY, f"a card of {scope} that begins at {open_from.isoformat()} is not final yet")
         index = bisect_right(starts, at)
         if not index:
@@ -107,7 +106,7 @@ class _Line(NamedTuple):
 
     last_start: datetime
     last: PublishedCard
-    open_from: datetime  # the start of the first card that is not final: all final cards begin earlier
+    open_from: datetime | None  # the start of the first card that is not final: all final cards begin earlier
     starts: list[datetime]
     cards: list[PublishedCard]
 
@@ -115,8 +114,8 @@ class _Line(NamedTuple):
     def of(cls, cards: list[PublishedCard]) -> "_Line":
         starts = [published.card.effective_from.astimezone(UTC) for published in cards]
         final = sum(published.state is CardState.FINAL for published in cards)
-        open_from = starts[final] if final < len(cards) else _NEVER
-        return cls(starts[final - 1] if final else open_from, cards[max(final - 1, 0)], open_from, starts, cards)
+        open_from = starts[final] if final < len(cards) else None
+        return cls(starts[max(final - 1, 0)], cards[max(final - 1, 0)], open_from, starts, cards)
 
 
 def _too_early(scope: str, at: datetime, first: PublishedCard) -> SetAside:
