@@ -16,6 +16,7 @@ from abacus.api.answer_examples import (
     MEMBER,
     MOVEMENT,
     POSTED,
+    QUOTE,
     TRANSFERS,
     WORTH,
 )
@@ -37,6 +38,18 @@ class Worth(BaseModel):
     member_id: str
     expires_on: date
     explanation: Document
+
+
+class QuoteAnswer(Worth):
+    """The points of an award at a time, and the card that prices them. A `scheduled` card has not begun; until it does,
+    it may be withdrawn, or another card take its place.
+    """
+
+    model_config = _with_example(QUOTE)
+
+    card: str
+    quoted_for: datetime
+    scheduled: bool
 
 
 class AwardAnswer(Worth):

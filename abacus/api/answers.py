@@ -1,6 +1,7 @@
 """The bodies of answers, made from what the rooms return; `answer_schemas` describes them."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from abacus.api.answer_schemas import AdjustmentAnswer
 from abacus.core.errors import SetAside
 from abacus.intake.partners.award_intake import Accepted
+from abacus.intake.partners.decide.quote import Quote
 from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.register import AwardState, AwardStatus
 from abacus.ledger.store.adjustments import Requested
@@ -28,6 +30,15 @@ def worth(award: Award) -> dict[str, Any]:
         "member_id": award.member_id,
         "expires_on": award.expires_on,
         "explanation": orjson.Fragment(award.explanation),
+    }
+
+
+def quoted(quote: Quote, now: datetime) -> dict[str, Any]:
+    return {
+        **worth(quote.award),
+        "card": quote.card.name,
+        "quoted_for": quote.at,
+        "scheduled": quote.card.card.effective_from > now,
     }
 
 

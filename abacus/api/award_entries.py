@@ -18,6 +18,7 @@ from abacus.intake.partners.decide.ask import (
 )
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.quote import ComputedQuote, Quote, consider_quote, quote_for
 from abacus.ledger.decide.allowance import OverLimit
 from abacus.platform.metrics import PARTNER_AWARDS
 from abacus.pricing.decide.card import BASE_TIER
@@ -33,6 +34,20 @@ async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Back
         considered = consider(ask, partner, calculator, now)
         tier = (await tiers_of([considered], backends))[0]
         return entry_for(considered, calculator, tier, idempotency_key, now)
+
+    return await backends.by_cards(decide)
+
+
+async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Backends) -> Quote:
+    """What it would come to. Raises `Objection`, and `Unavailable` when the card or the tier for it cannot be read."""
+    now = backends.clock.now()
+
+    async def decide(calculator: Calculator) -> Quote:
+        considered = consider_quote(ask, partner, calculator, now)
+        tier = (await tiers_of([considered], backends))[0]
+        if tier is None:
+            raise Unavailable("tiers", "the member's tier cannot be read now")
+        return quote_for(considered, calculator, tier, now)
 
     return await backends.by_cards(decide)
 

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Body, Path, Request
 from starlette.responses import Response
 
 from abacus.api import answers
-from abacus.api.answer_schemas import AwardAnswer, Worth
+from abacus.api.answer_schemas import AwardAnswer, QuoteAnswer
 from abacus.api.auth import call_of
-from abacus.api.award_entries import enter, entry_of
+from abacus.api.award_entries import enter, entry_of, quote_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
-from abacus.core.errors import Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.award_intake import Accepted
 from abacus.intake.partners.decide.ask import Ask
+from abacus.intake.partners.decide.quote import QuoteAsk
 from abacus.intake.partners.register import AwardStatus
 
 _LONGEST_WAIT_S: Final = 10
@@ -103,14 +103,14 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
     summary="What an award would come to",
     tags=["quotes"],
     response_class=Response,
-    responses={200: {"model": Worth, "description": "The points"}, **documented(400, 403, 415, 422)},
+    responses={200: {"model": QuoteAnswer, "description": "The points"}, **documented(400, 403, 415, 422)},
 )
-async def quote(ask: Annotated[Ask, Body()], request: Request) -> Response:
-    """The points of an award, from the same body; nothing is awarded."""
-    entry = await entry_of(ask, *call_of(request), "quote")
-    if entry.provisional:
-        raise Unavailable("tiers", "the member's tier cannot be read now")
-    return answers.json_answer(answers.worth(entry.award))
+async def quote(ask: Annotated[QuoteAsk, Body()], request: Request) -> Response:
+    """The points of an award, from the same body; nothing is awarded. The transaction needs no id and may lie in the
+    past or the future: it is priced by the card of its time and the member's tier of today.
+    """
+    call = call_of(request)
+    return answers.json_answer(answers.quoted(await quote_of(ask, *call), call.backends.clock.now()))
 
 
 def _seconds_to_wait(prefer: str) -> int:

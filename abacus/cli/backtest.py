@@ -22,7 +22,9 @@ from abacus.pricing.decide.card import RateCard
 
 
 class Change(NamedTuple):
-    """The cost of the difference: points × expected use × cost of a point, by the assumption in force now."""
+    """The cost of the difference: points × expected use × cost of a point, by the assumption in force now. There is
+    none where nothing is assumed of the cost.
+    """
 
     program: str
     country: str
@@ -32,6 +34,10 @@ class Change(NamedTuple):
     liability: Decimal | None
     currency: str | None
     assumption: str | None
+
+    @property
+    def pair(self) -> str:
+        return f"{self.program}/{self.country}"
 
 
 def backtest(
@@ -54,16 +60,26 @@ def backtest(
             result = await replay(connection, draft.card, since, until)
             book = await assumptions(connection)
         changes = _changes(result, draft.card, book, decimals)
+        costed = [change for change in changes if change.liability is not None]
+        uncosted = [change.pair for change in changes if change.liability is None]
         about = {
             "card": str(file),
             "scope": draft.card.scope,
             "from": since.isoformat(),
             "until": until.isoformat(),
+            "without_cost": uncosted,
         }
         every = sheet("rows", "Every combination", Difference, result.differences)
-        output.put(every, about, _shown(result, changes))
+        output.put(every, about, _shown(result, costed))
+        for pair in uncosted:
+            say_no_cost(pair)
 
     run(main())
+
+
+def say_no_cost(pair: str) -> None:
+    """On the error stream, because the tables and documents are for the figures."""
+    typer.echo(f"no liability for {pair}: no cost of a point is assumed; see `abacus report assumptions set`", err=True)
 
 
 def _window(card: RateCard, first: str, last: str) -> tuple[datetime, datetime]:

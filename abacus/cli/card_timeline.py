@@ -52,7 +52,7 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Publish the content of an old version anew, from a time on."""
-    run(_restore(card, moment("--from", start), by, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    run(_restore(card, start, by, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
 async def _list(now: datetime, *, as_json: bool) -> None:
@@ -147,14 +147,15 @@ def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None
         return None
 
 
-async def _restore(card: str, start: datetime, by: str | None, *, ask: bool, as_json: bool) -> None:
+async def _restore(card: str, start: str, by: str | None, *, ask: bool, as_json: bool) -> None:
     scope, version = _version(card)
+    begins = moment("--from", start)
     async with pool() as connections:
         history = await CardStore(connections).history(scope)
     old = next((each.published for each in history if each.published.version == version), None)
     if old is None:
         raise Refused(f"no rate card {card} is published; `abacus rates timeline` prints all versions")
-    await publish_drafts([Draft(card, replace(old.card, effective_from=start))], by, ask=ask, as_json=as_json)
+    await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], by, ask=ask, as_json=as_json)
 
 
 def _version(card: str) -> tuple[str, int]:

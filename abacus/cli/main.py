@@ -40,7 +40,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
 }
 # The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
-    "rates": {"backtest": "backtest:backtest"},
+    "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
     "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
     "partners": {"webhook": "webhooks:app"},
 }

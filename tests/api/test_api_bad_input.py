@@ -80,7 +80,8 @@ async def test_bad_bodies(house: House) -> None:
         soon = (datetime.now(UTC) + timedelta(minutes=6)).isoformat()
         ahead = (meal(occurred_at=soon), "in-the-future", "/transaction/occurred_at")
         for body, expected, pointer in (*BAD, ahead):
-            for path in ("/v1/awards", "/v1/quotes"):
+            # A quote may be for a time to come.
+            for path in ("/v1/awards",) if body is ahead[0] else ("/v1/awards", "/v1/quotes"):
                 answer = await acme.post(path, content=json.dumps(body), headers=_json(**{"Idempotency-Key": "k"}))
                 assert (answer.status_code, kind(answer)) == (422, expected), (body, answer.text)
                 assert answer.json()["errors"][0]["pointer"] == pointer, (body, answer.text)

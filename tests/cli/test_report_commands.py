@@ -161,6 +161,22 @@ async def test_backtest_of_a_draft(command: Command, tmp_path: Path) -> None:
     assert (await command(*words)).code == 2
 
 
+async def test_a_backtest_without_an_assumption_says_so(command: Command, tmp_path: Path) -> None:
+    draft = tmp_path / "sg.toml"
+    draft.write_text(to_toml(SINGAPORE).replace('food = "2"', 'food = "2.5"'))
+    words = ("rates", "backtest", str(draft), "--from", "2026-01", "--to", "2026-01-31")
+    line = "no liability for GRP/SG: no cost of a point is assumed; see `abacus report assumptions set`\n"
+    told = await command(*words)
+    assert ("Liability" in told.out, told.err) == (False, line)
+    told = await command(*words, "--json")
+    assert (told.json["liability"], told.json["without_cost"], told.err) == ([], ["GRP/SG"], line)
+    await assume(command, "97%", "2026-01")  # of the use alone
+    assert (await command(*words)).err == line
+    await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    told = await command(*words)
+    assert ("Liability" in told.out, told.err) == (True, "")
+
+
 async def test_a_parquet_file_without_rows(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "none.parquet"
     await command("report", "assumptions", "show", "--parquet", str(file))

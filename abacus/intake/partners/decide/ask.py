@@ -1,5 +1,6 @@
 """The body of an award request, its checks, and the award that it becomes. Pure."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -125,8 +126,26 @@ class Considered(NamedTuple):
 
 
 def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculator, now: datetime) -> Considered:
-    """Raises `Objection`."""
-    transaction = _transaction(ask, partner, now) if isinstance(ask, ComputedAsk) else None
+    """By the cards that are in force. Raises `Objection`."""
+    transaction = transaction_of(ask, partner) if isinstance(ask, ComputedAsk) else None
+    if transaction is not None and transaction.occurred_at > now + _CLOCKS_DIFFER_BY:
+        raise Objection(
+            "in-the-future", f"{transaction.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+        )
+    return consider_by(calculator.book.in_force, ask, transaction, partner, at=now)
+
+
+def consider_by(
+    card_at: Callable[[str, datetime], PublishedCard],
+    ask: FixedAsk | ComputedAsk,
+    transaction: Completed | None,
+    partner: Partner,
+    *,
+    at: datetime,
+) -> Considered:
+    """By the card of the transaction's time, or of `at` where there is none. The country has to have a card of its own
+    at `at`: otherwise it has no partners' awards either. Raises `Objection`.
+    """
     country = transaction.country if transaction else ask.country or ""
     where = "/transaction/country" if transaction else "/country"
     if transaction is None and not partner.fixed_points:
@@ -138,8 +157,8 @@ def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculat
     if not partner.may_award_in(country):
         raise Objection("country-not-allowed", f"this partner may not award in {country}", where, forbidden=True)
     try:
-        calculator.book.in_force(country, now)  # a country that has no card of its own has no partners' awards either
-        card = calculator.book.in_force(partner.scope_in(country), transaction.occurred_at if transaction else now)
+        card_at(country, at)
+        card = card_at(partner.scope_in(country), transaction.occurred_at if transaction else at)
     except SetAside as fault:
         raise Objection(str(fault.reason), fault.detail, where) from None
     if ask.program is not None and ask.program != card.card.program:
@@ -147,16 +166,13 @@ def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculat
     return Considered(ask, partner, card, transaction)
 
 
-def _transaction(ask: ComputedAsk, partner: Partner, now: datetime) -> Completed:
+def transaction_of(ask: ComputedAsk, partner: Partner) -> Completed:
+    """Raises `Objection` where it contradicts itself."""
     fields = ask.transaction
     if fields.member_id not in {None, ask.member_id}:
         raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
     if ask.country not in {None, fields.country}:
         raise Objection("contradiction", "the transaction names another country", "/transaction/country")
-    if fields.occurred_at > now + _CLOCKS_DIFFER_BY:
-        raise Objection(
-            "in-the-future", f"{fields.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
-        )
     return Completed.model_construct(
         source=fields.source or partner.partner_id,
         transaction_id=fields.transaction_id,
