@@ -1,6 +1,6 @@
 """`abacus rates backtest`: the points that a draft card would have awarded."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -8,17 +8,20 @@ from typing import Annotated, NamedTuple
 import typer
 
 from abacus.cli.card_drafts import faultless
+from abacus.cli.lapse_preview import preview
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.shell import AsJson, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
+from abacus.oversight.backtest.decide.lapses import Lapse, with_liability
 from abacus.oversight.backtest.replay import backtest as replay
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.decide.assumption import AssumptionBook
 from abacus.oversight.reports.decide.liability import cost
 from abacus.oversight.reports.decide.sheet import Sheet, sheet
 from abacus.pricing.decide.card import RateCard
+from abacus.pricing.decide.timeline import place_of
 
 
 class Change(NamedTuple):
@@ -45,33 +48,46 @@ def backtest(
     first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, or month, by the card's clock.")],
     last: Annotated[str, typer.Option("--to", metavar="DAY", help="Last day, or month, included.")],
     decimals: Decimals = 2,
+    members: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write whose points would lapse in another month."),
+    ] = None,
     as_csv: AsCsv = False,
     parquet: ToParquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Price past awards again by a draft card, and show the difference. Nothing is changed."""
+    """Price past awards again by a draft card, and show the difference; and when points would lapse, where it changes
+    that. Nothing is changed.
+    """
 
     async def main() -> None:
         output = Output(as_json, as_csv, parquet)
         output.check()
         (draft,) = faultless([file])
-        since, until = _window(draft.card, first, last)
-        async with reading(f"awards of {draft.card.scope}") as (connection, _):
-            result = await replay(connection, draft.card, since, until)
+        card, today = draft.card, SystemClock().now().date()
+        since, until = _window(card, first, last)
+        async with reading(f"awards of {card.scope}") as (connection, cards):
+            result = await replay(connection, card, since, until)
             book = await assumptions(connection)
-        changes = _changes(result, draft.card, book, decimals)
+            displaced = place_of(card, cards.by_start(card.scope)).displaced
+            expiry = await preview(connection, card, displaced.card if displaced else None, members)
+        changes = _changes(result, card, book, today, decimals)
+        lapses = with_liability(expiry.rows, book, today, decimals)
         costed = [change for change in changes if change.liability is not None]
-        uncosted = [change.pair for change in changes if change.liability is None]
+        without = {change.pair for change in changes if change.liability is None}
+        without |= {f"{lapse.program}/{lapse.country}" for lapse in lapses if lapse.liability is None}
         about = {
             "card": str(file),
-            "scope": draft.card.scope,
+            "scope": card.scope,
             "from": since.isoformat(),
             "until": until.isoformat(),
-            "without_cost": uncosted,
+            "expiry_policy": expiry.policies,
+            "without_cost": sorted(without),
         }
         every = sheet("rows", "Every combination", Difference, result.differences)
-        output.put(every, about, _shown(result, costed))
-        for pair in uncosted:
+        title = f"Points lapse {expiry.policies['now']}; by the draft {expiry.policies['draft']}"
+        output.put(every, about, [*_shown(result, costed), sheet("lapses", title, Lapse, lapses)])
+        for pair in sorted(without):
             say_no_cost(pair)
 
     run(main())
@@ -93,8 +109,7 @@ def _window(card: RateCard, first: str, last: str) -> tuple[datetime, datetime]:
     )
 
 
-def _changes(result: Backtest, card: RateCard, book: AssumptionBook, decimals: int) -> list[Change]:
-    today = SystemClock().now().date()
+def _changes(result: Backtest, card: RateCard, book: AssumptionBook, today: date, decimals: int) -> list[Change]:
     return [
         Change(card.program, country, points, *cost(points, (card.program, country), book, today, decimals))
         for country, points in result.by_country().items()

@@ -35,7 +35,8 @@ async def command(pool: Pool, database_url: str) -> Command:
     _, text = worth("2500", rate_of(PublishedCard(SINGAPORE, 1), "food", "wallet", "member"))
     sale = Move("earn", 10_000, JANUARY, explanation=orjson.loads(text))
     spends = [Move("spend", -4_500, JANUARY, partner="acme"), Move("spend", -4_000, FEBRUARY, partner="acme")]
-    await write(pool, [History("bob", [sale, *spends], expires_on=date(2026, 8, 31), held=500)])
+    bob = History("bob", [sale, *spends], expires_on=date(2026, 8, 31), held=500, lots_drawn=8_500)
+    await write(pool, [bob])
 
     async def call(*words: str) -> Ran:
         return await abacus(*words, env={"ABACUS_DATABASE_URL": database_url, "COLUMNS": "200"})
@@ -175,6 +176,34 @@ async def test_a_backtest_without_an_assumption_says_so(command: Command, tmp_pa
     await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
     told = await command(*words)
     assert ("Liability" in told.out, told.err) == (True, "")
+
+
+async def test_a_backtest_of_another_expiry_policy(command: Command, tmp_path: Path) -> None:
+    """Six months after the last activity become three. Of 1,500 points 500 are held."""
+    await assume(command, "50%", "2026-01", "--cost-per-point", "0.01")
+    draft, file = tmp_path / "sg.toml", tmp_path / "members.csv"
+    draft.write_text(to_toml(SINGAPORE).replace("expiry_months = 6", "expiry_months = 3"))
+    words = ("rates", "backtest", str(draft), "--from", "2026-01", "--to", "2026-01-31")
+    told = (await command(*words, "--members", str(file), "--json")).json
+    assert told["expiry_policy"] == {
+        "now": "6 months after the last activity",
+        "draft": "3 months after the last activity",
+    }
+    assert [
+        (row["month"], row["members"], row["points"], row["draft_members"], row["draft_points"], row["liability"])
+        for row in told["lapses"]
+    ] == [("2026-04", 0, 0, 1, 1_000, "-5.00"), ("2026-08", 1, 1_000, 0, 0, "0.00")]
+    assert file.read_text().splitlines() == [
+        "member_id,program,country,points,lapses,draft_lapses",
+        "bob,GRP,SG,1000,2026-08,2026-04",
+    ]
+    title = "Points lapse 6 months after the last activity; by the draft 3 months after the last activity"
+    assert title in (await command(*words)).out
+    draft.write_text(to_toml(SINGAPORE).replace('food = "2"', 'food = "2.5"'))
+    assert (await command(*words, "--json")).json["lapses"] == []
+    assert "Points lapse" not in (await command(*words)).out
+    refused = await command(*words, "--members", str(file))
+    assert (refused.code, refused.err) == (2, "abacus: --members: the draft does not change when points lapse\n")
 
 
 async def test_a_parquet_file_without_rows(command: Command, tmp_path: Path) -> None:

@@ -1,0 +1,109 @@
+"""The days on which the points that members hold would lapse under a draft card, beside those on which they will.
+
+As they stand, points lapse by their account's date, or by their lot's in an account that lapses by lots. Under the
+draft it is as if its policy had always held: by lots, each lapses so many months after it came; by activity, all points
+of an account lapse so many months after its last activity, or after the first of its open lots where it was never
+active. Points that are held lapse under neither, the oldest being held first.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from abacus.oversight.backtest.decide.lapses import Lapsing
+from abacus.platform.postgres import LONG_S, Connection, pages
+from abacus.platform.sql import Statement, columns
+from abacus.pricing.decide.card import Expiry, RateCard
+from abacus.pricing.explanation.sql import text
+
+NEVER: Final = "never"
+
+_DAY: Final = """(date_trunc('month', {at} at time zone :zone) + make_interval(months => :months + 1))::date - 1"""
+
+# A gift of a partner is no activity, and nothing else than an award is.
+_DUE: Final = f"""
+with home as (
+    select member_id, program, country, balance, held, expires_on, lifetime, lots_closed, lots_drawn
+    from account where country = :country and program = :program and balance > held
+), named as (
+    select d.member_id, d.program, d.lot_seq, sum(d.points) as points
+    from draw d join home h on h.member_id = d.member_id and h.program = d.program
+    group by d.member_id, d.program, d.lot_seq
+), capacity as (
+    select h.member_id, h.program, h.country, h.lifetime, h.expires_on as account_day, t.expires_on as lot_day,
+        t.points - coalesce(n.points, 0) as capacity, {_DAY.format(at="t.occurred_at")} as draft_day,
+        sum(t.points - coalesce(n.points, 0)) over (partition by t.member_id, t.program order by t.seq)
+            - h.lots_drawn - h.held as left_upto
+    from home h
+    join transfer t on t.member_id = h.member_id and t.program = h.program and t.seq > h.lots_closed and t.points > 0
+    left join named n on n.member_id = t.member_id and n.program = t.program and n.lot_seq = t.seq
+), lot as (
+    select *, least(capacity, greatest(left_upto, 0)) as points from capacity where capacity > 0 and left_upto > 0
+), active as (
+    select h.member_id, h.program, {_DAY.format(at="max(t.occurred_at)")} as day
+    from home h join transfer t on t.member_id = h.member_id and t.program = h.program
+    where not :by_lots and t.kind = 'earn' and {text("granted_by")} is null
+    group by h.member_id, h.program
+), due as (
+    select l.member_id, l.program, l.country, l.points,
+        case when l.lifetime then l.lot_day else l.account_day end as day,
+        case when :by_lots then l.draft_day else coalesce(
+            a.day, min(l.draft_day) over (partition by l.member_id, l.program)) end as draft_day
+    from lot l left join active a on a.member_id = l.member_id and a.program = l.program
+)
+"""
+_SUMS: Final = Statement(f"""
+{_DUE}, side as (
+    select member_id, country, program, coalesce(to_char(day, 'YYYY-MM'), '{NEVER}') as month, points, 0 as drafted
+    from due
+    union all
+    select member_id, country, program, to_char(draft_day, 'YYYY-MM'), 0, points from due
+)
+select country, program, month, count(distinct member_id) filter (where points > 0) as members,
+    sum(points)::bigint as points, count(distinct member_id) filter (where drafted > 0) as draft_members,
+    sum(drafted)::bigint as draft_points
+from side group by country, program, month order by country, program, month
+""")
+
+
+class Moved(NamedTuple):
+    """Points of a member that would lapse in another month. `lapses` is `never` where they have no day."""
+
+    member_id: str
+    program: str
+    country: str
+    points: int
+    lapses: str
+    draft_lapses: str
+
+
+_MOVED: Final = Statement(f"""
+{_DUE}, monthly as (
+    select member_id, program, country, points, coalesce(to_char(day, 'YYYY-MM'), '{NEVER}') as lapses,
+        to_char(draft_day, 'YYYY-MM') as draft_lapses
+    from due
+)
+select {columns(Moved).replace(" points,", " sum(points)::bigint as points,")} from monthly
+where lapses <> draft_lapses
+group by member_id, program, country, lapses, draft_lapses order by member_id, program, lapses, draft_lapses
+""")
+
+
+async def lapses(connection: Connection, draft: RateCard) -> list[Lapsing]:
+    """By month, in a snapshot."""
+    return [Lapsing(*row) for row in await connection.fetch(*_SUMS(**_values(draft)), timeout=LONG_S)]
+
+
+async def moved(connection: Connection, draft: RateCard) -> AsyncIterator[Sequence[Moved]]:
+    """The members whose points would lapse in another month, a page at a time, in a snapshot."""
+    async for page in pages(connection, *_MOVED(**_values(draft))):
+        yield [Moved(*row) for row in page]
+
+
+def _values(draft: RateCard) -> dict[str, Any]:
+    return {
+        "country": draft.scope,
+        "program": draft.program,
+        "zone": draft.timezone,
+        "months": draft.expiry_months,
+        "by_lots": draft.expiry is Expiry.LIFETIME,
+    }
