@@ -1,9 +1,9 @@
 """The Python client of the award API: `Client`, and `AsyncClient` for asyncio."""
 
-from abacus_client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Transfer, Worth
+from abacus_client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Quote, Transfer, Worth
 from abacus_client.asynchronous import AsyncClient
 from abacus_client.blocking import Client
-from abacus_client.calls import ComputedItem, FixedItem, Transaction
+from abacus_client.calls import ComputedItem, FixedItem, QuotedTransaction, Transaction
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
 from abacus_client.problem import FieldFault, Problem
 
@@ -22,6 +22,8 @@ __all__ = [
     "Movement",
     "Pending",
     "Problem",
+    "Quote",
+    "QuotedTransaction",
     "Refused",
     "Transaction",
     "Transfer",

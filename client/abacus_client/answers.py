@@ -23,6 +23,17 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote(Worth):
+    """The points of an award at a time, and the card that prices them. Until a `scheduled` card begins, it may be
+    withdrawn, or another card take its place.
+    """
+
+    card: str
+    quoted_for: datetime
+    scheduled: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Award(Worth):
     """An award and its progress. `balance` is the account's after the award, once it is posted."""
 

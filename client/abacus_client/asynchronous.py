@@ -10,8 +10,8 @@ from uuid import UUID
 import httpx
 
 from abacus_client import calls
-from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Transfer, Worth
-from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, Transaction
+from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Quote, Transfer
+from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, QuotedTransaction, Transaction
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
 from abacus_client.tries import AsyncSleep, RetryPolicy
@@ -77,12 +77,16 @@ class AsyncClient:
 
     async def quote(
         self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None
-    ) -> Worth:
+    ) -> Quote:
         """The points that `award` would give; nothing is awarded."""
         return await self._answer(calls.quote(calls.fixed(member_id, country, points, reason, program)))
 
-    async def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
-        """The points that `award_transaction` would give; nothing is awarded."""
+    async def quote_transaction(
+        self, member_id: str, transaction: Transaction | QuotedTransaction, *, program: str | None = None
+    ) -> Quote:
+        """The points that `award_transaction` would give at the time of the transaction, which may be still to come;
+        nothing is awarded.
+        """
         return await self._answer(calls.quote(calls.computed(member_id, transaction, program)))
 
     async def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:

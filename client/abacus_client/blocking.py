@@ -11,8 +11,8 @@ from uuid import UUID
 import httpx
 
 from abacus_client import calls
-from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Transfer, Worth
-from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, Transaction
+from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Quote, Transfer
+from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, QuotedTransaction, Transaction
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
 from abacus_client.tries import RetryPolicy, Sleep
@@ -76,12 +76,16 @@ class Client:
     def award_state(self, award_id: UUID | str) -> Award:
         return self._answer(calls.award_state(award_id))
 
-    def quote(self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None) -> Worth:
+    def quote(self, member_id: str, *, country: str, points: int, reason: str, program: str | None = None) -> Quote:
         """The points that `award` would give; nothing is awarded."""
         return self._answer(calls.quote(calls.fixed(member_id, country, points, reason, program)))
 
-    def quote_transaction(self, member_id: str, transaction: Transaction, *, program: str | None = None) -> Worth:
-        """The points that `award_transaction` would give; nothing is awarded."""
+    def quote_transaction(
+        self, member_id: str, transaction: Transaction | QuotedTransaction, *, program: str | None = None
+    ) -> Quote:
+        """The points that `award_transaction` would give at the time of the transaction, which may be still to come;
+        nothing is awarded.
+        """
         return self._answer(calls.quote(calls.computed(member_id, transaction, program)))
 
     def member(self, member_id: str, *, as_of: datetime | None = None) -> Member:

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import httpx
 
 from abacus_client import decode
-from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Transfer, Worth
+from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Quote, Transfer
 
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as in the API: characters that any header carries
 
@@ -24,10 +24,7 @@ _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 Answer = TypeVar("Answer")
 
 
-class Transaction(TypedDict):
-    """A transaction for Abacus to compute. An amount is never a float, and a time has an offset."""
-
-    transaction_id: str
+class _Sale(TypedDict):
     country: str
     vertical: str
     payment_type: str
@@ -37,6 +34,18 @@ class Transaction(TypedDict):
     source: NotRequired[str]
     type: NotRequired[Literal["transaction.completed"]]
     member_id: NotRequired[str]
+
+
+class Transaction(_Sale):
+    """A transaction for Abacus to compute. An amount is never a float, and a time has an offset."""
+
+    transaction_id: str
+
+
+class QuotedTransaction(_Sale):
+    """A transaction whose points are asked for, past or to come."""
+
+    transaction_id: NotRequired[str]
 
 
 class FixedItem(TypedDict):
@@ -97,8 +106,8 @@ def award_state(award_id: UUID | str) -> Call[Award]:
     return Call("GET", f"/v1/awards/{_part(str(award_id))}", decode.award)
 
 
-def quote(body: Mapping[str, object]) -> Call[Worth]:
-    return Call("POST", "/v1/quotes", decode.worth, _json(body))
+def quote(body: Mapping[str, object]) -> Call[Quote]:
+    return Call("POST", "/v1/quotes", decode.quote, _json(body))
 
 
 def member(member_id: str, as_of: datetime | None) -> Call[Member]:

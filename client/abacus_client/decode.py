@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx
 
-from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Transfer, Worth
+from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Quote, Transfer
 from abacus_client.reading import Value, read
 
 _ACCEPTED: Final = 202
@@ -29,8 +29,8 @@ class _Lots:
     next: str | None
 
 
-def worth(answer: httpx.Response, _: Sequence[str]) -> Worth:
-    return _read(Worth, answer)
+def quote(answer: httpx.Response, _: Sequence[str]) -> Quote:
+    return _read(Quote, answer)
 
 
 def award(answer: httpx.Response, keys: Sequence[str]) -> Award:

@@ -12,7 +12,7 @@ import pytest
 
 from abacus import __version__
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
-from abacus_client import Account, FixedItem, Member, Problem, Transaction, Unavailable, Worth
+from abacus_client import Account, FixedItem, Member, Problem, Quote, QuotedTransaction, Transaction, Unavailable
 from tests.client.asking import ask, listed
 from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
 from tests.support.fixed_clock import FixedClock
@@ -25,6 +25,16 @@ TRANSACTION: Transaction = {
     "vertical": "food",
     "payment_type": "wallet",
     "amount": Decimal("15.00"),
+    "currency": "SGD",
+    "occurred_at": NOW,
+}
+
+
+TO_COME: QuotedTransaction = {
+    "country": "SG",
+    "vertical": "food",
+    "payment_type": "wallet",
+    "amount": "15.00",
     "currency": "SGD",
     "occurred_at": NOW,
 }
@@ -119,13 +129,16 @@ async def test_what_became_of_an_award(api: ScriptedApi) -> None:
 
 async def test_quotes_award_nothing_and_have_no_key(api: ScriptedApi) -> None:
     worth = {name: award_document()[name] for name in ("points", "program", "member_id", "expires_on", "explanation")}
-    api.answers(httpx.Response(200, json=worth), httpx.Response(200, json=worth))
+    quote = {**worth, "card": "SG@7", "quoted_for": "2026-12-02T04:00:00Z", "scheduled": True}
+    api.answers(*(httpx.Response(200, json=quote) for _ in range(3)))
     client = api.client()
     fixed = await ask(client.quote, "bob", country="SG", points=100, reason="Hi")
     computed = await ask(client.quote_transaction, "bob", TRANSACTION)
-    assert isinstance(fixed, Worth)
-    assert fixed == computed
-    assert [request.url.path for request in api.requests] == ["/v1/quotes"] * 2
+    later = await ask(client.quote_transaction, "bob", TO_COME)
+    assert isinstance(fixed, Quote)
+    assert fixed == computed == later
+    assert (fixed.card, fixed.quoted_for, fixed.scheduled) == ("SG@7", datetime(2026, 12, 2, 4, tzinfo=UTC), True)
+    assert [request.url.path for request in api.requests] == ["/v1/quotes"] * 3
     assert not any("Idempotency-Key" in request.headers for request in api.requests)
 
 
