@@ -39,7 +39,10 @@ async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Back
 
 
 async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Backends) -> Quote:
-    """What it would come to. Raises `Objection`, and `Unavailable` when the card or the tier for it cannot be read."""
+    """The award that the request would become.
+
+    Raises `Objection`, and `Unavailable` when the card or the tier for it cannot be read.
+    """
     now = backends.clock.now()
 
     async def decide(calculator: Calculator) -> Quote:

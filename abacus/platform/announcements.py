@@ -24,14 +24,14 @@ log = structlog.get_logger(__name__)
 
 
 class Announced(StrEnum):
-    """What is announced: the name that the triggers give."""
+    """The tables whose changes are announced, by the names that the triggers give."""
 
     RATE_CARDS = "rate_card"
     PARTNERS = "partner"
 
 
 class Announcements:
-    """Calls those who wait for a change of a table, within moments of its commit. Listens once somebody waits."""
+    """Calls back within moments of the commit of a change. Listens from the first callback on."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Announcements:
                     if failures:
                         log.info("announcements are heard again", after_failures=failures)
                     failures = 0
-                    self._call_all()  # whatever changed before was announced to nobody here
+                    self._call_all()  # earlier changes were announced to nobody here
                     await self._until_lost(connection)
             except Unavailable as error:
                 failures += 1

@@ -43,7 +43,7 @@ class Transaction(_Sale):
 
 
 class QuotedTransaction(_Sale):
-    """A transaction whose points are asked for, past or to come."""
+    """A transaction to be priced and not awarded, on any day."""
 
     transaction_id: NotRequired[str]
 

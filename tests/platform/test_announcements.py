@@ -109,7 +109,7 @@ async def test_a_partner_is_disabled_limited_and_gets_a_key_within_a_second(pool
             await soon(lambda number=number: calls.count >= number)  # type: ignore[misc]  # a default is no type
 
 
-async def test_the_directory_reads_what_was_announced(pool: Pool, database_url: str) -> None:
+async def test_the_directory_reads_an_announced_change(pool: Pool, database_url: str) -> None:
     store, key = await with_partner(pool)
     directory = Directory(store, CLOCK)
     keeping = asyncio.create_task(directory.keep_fresh())
@@ -126,7 +126,7 @@ async def test_the_directory_reads_what_was_announced(pool: Pool, database_url: 
     await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def test_what_is_noted_all_the_time_is_not_announced(pool: Pool, database_url: str) -> None:
+async def test_changes_that_come_all_the_time_are_not_announced(pool: Pool, database_url: str) -> None:
     """A key's last use, and the points that a partner has awarded."""
     store, key = await with_partner(pool)
     async with called(database_url, Announced.PARTNERS) as calls:
@@ -138,7 +138,7 @@ async def test_what_is_noted_all_the_time_is_not_announced(pool: Pool, database_
         assert calls.count == 1, "only the limits"
 
 
-async def test_a_lost_connection_is_made_again_and_what_was_missed_is_read(pool: Pool, database_url: str) -> None:
+async def test_a_lost_connection_is_made_again_and_missed_changes_are_read(pool: Pool, database_url: str) -> None:
     with capture_logs() as logs:
         async with proxied(database_url) as (proxy, address), called(address, Announced.RATE_CARDS) as calls:
             proxy.cut_all()

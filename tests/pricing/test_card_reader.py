@@ -130,7 +130,7 @@ async def test_looking_again_while_the_store_is_down() -> None:
 
 
 async def test_a_card_that_may_be_missing_is_missing_only_after_a_reading() -> None:
-    """What was published after the last reading is there; while the store is away, nobody can say that it is not."""
+    """It is read after the question. While the store is away, nobody can say that there is no such card."""
     shelf = Shelf(1)
     reader = CardReader(shelf.all, look_again_every_s=0.001)
     await reader.refresh()

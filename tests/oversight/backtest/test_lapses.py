@@ -144,10 +144,10 @@ async def test_the_statement_does_what_the_rule_says(pool: Pool, draft: RateCard
             expected["draft", after] += points
             if before != after:
                 named[name, before, after] += points
-    found = Counter[tuple[str, str]]()
+    stated = Counter[tuple[str, str]]()
     for month, (points, drafted) in (await months(pool, draft)).items():
-        found["now", month], found["draft", month] = points, drafted
-    assert +found == +expected
+        stated["now", month], stated["draft", month] = points, drafted
+    assert +stated == +expected
     told = {(row.member_id, row.lapses, row.draft_lapses): row.points for row in await members(pool, draft)}
     assert told == +named
 

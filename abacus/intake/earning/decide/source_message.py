@@ -50,7 +50,7 @@ class SourceMessage(NamedTuple):
 
     @property
     def dependency(self) -> str:
-        """What was down at the last failure."""
+        """The dependency that was down at the last failure."""
         return self.cause.partition(":")[0]
 
     def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":

@@ -1,4 +1,4 @@
-"""The body of a quote: an award that is only asked about, for any day on which there is a card or will be. Pure."""
+"""The body of a quote, and the award that it would become, on any day that has a card or will have one. Pure."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final, NamedTuple
@@ -36,13 +36,13 @@ _DINNER: Final[dict[str, Any]] = {
 
 
 class QuotedTransaction(AskedTransaction):
-    """A transaction that may be yet to come. It needs no id."""
+    """A transaction of any day, also one to come. It needs no id."""
 
     transaction_id: Id = "quote"
 
 
 class ComputedQuote(ComputedAsk):
-    """A transaction whose points are asked for."""
+    """A transaction to be priced and not awarded."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [_DINNER]})
 
@@ -55,7 +55,7 @@ QuoteAsk = Annotated[
 
 
 class Quote(NamedTuple):
-    """The award that it would come to, and by which card."""
+    """The award that nobody makes, its card, and the time for which it holds."""
 
     award: Award
     card: PublishedCard
