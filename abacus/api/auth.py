@@ -17,13 +17,7 @@ from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem, problem_of
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.decide.signature import (
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    BadSignature,
-    SignedRequest,
-    check_signature,
-)
+from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 
 _GUARDED: Final = "/v1/"
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
@@ -55,7 +49,7 @@ class Guard:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
                 partner = await self._partner(headers, scope["state"]["headers"])
                 if partner.signing_secret is not None:
-                    receive = await self._signed(partner.signing_secret, scope, headers, receive)
+                    receive = await self._signed(partner.signing_secret, scope, receive)
             except ClientDisconnect:
                 return
             except (ApiProblem, Unavailable) as error:
@@ -89,7 +83,7 @@ class Guard:
             )
         return partner
 
-    async def _signed(self, secret: str, scope: Scope, headers: Mapping[str, str], receive: Receive) -> Receive:
+    async def _signed(self, secret: str, scope: Scope, receive: Receive) -> Receive:
         """Checks the signature, and returns a `receive` that gives the checked body again. Raises `ApiProblem`."""
         try:
             body = await Request(scope, receive).body()
@@ -97,14 +91,9 @@ class Guard:
             raise ApiProblem("too-large") from None
         query = scope["query_string"].decode("latin-1")
         path = scope["raw_path"].decode("latin-1")
-        signed = SignedRequest(
-            scope["method"],
-            f"{path}?{query}" if query else path,
-            body,
-            headers.get(TIMESTAMP_HEADER.lower()),
-            headers.get(SIGNATURE_HEADER.lower()),
-        )
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         try:
+            signed = SignedRequest.of(scope["method"], f"{path}?{query}" if query else path, body, headers)
             check_signature(secret, signed, self._backends.clock.now())
         except BadSignature as error:
             raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None

@@ -25,7 +25,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
     "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
     "unauthorized": (401, "Not authorized", "Send `Authorization: Bearer abk_live_…` with a key that is valid."),
-    "bad-signature": (401, "The signature does not hold", "Sign method, path, body and timestamp; see the docs."),
+    "bad-signature": (401, "The signature does not hold", "Sign as docs/partners.md#signed-requests shows."),
     "fixed-points-not-allowed": (403, "The partner may not name points", "Send the transaction instead."),
     "computed-points-not-allowed": (403, "The partner may not send transactions", "Send points instead."),
     "country-not-allowed": (403, "The partner may not award there", "Ask the operator for the country."),

@@ -49,7 +49,8 @@ class Connection:
             timestamp = int(self.clock.now().timestamp())
             path = request.url.raw_path.decode("ascii")
             request.headers[TIMESTAMP_HEADER] = str(timestamp)
+            key = request.headers.get("Idempotency-Key", "")
             request.headers[SIGNATURE_HEADER] = sign(
-                self.signing_secret, request.method, path, request.content, timestamp
+                self.signing_secret, request.method, path, request.content, key=key, timestamp=timestamp
             )
         return request

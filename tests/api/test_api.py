@@ -285,13 +285,13 @@ async def test_signed_requests(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, signing_secret=secret))
     assert kind(await award(acme, "k")) == "bad-signature"
 
-    async def signed(moment: datetime, body: bytes, sent: bytes) -> httpx.Response:
+    async def signed(moment: datetime, body: bytes, sent: bytes, sent_key: str = "k") -> httpx.Response:
         stamp = int(moment.timestamp())
         headers = {
-            "Idempotency-Key": "k",
+            "Idempotency-Key": sent_key,
             "Content-Type": "application/json",
             TIMESTAMP_HEADER: str(stamp),
-            SIGNATURE_HEADER: sign(secret, "POST", "/v1/awards", body, stamp),
+            SIGNATURE_HEADER: sign(secret, "POST", "/v1/awards", body, key="k", timestamp=stamp),
         }
         return await acme.post("/v1/awards", content=sent, headers=headers)
 
@@ -308,6 +308,34 @@ async def test_signed_requests(house: House, open_shop: Shop) -> None:
         await signed(now - timedelta(minutes=6), body, body),
     ):
         assert (answer.status_code, kind(answer)) == (401, "bad-signature")
+    replayed = [await signed(now, body, body, key) for key in ("k2", "k3", "k4")]  # three further awards, once
+    assert [kind(answer) for answer in replayed] == ["bad-signature"] * 3
+    assert await house.pool.fetchval("select count(*) from partner_award") == 1
+    again = await signed(now, body, body)
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (202, "true")
+
+
+async def test_a_captured_request_with_a_second_key_or_an_old_signature_is_refused(
+    house: House, open_shop: Shop
+) -> None:
+    secret = new_signing_secret()
+    acme = await open_shop.caller(await register(house, signing_secret=secret))
+    body, stamp = (
+        b'{"member_id": "bob", "country": "SG", "points": 5, "reason": "Hi"}',
+        int(datetime.now(UTC).timestamp()),
+    )
+    headers = [
+        ("Content-Type", "application/json"),
+        (TIMESTAMP_HEADER, str(stamp)),
+        (SIGNATURE_HEADER, sign(secret, "POST", "/v1/awards", body, key="k", timestamp=stamp)),
+    ]
+    for keys in (["k", "k2"], ["k2", "k"]):
+        twice = [*headers, *(("Idempotency-Key", key) for key in keys)]
+        assert kind(await acme.post("/v1/awards", content=body, headers=twice)) == "bad-signature"
+    old = await acme.post("/v1/awards", content=body, headers=[*headers[:2], (SIGNATURE_HEADER, "v1=" + "0" * 64)])
+    assert (old.status_code, kind(old)) == (401, "bad-signature")
+    assert "v2=" in old.json()["detail"]
+    assert await house.pool.fetchval("select count(*) from partner_award") == 0
 
 
 async def test_too_many_requests(house: House, open_shop: Shop) -> None:

@@ -201,13 +201,9 @@ async def test_every_try_is_signed_as_it_is_sent(api: ScriptedApi) -> None:
     await listed(client.transfers("zoë/1 %", "GRP"))
     assert len(api.requests) == 3
     for request in api.requests:
-        signed = SignedRequest(
-            request.method,
-            request.url.raw_path.decode(),
-            request.content,
-            request.headers.get("Abacus-Timestamp"),
-            request.headers.get("Abacus-Signature"),
-        )
+        headers = request.headers.multi_items()
+        signed = SignedRequest.of(request.method, request.url.raw_path.decode(), request.content, headers)
+        assert bool(signed.idempotency_key) is (request.method == "POST")
         check_signature("abs_secret", signed, NOW)
         with pytest.raises(BadSignature):
             check_signature("abs_other", signed, NOW)

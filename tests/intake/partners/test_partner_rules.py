@@ -1,6 +1,6 @@
-"""Keys, signatures and rates of requests: small rules, each by itself."""
+"""Keys, rates of requests, and what a partner may be: small rules, each by itself."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,6 @@ from abacus.core.errors import Refused
 from abacus.intake.partners.decide.keys import digest_of, is_key, looks_like_key, new_key, prefix_of
 from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.decide.partner import Partner, checked
-from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature, sign
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PARTNER = Partner(
@@ -45,45 +44,6 @@ def test_keys_are_new_each_time_and_proved_by_all_of_them() -> None:
 )
 def test_what_is_no_key(text: str) -> None:
     assert not looks_like_key(text)
-
-
-def test_a_signature_as_others_compute_it() -> None:
-    """Fixed, because partners have written it in other languages."""
-    assert sign("abs_secret", "post", "/v1/awards?x=1", b"{}", 1780272000) == (
-        "v1=357db198a4d987186ca303d17bc6dc8d069431c4815c8cb1e11c92ca4a475cf1"
-    )
-
-
-SIGNED = SignedRequest(
-    "POST", "/v1/awards", b"{}", str(int(NOW.timestamp())), sign("s", "POST", "/v1/awards", b"{}", int(NOW.timestamp()))
-)
-
-
-def test_a_signature_that_holds() -> None:
-    for late in (timedelta(0), timedelta(minutes=5), timedelta(minutes=-5)):
-        check_signature("s", SIGNED, NOW + late)
-
-
-@pytest.mark.parametrize(
-    ("request_", "late"),
-    [
-        (SIGNED, timedelta(minutes=5, seconds=1)),
-        (SIGNED, timedelta(minutes=-5, seconds=-1)),
-        (SIGNED._replace(method="PUT"), timedelta(0)),
-        (SIGNED._replace(path="/v1/quotes"), timedelta(0)),
-        (SIGNED._replace(body=b"{ }"), timedelta(0)),
-        (SIGNED._replace(timestamp=str(int(NOW.timestamp()) + 1)), timedelta(0)),
-        (SIGNED._replace(timestamp=None), timedelta(0)),
-        (SIGNED._replace(timestamp="soon"), timedelta(0)),
-        (SIGNED._replace(timestamp="9" * 400), timedelta(0)),
-        (SIGNED._replace(signature=None), timedelta(0)),
-        (SIGNED._replace(signature="v1=é"), timedelta(0)),
-        (SIGNED._replace(signature=""), timedelta(0)),
-    ],
-)
-def test_a_signature_that_does_not_hold(request_: SignedRequest, late: timedelta) -> None:
-    with pytest.raises(BadSignature):
-        check_signature("s", request_, NOW + late)
 
 
 def test_a_minutes_requests_pass_at_once_and_then_one_a_second() -> None:
