@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
+from abacus.intake.partners.webhooks.trial import Trial, try_webhook
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.delivery.post import Poster
 
 app = typer.Typer(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
@@ -88,6 +90,31 @@ def rotate_secret(
     run(main())
 
 
+@app.command("test")
+def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Send a message of the type abacus.test, signed as every other, and print the receiver's answer.
+
+    It is sent once, also to a disabled webhook. The command fails unless the answer is a 2xx.
+    """
+
+    async def main() -> None:
+        poster, clock = Poster(to_private=settings().webhooks_to_private, at_once=1, reads_success=True), SystemClock()
+        try:
+            async with pool() as opened:
+                trial = await try_webhook(WebhookStore(opened, clock), poster, clock, partner)
+        finally:
+            await poster.close()
+        if as_json:
+            print_json(_document(partner, trial))
+        else:
+            for line in _trial_lines(partner, trial):
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if not trial.accepted:
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
 @app.command("remove")
 def remove(partner: PartnerId, as_json: AsJson = False) -> None:
     """Remove a partner's webhook. Waiting messages are given up."""
@@ -141,6 +168,32 @@ def retry(
             console.print(f"{counted(due, 'message')} due now", highlight=False)
 
     run(main())
+
+
+def _document(partner: str, trial: Trial) -> dict[str, Any]:
+    receiver, reply = trial.receiver, trial.reply
+    return {
+        "partner_id": partner,
+        "url": receiver.url,
+        "message_id": trial.message_id,
+        "accepted": trial.accepted,
+        "status": reply.status,
+        "seconds": round(trial.seconds, 3),
+        "answer": reply.begins,
+        "error": None if trial.accepted else reply.detail,
+        "disabled_why": receiver.disabled_why,
+    }
+
+
+def _trial_lines(partner: str, trial: Trial) -> list[str]:
+    receiver, reply = trial.receiver, trial.reply
+    outcome = f"answered {reply.status}" if reply.status is not None else f"no answer: {reply.detail}"
+    lines = [f"{partner} at {receiver.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"]
+    if reply.begins:
+        lines.append(f"it says: {reply.begins}")
+    if receiver.disabled_why is not None:
+        lines.append(f"the webhook is disabled ({receiver.disabled_why}); `abacus partners webhook retry` enables it")
+    return lines
 
 
 def _lines(webhook: Webhook, counts: UndeliveredCounts) -> list[str]:

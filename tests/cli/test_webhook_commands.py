@@ -8,6 +8,7 @@ from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from tests.support.commands import abacus
 from tests.support.hooks import award, partner, post_and_enter
+from tests.support.receiver import receiving
 
 WEBHOOK = ("partners", "webhook")
 URL = "https://hooks.example/abacus"
@@ -71,9 +72,50 @@ async def test_what_did_not_arrive_is_listed_and_sent_again(pool: Pool, database
     assert await pool.fetchval("select disabled_at from webhook") is None
 
 
+async def test_a_webhook_is_tried(pool: Pool, database_url: str) -> None:
+    env = {"ABACUS_DATABASE_URL": database_url, "ABACUS_WEBHOOKS_TO_PRIVATE": "1"}
+    async with receiving() as receiver:
+        await partner(pool, "acme", receiver.url)
+        first = (await abacus(*WEBHOOK, "rotate-secret", "acme", "--json", env=env)).json["secret"]
+        secret = (await abacus(*WEBHOOK, "rotate-secret", "acme", "--json", env=env)).json["secret"]
+        receiver.answers("200 OK", body="thanks\n" + "x" * 300)
+        tried = await abacus(*WEBHOOK, "test", "acme", "--json", env=env)
+        (request,) = receiver.requests
+        assert request.is_signed_with(secret, first)
+        assert (request.json["type"], request.json["data"]) == ("abacus.test", {"partner_id": "acme"})
+        assert tried.json == {
+            "partner_id": "acme",
+            "url": receiver.url,
+            "message_id": request.id,
+            "accepted": True,
+            "status": 200,
+            "seconds": tried.json["seconds"],
+            "answer": "thanks " + "x" * 193,  # 200 bytes
+            "error": None,
+            "disabled_why": None,
+        }
+
+        await pool.execute("update webhook set disabled_at = now(), disabled_why = 'answered 410'")
+        receiver.answers("500 Oh", body="[bold]no")
+        failed = await abacus(*WEBHOOK, "test", "acme", env=env)
+        assert failed.code == 1
+        assert f"acme at {receiver.url}: answered 500, after 0." in failed.out
+        assert "it says: [bold]no\nthe webhook is disabled (answered 410)" in failed.out
+        assert receiver.requests[1].id != request.id
+    refused = await abacus(*WEBHOOK, "test", "acme", "--json", env=env)
+    assert (refused.code, refused.json["status"], refused.json["accepted"]) == (1, None, False)
+    assert refused.json["error"]
+    assert await pool.fetchval("select count(*) from webhook_delivery") == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "setting", "line"),
     [
+        (
+            ["test", "nobody"],
+            "0",
+            "abacus: 'nobody' has no webhook; `abacus partners webhook set nobody URL` makes one",
+        ),
         (
             ["set", "nobody", URL],
             "0",

@@ -49,7 +49,7 @@ class NoReply(AbacusError):
 
 
 class Poster:
-    """Sends messages. `close` it at the end."""
+    """Sends messages. `close` it at the end. The body of a success is read only if `reads_success` says so."""
 
     def __init__(
         self,
@@ -59,8 +59,10 @@ class Poster:
         within_s: float = WITHIN_S,
         resolve: Resolve = look_up,
         trust: ssl.SSLContext | None = None,
+        reads_success: bool = False,
     ) -> None:
         self._to_private = to_private
+        self._reads_success = reads_success
         self._within_s = within_s
         self._resolve = resolve
         self._transport = httpx.AsyncHTTPTransport(
@@ -120,25 +122,31 @@ class Poster:
         )
         response = await self._transport.handle_async_request(request)
         try:
-            return Reply(response.status_code, await _in_words(response), response.headers.get("retry-after"))
+            wanted = self._reads_success if response.is_success else not response.is_redirect
+            begins = await _beginning(response) if wanted else ""
+            words, retry_after = _in_words(response, begins), response.headers.get("retry-after")
+            return Reply(response.status_code, words, retry_after, begins)
         finally:
             await response.aclose()
 
 
-async def _in_words(response: httpx.Response) -> str:
-    """The status and the beginning of the body; the rest is not read."""
+def _in_words(response: httpx.Response, begins: str) -> str:
     if response.is_success:
         return str(response.status_code)
     if response.is_redirect:
         return f"answered {response.status_code}: redirects are not followed"
+    return f"answered {response.status_code}{f': {begins}' if begins else ''}"
+
+
+async def _beginning(response: httpx.Response) -> str:
+    """The first bytes of the body, in one line; the rest is not read."""
     begins = b""
     with contextlib.suppress(httpx.HTTPError, TimeoutError):
         raw = response.aiter_raw()
         async with asyncio.timeout(_READ_WITHIN_S), contextlib.aclosing(raw) as chunks:  # type: ignore[type-var]  # it is a generator
             while len(begins) < _SHOWN and (chunk := await anext(chunks, b"")):
                 begins += chunk
-    text = _one_line(begins[:_SHOWN].decode(errors="replace"))
-    return f"answered {response.status_code}{f': {text}' if text else ''}"
+    return _one_line(begins[:_SHOWN].decode(errors="replace"))
 
 
 def _one_line(text: str) -> str:

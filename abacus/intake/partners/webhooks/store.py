@@ -8,6 +8,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
+from abacus.intake.partners.webhooks.trial import Receiver
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 
@@ -69,6 +70,12 @@ where partner_id = :partner_id
 
 _ENABLE: Final = Statement("update webhook set disabled_at = null, disabled_why = null where partner_id = :partner_id")
 
+# A former secret counts while it signs.
+_RECEIVER: Final = Statement("""
+select url, secret, case when former_secret_until > :now then former_secret end as former_secret, disabled_why
+from webhook where partner_id = :partner_id
+""")
+
 _REMOVE: Final = Statement("delete from webhook where partner_id = :partner_id")
 
 _UNDELIVERED: Final = Statement(f"""
@@ -111,6 +118,14 @@ class WebhookStore:
             webhook = await _existing(connection, partner_id)
             counts = await connection.fetchrow(*_COUNT(partner_id=partner_id))
         return webhook, UndeliveredCounts(*counts)
+
+    async def receiver(self, partner_id: str) -> Receiver:
+        """The address and the secrets that sign messages to it."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            await _existing(connection, partner_id)
+            row = await connection.fetchrow(*_RECEIVER(partner_id=partner_id, now=self._clock.now()))
+        secrets = tuple(secret for secret in (row["secret"], row["former_secret"]) if secret is not None)
+        return Receiver(row["url"], secrets, row["disabled_why"])
 
     async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
         """Replaces the secret, and returns until when the old secret signs too."""

@@ -12,11 +12,14 @@ _SECONDS: Final = re.compile(r"[0-9]{1,7}")
 
 
 class Reply(NamedTuple):
-    """The receiver's status, or None without a reply; the words for people; and its `Retry-After`, as it sent it."""
+    """The receiver's status, or None without a reply; the words for people; its `Retry-After`, as it sent it; and the
+    beginning of its body in one line, as far as it was read.
+    """
 
     status: int | None
     detail: str
     retry_after: str | None = None
+    begins: str = ""
 
     @property
     def said(self) -> Said:

@@ -51,6 +51,22 @@ class AwardPosted(BaseModel):
     data: PostedAward
 
 
+class _Trial(BaseModel):
+    """A trial is about nothing but its partner."""
+
+    partner_id: str
+
+
+class WebhookTrial(BaseModel):
+    """The operator tries the webhook: nothing has happened. Fields may be added."""
+
+    model_config = ConfigDict(title="abacus.test")
+
+    type: Literal["abacus.test"]
+    timestamp: datetime
+    data: _Trial
+
+
 class AwardRejected(BaseModel):
     """`timestamp` is when it happened. Fields may be added."""
 
