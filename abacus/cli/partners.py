@@ -1,17 +1,19 @@
 """`abacus partners`: partners that may award points over HTTP, and their limits."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.partner_rights import set_rights, show
+from abacus.cli.partner_words import document, limits_in_words, row
 from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, table, who
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.intake.partners.store import PartnerStore, Registered
+from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 
 app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
@@ -42,8 +44,11 @@ def create(
     computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
     spend: Annotated[bool, typer.Option(help="May it spend and hold members' points?")] = True,
     adjust: Annotated[
-        bool, typer.Option(help="May it adjust members' points, and take back what others awarded?")
-    ] = True,
+        bool, typer.Option(help="May it adjust members' points, and take others' transfers back?")
+    ] = False,
+    see_others: Annotated[
+        bool, typer.Option(help="May it read others' transfers whole, and set preferences of any member?")
+    ] = False,
     country: Annotated[
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
@@ -82,6 +87,7 @@ def create(
             disabled_at=None,
             may_spend=spend,
             may_adjust=adjust,
+            may_see_others=see_others,
         )
         limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
         async with pool() as opened:
@@ -170,7 +176,7 @@ def limit(
         if as_json:
             print_json({"partner_id": partner, "limits": (Limits() if no_limits else limits)._asdict()})
         else:
-            console.print(f"{partner}: {_limits(Limits() if no_limits else limits)}", highlight=False, markup=False)
+            console.print(f"{partner}: {limits_in_words(Limits() if no_limits else limits)}", markup=False)
 
     run(main())
 
@@ -183,10 +189,11 @@ def list_partners(as_json: AsJson = False) -> None:
         async with pool() as opened:
             registered = await PartnerStore(opened, SystemClock()).all()
         if as_json:
-            print_json([_document(each) for each in registered])
+            print_json([document(each) for each in registered])
         else:
+            now = SystemClock().now()
             columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
-            table("Partners", columns, [_row(each) for each in registered])
+            table("Partners", columns, [row(each, now) for each in registered])
 
     run(main())
 
@@ -206,42 +213,20 @@ def disable(partner: PartnerId, as_json: AsJson = False) -> None:
     run(main())
 
 
-def _document(registered: Registered) -> dict[str, Any]:
-    partner, allowance = registered.partner, registered.allowance
-    return {
-        **{name: value for name, value in partner._asdict().items() if name != "signing_secret"},
-        "signed": partner.signing_secret is not None,
-        "limits": allowance.limits._asdict(),
-        "awarded": {"in_total": allowance.used, "day": allowance.day, "that_day": allowance.used_that_day},
-        "keys": [{name: value for name, value in key._asdict().items() if name != "digest"} for key in registered.keys],
-    }
+@app.command("enable")
+def enable(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Let a disabled partner's keys in again, within seconds; keys that have ended stay closed."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            await PartnerStore(opened, SystemClock()).enable(partner)
+        if as_json:
+            print_json({"partner_id": partner, "disabled_at": None})
+        else:
+            console.print(f"{partner} is enabled", highlight=False, markup=False)
+
+    run(main())
 
 
-def _row(registered: Registered) -> list[str]:
-    partner, allowance = registered.partner, registered.allowance
-    allowed = {
-        "fixed": partner.fixed_points,
-        "computed": partner.computed_points,
-        "spend": partner.may_spend,
-        "adjust": partner.may_adjust,
-    }
-    card = f" by {partner.card_scope}" if partner.card_scope else ""
-    now = SystemClock().now()
-    since = f"{partner.created_at:%Y-%m-%d} by {partner.created_by}"
-    return [
-        partner.partner_id,
-        partner.name,
-        ", ".join(name for name, may in allowed.items() if may) + card,
-        ", ".join(partner.countries) or "all",
-        _limits(allowance.limits),
-        f"{allowance.used:,}",
-        "\n".join(key.prefix for key in registered.keys if key.holds(now)),
-        since if partner.disabled_at is None else f"disabled {partner.disabled_at:%Y-%m-%d}",
-    ]
-
-
-def _limits(limits: Limits) -> str:
-    words = ("an award", "a member and day", "a day", "in all")
-    return (
-        ", ".join(f"{value:,} {word}" for value, word in zip(limits, words, strict=True) if value is not None) or "none"
-    )
+app.command("show")(show)
+app.command("set")(set_rights)

@@ -1,5 +1,7 @@
 """`abacus partners`: its output, its rows, its refusals."""
 
+from typing import Any
+
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
 
@@ -59,6 +61,66 @@ async def test_a_partners_life(house: House) -> None:
     assert "disabled" in table.out
 
 
+async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: House) -> None:
+    env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
+    assert (await abacus("partners", "create", "acme", "--country", "SG", "--cap-per-award", "5", env=env)).code == 0
+
+    async def acme() -> dict[str, Any]:
+        document: dict[str, Any] = (await abacus("partners", "show", "acme", "--json", env=env)).json
+        assert [document] == (await abacus("partners", "list", "--json", env=env)).json
+        return document
+
+    before = await acme()
+    assert (before["may_adjust"], before["may_see_others"]) == (False, False)  # unless that is said
+    changed = await abacus(
+        *("partners", "set", "acme", "--adjust", "--see-others", "--country", "ID", "--country", "SG", "--no-spend"),
+        "--json",
+        env=env,
+    )
+    assert changed.json == {
+        "partner_id": "acme",
+        "changed": {
+            "countries": {"before": ["SG"], "after": ["ID", "SG"]},
+            "may_spend": {"before": True, "after": False},
+            "may_adjust": {"before": False, "after": True},
+            "may_see_others": {"before": False, "after": True},
+        },
+    }
+    rights = {"countries": ["ID", "SG"], "may_spend": False, "may_adjust": True, "may_see_others": True}
+    assert await acme() == before | rights
+    said = await abacus(
+        *("partners", "set", "acme", "--all-countries", "--name", "Acme Ltd", "--requests-per-minute", "9000"),
+        *("--no-adjust", "--card", "SG"),
+        env=env,
+    )
+    assert said.out.splitlines() == [
+        "acme: name acme -> Acme Ltd",
+        "acme: country ID, SG -> all",
+        "acme: card the country's -> SG",
+        "acme: requests-per-minute 60,000 -> 9,000",
+        "acme: adjust yes -> no",
+    ]
+    assert (await abacus("partners", "set", "acme", "--no-card", env=env)).out == "acme: card SG -> the country's\n"
+    shown = (await abacus("partners", "show", "acme", env=env)).out.splitlines()
+    assert shown[0].startswith("acme: Acme Ltd, 20")
+    assert shown[1:5] == [
+        "may: fixed, computed, see others",
+        "countries: all",
+        "requests a minute: 9,000; not signed",
+        "limits: 5 an award",
+    ]
+    assert shown[-1].endswith("…: valid, never used")
+
+
+async def test_a_disabled_partner_is_enabled_with_the_key_that_it_had(house: House) -> None:
+    env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
+    assert (await abacus("partners", "create", "acme", env=env)).code == 0
+    assert (await abacus("partners", "disable", "acme", env=env)).code == 0
+    assert (await abacus("partners", "enable", "acme", env=env)).out == "acme is enabled\n"
+    (acme,) = (await abacus("partners", "list", "--json", env=env)).json
+    assert (acme["disabled_at"], acme["keys"][0]["expires_at"]) == (None, None)
+
+
 async def test_what_is_refused(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
     assert (await abacus("partners", "create", "acme", env=env)).code == 0
@@ -70,6 +132,15 @@ async def test_what_is_refused(house: House) -> None:
         (["create", "bits", "--card", "partner:bits"], "no rate card of the scope 'partner:bits' is published"),
         (["rotate-key", "nobody"], "no partner is called 'nobody'"),
         (["disable", "nobody"], "no partner is called 'nobody'"),
+        (["enable", "nobody"], "no partner is called 'nobody'"),
+        (["show", "nobody"], "no partner is called 'nobody'"),
+        (["set", "nobody", "--adjust"], "no partner is called 'nobody'"),
+        (["set", "acme"], "say what to change"),
+        (["set", "acme", "--name", " "], "--name: say who the partner is"),
+        (["set", "acme", "--country", "sg"], "--country: 'sg' is not a country"),
+        (["set", "acme", "--no-fixed-points", "--no-computed-points"], "a partner that may award nothing"),
+        (["set", "acme", "--card", "partner:bits"], "no rate card of the scope 'partner:bits' is published"),
+        (["set", "acme", "--all-countries", "--country", "SG"], "say one of the two"),
         (["sign", "nobody"], "no partner is called 'nobody'"),
         (["limit", "nobody", "--no-limits"], "no partner is called 'nobody'"),
         (["limit", "acme"], "say which limits to change"),

@@ -9,7 +9,7 @@ import asyncpg
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.keys import NewKey
-from abacus.intake.partners.decide.partner import Partner, PartnerKey, checked
+from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.partner_limits import AllowanceRow
 from abacus.ledger.types.limits import Limits
@@ -23,7 +23,7 @@ insert into allowance (partner_id, {columns(Limits)}) values (:partner_id, {para
 """)
 _ADD_KEY: Final = Statement(f"insert into partner_key ({columns(PartnerKey)}) values ({parameters(PartnerKey)})")
 
-_LOCK: Final = Statement("select true from partner where partner_id = :partner_id for update")
+_LOCK: Final = Statement(f"select {columns(Partner)} from partner where partner_id = :partner_id for update")
 _VALID_KEYS: Final = Statement("""
 select prefix from partner_key where partner_id = :partner_id and (expires_at is null or expires_at > :now)
 order by created_at desc, prefix
@@ -31,6 +31,11 @@ order by created_at desc, prefix
 _END_KEY: Final = Statement("update partner_key set expires_at = least(expires_at, :end) where prefix = :prefix")
 _DISABLE: Final = Statement("""
 update partner set disabled_at = coalesce(disabled_at, :now) where partner_id = :partner_id returning disabled_at
+""")
+_ENABLE: Final = Statement("update partner set disabled_at = null where partner_id = :partner_id")
+_CHANGEABLE: Final = tuple(RightsChange.__annotations__)
+_CHANGE: Final = Statement(f"""
+update partner set {", ".join(f"{name} = :{name}" for name in _CHANGEABLE)} where partner_id = :partner_id
 """)
 _SIGN: Final = Statement("update partner set signing_secret = :secret where partner_id = :partner_id")
 _LIMIT: Final = Statement(f"""
@@ -73,10 +78,9 @@ class PartnerStore:
     async def create(self, partner: Partner, limits: Limits, key: NewKey) -> None:
         """Enters a partner. Raises `Refused` for bad values, and for an id that is taken."""
         checked(partner)
-        scope, partner_id = partner.card_scope, partner.partner_id
+        partner_id = partner.partner_id
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            if scope is not None and not await connection.fetchval(*_HAS_CARD(scope=scope)):
-                raise Refused(f"--card: no rate card of the scope {scope!r} is published")
+            await _check_card(connection, partner.card_scope)
             try:
                 await connection.execute(*_CREATE(**partner._asdict()))
             except asyncpg.UniqueViolationError:
@@ -103,6 +107,25 @@ class PartnerStore:
             since: datetime = await connection.fetchval(*_DISABLE(partner_id=partner_id, now=self._clock.now()))
         return since
 
+    async def enable(self, partner_id: str) -> None:
+        """Enables a disabled partner: its keys that have not ended are valid again."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await _lock(connection, partner_id)
+            await connection.execute(*_ENABLE(partner_id=partner_id))
+
+    async def change(self, partner_id: str, change: RightsChange) -> tuple[Partner, Partner]:
+        """Changes the rights that are named, and returns the partner before and after. Raises `Refused` for bad values,
+        as `create` does.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            before = await _lock(connection, partner_id)
+            after = checked(before._replace(**change))
+            if after.card_scope != before.card_scope:
+                await _check_card(connection, after.card_scope)
+            values = {name: getattr(after, name) for name in _CHANGEABLE}
+            await connection.execute(*_CHANGE(partner_id=partner_id, **values))
+        return before, after
+
     async def sign(self, partner_id: str, secret: str | None) -> None:
         """Sets the one secret that its requests must be signed with; None: they need not be signed."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -114,6 +137,13 @@ class PartnerStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
+
+    async def get(self, partner_id: str) -> Registered:
+        """One partner. Raises `Refused` for an unknown one."""
+        for registered in await self.all():
+            if registered.partner.partner_id == partner_id:
+                return registered
+        raise _unknown(partner_id)
 
     async def all(self) -> list[Registered]:
         async with passing_failures(), self._pool.acquire() as connection:
@@ -140,10 +170,22 @@ def _partner(row: Sequence[Any]) -> Partner:
     return partner._replace(countries=tuple(partner.countries))
 
 
-async def _lock(connection: Connection, partner_id: str) -> None:
-    """Raises `Refused` for an unknown partner."""
-    if not await connection.fetchval(*_LOCK(partner_id=partner_id)):
-        raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
+async def _lock(connection: Connection, partner_id: str) -> Partner:
+    """The partner as it is. Raises `Refused` for an unknown partner."""
+    row = await connection.fetchrow(*_LOCK(partner_id=partner_id))
+    if row is None:
+        raise _unknown(partner_id)
+    return _partner(row)
+
+
+def _unknown(partner_id: str) -> Refused:
+    return Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
+
+
+async def _check_card(connection: Connection, scope: str | None) -> None:
+    """Raises `Refused` for a scope without a card."""
+    if scope is not None and not await connection.fetchval(*_HAS_CARD(scope=scope)):
+        raise Refused(f"--card: no rate card of the scope {scope!r} is published")
 
 
 async def _add_key(connection: Connection, partner_id: str, key: NewKey, now: datetime) -> None:

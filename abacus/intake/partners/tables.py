@@ -22,7 +22,8 @@ PARTNER: Final = Table(
     Column("created_by", Text, nullable=False),
     Column("disabled_at", DateTime(timezone=True)),
     Column("may_spend", Boolean, nullable=False, server_default=text("true")),
-    Column("may_adjust", Boolean, nullable=False, server_default=text("true")),
+    Column("may_adjust", Boolean, nullable=False, server_default=text("false")),
+    Column("may_see_others", Boolean, nullable=False, server_default=text("false")),
 )
 
 PARTNER_KEY: Final = Table(

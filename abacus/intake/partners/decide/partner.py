@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from abacus.core.errors import Refused
 from abacus.core.sources import partner_source
@@ -27,7 +27,8 @@ class Partner(NamedTuple):
     created_by: str
     disabled_at: datetime | None
     may_spend: bool = True  # spend, hold and capture members' points
-    may_adjust: bool = True  # add and take points in a person's name, and take back awards of others
+    may_adjust: bool = False  # add and take points in a person's name, and take back the transfers of others
+    may_see_others: bool = False  # read others' transfers whole, and serve members to whom it gave nothing
 
     @property
     def source(self) -> str:
@@ -39,12 +40,34 @@ class Partner(NamedTuple):
         """The agent of its movements."""
         return Agent(self.partner_id, self.source)
 
+    def owns(self, source: str | None) -> bool:
+        """Whether a transfer from this source is its own. A name is no proof: a person may be called like a partner."""
+        return source == self.source
+
+    def may_see(self, source: str | None) -> bool:
+        """Whether it is told key, actor and explanation of a transfer from this source."""
+        return self.may_see_others or self.owns(source)
+
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries
 
     def scope_in(self, country: str) -> str:
         """The scope of the rate card for its awards in that country."""
         return self.card_scope or country
+
+
+class RightsChange(TypedDict, total=False):
+    """Rights of a partner that are to be others from now on; a right that is not named stays as it is."""
+
+    name: str
+    fixed_points: bool
+    computed_points: bool
+    countries: tuple[str, ...]
+    card_scope: str | None
+    requests_per_minute: int
+    may_spend: bool
+    may_adjust: bool
+    may_see_others: bool
 
 
 class PartnerKey(NamedTuple):

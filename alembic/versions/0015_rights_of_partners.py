@@ -1,0 +1,22 @@
+"""Partners: a new one may not adjust points unless that is said, and may not see or serve the members of others.
+
+Partners that are there may adjust as before. They see others' transfers without key, actor and explanation from now on.
+"""
+
+from alembic import op
+
+revision = "0015"
+down_revision = "0019"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("""
+        alter table partner alter column may_adjust set default false,
+            add column may_see_others boolean not null default false
+    """)
+
+
+def downgrade() -> None:
+    op.execute("alter table partner alter column may_adjust set default true, drop column may_see_others")
