@@ -107,7 +107,9 @@ class MemberAnswer(BaseModel):
 
 
 class TransferAnswer(BaseModel):
-    """One change of an account."""
+    """One change of an account. Of a transfer that is another's, `key`, `actor` and `explanation` are null, and so is
+    `reverses` unless it names a key of yours.
+    """
 
     id: str
     program: str
@@ -115,14 +117,14 @@ class TransferAnswer(BaseModel):
     kind: str
     points: int
     balance_after: int
-    key: str
+    key: str | None
     country: str
     occurred_at: datetime
     posted_at: datetime
     expires_on: date | None
     reverses: str | None
     actor: str | None
-    explanation: Document
+    explanation: Document | None
 
 
 class MoveAnswer(TransferAnswer):
@@ -160,12 +162,12 @@ class HoldsAnswer(BaseModel):
 
 
 class LotAnswer(BaseModel):
-    """The rest of a transfer that added points. The oldest are spent first."""
+    """The rest of a transfer that added points. The oldest are spent first. `key` is null where another added them."""
 
     id: str
     program: str
     seq: int
-    key: str
+    key: str | None
     kind: str
     points: int
     remaining: int

@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from abacus.api.answer_schemas import AdjustmentAnswer
 from abacus.core.errors import SetAside
+from abacus.core.sources import source_of_key
 from abacus.intake.partners.award_intake import Accepted
+from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import Quote
 from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.register import AwardState, AwardStatus
@@ -74,6 +76,7 @@ def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
 
 
 def transfer(each: Transfer) -> dict[str, Any]:
+    """All of a transfer, for who may see it."""
     return {
         "id": f"{each.member_id}:{each.program}:{each.seq}",
         "program": each.program,
@@ -90,6 +93,18 @@ def transfer(each: Transfer) -> dict[str, Any]:
         "actor": each.actor,
         "explanation": orjson.Fragment(each.explanation),
     }
+
+
+def transfer_for(each: Transfer, partner: Partner) -> dict[str, Any]:
+    """What the partner is told of a transfer: of others' neither key, actor nor explanation, and the key that it takes
+    back only if that is the partner's own.
+    """
+    shown = transfer(each)
+    if partner.may_see(each.known_source):
+        return shown
+    its_own = each.reverses is not None and partner.owns(source_of_key(each.reverses))
+    hidden = {"key": None, "actor": None, "explanation": None}
+    return shown | hidden | {"reverses": each.reverses if its_own else None}
 
 
 def moved(each: Transfer) -> dict[str, Any]:
@@ -126,8 +141,10 @@ def hold(each: Hold) -> dict[str, Any]:
     }
 
 
-def lot(member_id: str, each: Remaining) -> dict[str, Any]:
-    return {"id": f"{member_id}:{each.program}:{each.seq}", **each._asdict()}
+def lot(member_id: str, each: Remaining, partner: Partner) -> dict[str, Any]:
+    shown = {"id": f"{member_id}:{each.program}:{each.seq}", **each._asdict()}
+    source = shown.pop("source")
+    return shown if partner.may_see(source) else shown | {"key": None}
 
 
 def adjustment(each: Requested) -> dict[str, Any]:

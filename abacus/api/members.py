@@ -47,19 +47,23 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
     responses={200: {"model": TransfersAnswer, "description": "A page"}, **documented(404, 422)},
 )
 async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
-    """The transfers, the newest first. Follow `next` for the page after."""
-    holdings = await _holdings(member_id, *call_of(request))
+    """The transfers, the newest first. Follow `next` for the page after. Of others' transfers `key`, `actor` and
+    `explanation` are null, unless the operator lets you see them.
+    """
+    partner, backends = call_of(request)
+    holdings = await _holdings(member_id, partner, backends)
     programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
     for name, seq in _positions(query.cursor).items():
         if name in below:
             below[name] = seq
-    listed = await call_of(request).backends.ledger.history(member_id, below, query.limit + 1)
+    listed = await backends.ledger.history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
     for each in page:
         below[each.program] = each.seq
     following = _cursor(below) if len(listed) > query.limit else None
-    return answers.json_answer({"transfers": [answers.transfer(each) for each in page], "next": following})
+    shown = [answers.transfer_for(each, partner) for each in page]
+    return answers.json_answer({"transfers": shown, "next": following})
 
 
 class AsOfQuery(BaseModel):
@@ -78,20 +82,21 @@ class AsOfQuery(BaseModel):
 )
 async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
-    `next` for the page after.
+    `next` for the page after. Of others' awards `key` is null, unless the operator lets you see it.
     """
-    holdings = await _holdings(member_id, *call_of(request))
+    partner, backends = call_of(request)
+    holdings = await _holdings(member_id, partner, backends)
     programs = sorted(held.account.program for held in holdings if query.program in {None, held.account.program})
     after = _positions(query.cursor)
     remaining: list[Remaining] = []
     for program in programs:
         if len(remaining) <= query.limit:
             room = query.limit + 1 - len(remaining)
-            remaining += await call_of(request).backends.ledger.lots(member_id, program, after.get(program, 0), room)
+            remaining += await backends.ledger.lots(member_id, program, after.get(program, 0), room)
     page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
     following = _cursor(reached) if len(remaining) > query.limit else None
-    shown = [answers.lot(member_id, each) for each in page]
+    shown = [answers.lot(member_id, each, partner) for each in page]
     return answers.json_answer({"member_id": member_id, "lots": shown, "next": following})
 
 

@@ -125,9 +125,8 @@ async def hold(member_id: MemberId, request: Request) -> Response:
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
     call = _spender(request)
-    opened = await call.backends.holds.open_holds(member_id)
-    mine = [answers.hold(each) for each in opened if each.held_by == call.partner.partner_id]
-    return answers.json_answer({"member_id": member_id, "holds": mine})
+    mine = await call.backends.holds.open_holds(member_id, source=call.partner.source)
+    return answers.json_answer({"member_id": member_id, "holds": [answers.hold(each) for each in mine]})
 
 
 @router.post(
@@ -243,8 +242,8 @@ def _spender(request: Request) -> Call:
 
 
 async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
-    held = await call.backends.holds.hold(member_id, hold_id)
-    if held is None or held.held_by != call.partner.partner_id:
+    held = await call.backends.holds.hold(member_id, hold_id, source=call.partner.source)
+    if held is None:
         raise ApiProblem("no-such-hold")
     return held
 
@@ -254,8 +253,6 @@ async def _original(call: Call, transfer_id: str) -> Transfer:
     transfer = await call.backends.ledger.at(*place) if place is not None else None
     if transfer is None or not call.partner.may_award_in(transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
-    did_it = transfer.source is None and transfer.actor == call.partner.partner_id
-    own = did_it or transfer.known_source == call.partner.source
-    if not own and not call.partner.may_adjust:
+    if not call.partner.owns(transfer.known_source) and not call.partner.may_adjust:
         raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
     return transfer

@@ -97,10 +97,16 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
 
 
 async def _check_open(member_id: str, call: Call) -> None:
-    """A member is open to a partner that may award in one of the member's countries; one without any points yet, to a
-    partner that may award everywhere. Raises `ApiProblem`.
+    """A member is open to a partner that has given or taken points of the member's. To one that may see others, also
+    every member with an account in its countries; one without any points yet, if it may award everywhere. Raises
+    `ApiProblem`.
     """
-    holdings = await call.backends.members.holdings(member_id)
-    is_open = any(call.partner.may_award_in(holding.account.country) for holding in holdings)
-    if not is_open and (holdings or call.partner.countries):
-        raise ApiProblem("not-found", "no account of this member is open to you")
+    partner, members = call.partner, call.backends.members
+    if partner.may_see_others:
+        holdings = await members.holdings(member_id)
+        is_open = any(partner.may_award_in(holding.account.country) for holding in holdings)
+        is_open |= not holdings and not partner.countries
+    else:
+        is_open = await members.knows(member_id, partner.source)
+    if not is_open:
+        raise ApiProblem("not-found", "this member is not open to you: you have moved no points of the member's yet")

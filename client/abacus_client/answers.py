@@ -81,7 +81,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One change of an account."""
+    """One change of an account. `key` and `explanation` are None where the change is another's."""
 
     id: str
     program: str
@@ -89,12 +89,12 @@ class Transfer:
     kind: str
     points: int
     balance_after: int
-    key: str
+    key: str | None
     country: str
     occurred_at: datetime
     posted_at: datetime
     expires_on: date | None
-    explanation: Mapping[str, Any]
+    explanation: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +129,12 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """The rest of a transfer that added points."""
+    """The rest of a transfer that added points. `key` is None where another added them."""
 
     id: str
     program: str
     seq: int
-    key: str
+    key: str | None
     kind: str
     points: int
     remaining: int

@@ -66,7 +66,7 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
 async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -> None:
     """Also before the award is posted: another use of its key takes back nobody's promise."""
     async with shop(house) as opened:
-        acme = await opened.caller(await register(house))
+        acme = await opened.caller(await register(house, may_adjust=True))
         assert (await award(acme, "promised")).status_code == 202
         async with house.running("awarder"):
             await rich(house, acme, 1000)
@@ -145,7 +145,7 @@ async def test_holds_are_those_of_the_partner_that_placed_them(house: House, ope
     assert kind(await other.post(f"{path}/capture")) == (404, "no-such-hold")
     assert kind(await acme.post(f"/v1/members/eve/holds/{held['hold_id']}/capture")) == (404, "no-such-hold")
     assert (await other.get("/v1/members/bob/holds")).json()["holds"] == []
-    poor = await open_shop.caller(await register(house, "poor", may_spend=False, may_adjust=False))
+    poor = await open_shop.caller(await register(house, "poor", may_spend=False))
     assert kind(await order(poor, "members/bob/spend", "s-1", {"points": 1})) == (403, "spending-not-allowed")
     body = {"points": 1, "reason": "Sorry", "actor": "ann"}
     assert kind(await order(poor, "members/bob/adjustments", "a-1", body)) == (403, "adjustments-not-allowed")
@@ -153,7 +153,7 @@ async def test_holds_are_those_of_the_partner_that_placed_them(house: House, ope
 
 async def test_transfers_are_taken_back_in_part_and_in_full(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
-    poor = await open_shop.caller(await register(house, "poor", may_adjust=False))
+    poor = await open_shop.caller(await register(house, "poor"))
     await rich(house, acme)
     await order(acme, "members/bob/spend", "s-1", {"points": 30})
     spent, earned = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
@@ -186,7 +186,7 @@ async def test_lots_go_oldest_first(house: House, open_shop: Shop) -> None:
 
 
 async def test_a_large_adjustment_waits_for_a_second_person(house: House, open_shop: Shop) -> None:
-    acme = await open_shop.caller(await register(house))
+    acme = await open_shop.caller(await register(house, may_adjust=True))
     small = {"points": 100, "reason": "Sorry", "actor": "ann", "country": "SG"}
     posted = await order(acme, "members/bob/adjustments", "a-1", small)
     assert (posted.status_code, posted.json()["kind"], posted.json()["actor"]) == (201, "adjust", "ann")
@@ -226,7 +226,7 @@ async def test_a_large_adjustment_waits_for_a_second_person(house: House, open_s
 
 
 async def test_an_adjustment_whose_key_was_used_meanwhile_is_not_posted(house: House, open_shop: Shop) -> None:
-    acme = await open_shop.caller(await register(house))
+    acme = await open_shop.caller(await register(house, may_adjust=True))
     await rich(house, acme)
     large = {"points": 500, "reason": "Sorry", "actor": "ann"}
     id_ = (await order(acme, "members/bob/adjustments", "k-1", large)).json()["adjustment_id"]

@@ -13,7 +13,7 @@ DEFAULTS = {"member_id": "bob", "locale": None, "channels": None, "set_by": None
 
 async def test_preferences_are_set_read_and_replaced(house: House) -> None:
     async with shop(house) as opened:
-        acme = await opened.caller(await register(house))
+        acme = await opened.caller(await register(house, may_see_others=True))
         assert (await acme.get("/v1/members/bob/preferences")).json() == DEFAULTS
         answer = await acme.put("/v1/members/bob/preferences", json={"locale": "id", "channels": ["sns", "log", "sns"]})
         assert answer.status_code == 200
@@ -41,7 +41,7 @@ BAD: list[tuple[Any, str, str]] = [
 
 async def test_bad_input_is_named(house: House) -> None:
     async with shop(house) as opened:
-        acme = await opened.caller(await register(house))
+        acme = await opened.caller(await register(house, may_see_others=True))
         for body, problem, pointer in BAD:
             answer = await acme.put("/v1/members/bob/preferences", json=body)
             assert (answer.status_code, kind(answer)) == (422, problem), body
@@ -64,7 +64,7 @@ async def test_bad_input_is_named(house: House) -> None:
 async def test_whose_members_they_are(house: House, countries: tuple[str, ...], status: int) -> None:
     async with shop(house, "awarder") as opened:
         everywhere = await opened.caller(await register(house, "everywhere"))
-        asking = await opened.caller(await register(house, countries=countries))
+        asking = await opened.caller(await register(house, countries=countries, may_see_others=True))
         stranger = await asking.put("/v1/members/nobody/preferences", json={"locale": "th"})
         assert stranger.status_code == (404 if countries else 200)
         await award(everywhere, "a-1")

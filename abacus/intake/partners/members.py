@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
+from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
@@ -49,6 +50,11 @@ cross join lateral (
 ) t
 where u.member_id = :member_id
 order by u.program
+""")
+
+
+_KNOWS: Final = Statement(f"""
+select exists (select from transfer t where t.member_id = :member_id and {source_sql("t")} = :source)
 """)
 
 
@@ -102,6 +108,11 @@ class MemberReader:
         async with passing_failures():
             rows = await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))
         return [row_of(AccountAsOf, row) for row in rows]
+
+    async def knows(self, member_id: str, source: str) -> bool:
+        """Whether a transfer of the member's came from this source. Raises `Unavailable`."""
+        async with passing_failures():
+            return bool(await self._pool.fetchval(*_KNOWS(member_id=member_id, source=source)))
 
     async def _read(self, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}

@@ -10,7 +10,7 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.core.sources import CLOCK
+from abacus.core.sources import CLOCK, source_sql
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Agent, Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
@@ -21,10 +21,14 @@ _CLOCK: Final = Agent(CLOCK, CLOCK)
 _MOST: Final = 200
 _LOOK_EVERY_S: Final = 1.0
 
-_HOLD: Final = Statement(f"select {columns(Hold)} from hold where member_id = :member_id and hold_id = :hold_id")
-_OPEN: Final = Statement(
-    f"select {columns(Hold)} from hold where member_id = :member_id and status = 'open' order by until, hold_id"
-)
+# A hold belongs to the source of the transfer that placed it; `held_by` is a name.
+_PLACED: Final = f"""
+select {columns(Hold, "h")} from hold h
+join transfer t on t.member_id = h.member_id and t.program = h.program and t.seq = h.placed_seq
+where h.member_id = :member_id and (:source::text is null or {source_sql("t")} = :source)
+"""
+_HOLD: Final = Statement(f"{_PLACED} and h.hold_id = :hold_id")
+_OPEN: Final = Statement(f"{_PLACED} and h.status = 'open' order by h.until, h.hold_id")
 _OVERDUE: Final = Statement(
     f"select {columns(Hold)} from hold where status = 'open' and until <= :now order by until limit {_MOST}"
 )
@@ -33,19 +37,19 @@ log = structlog.get_logger(__name__)
 
 
 class HoldReader:
-    """Every method raises `Unavailable` while the database is away."""
+    """Reads holds: all, or those that a source placed. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def hold(self, member_id: str, hold_id: UUID) -> Hold | None:
+    async def hold(self, member_id: str, hold_id: UUID, *, source: str | None = None) -> Hold | None:
         async with passing_failures():
-            row = await self._pool.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id))
+            row = await self._pool.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id, source=source))
         return read_hold(row) if row else None
 
-    async def open_holds(self, member_id: str) -> Sequence[Hold]:
+    async def open_holds(self, member_id: str, *, source: str | None = None) -> Sequence[Hold]:
         async with passing_failures():
-            rows = await self._pool.fetch(*_OPEN(member_id=member_id))
+            rows = await self._pool.fetch(*_OPEN(member_id=member_id, source=source))
         return [read_hold(row) for row in rows]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
+from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
@@ -44,13 +45,14 @@ class Remaining(NamedTuple):
     remaining: int
     occurred_at: datetime
     expires_on: date | None
+    source: str | None
 
 
 # The points that remain of each lot: `lots_drawn` points are gone from the account's lots, from the oldest first. The
 # lots of an account that does not lapse by lots all have the account's day.
 _LOTS: Final = Statement(f"""
 select {columns(Remaining)} from (
-    select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at,
+    select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at, {source_sql("t")} as source,
         case when a.lifetime then t.expires_on else a.expires_on end as expires_on,
         least(t.points - d.drawn, (sum(t.points - d.drawn) over (order by t.seq)) - a.lots_drawn)::bigint as remaining
     from account a
