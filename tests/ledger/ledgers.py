@@ -8,12 +8,14 @@ from abacus.core.clock import Clock
 from abacus.core.sources import STREAM, source_of_key
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.decide.chain import chain
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.posting import Claim, Outcome
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
@@ -59,11 +61,13 @@ class Contents(NamedTuple):
 
 
 class OpenLedger(Protocol):
-    """`LedgerPort`, and a look inside."""
+    """`LedgerPort`, `MovesPort`, and a look inside."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
 
     async def contents(self) -> Contents: ...
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
 
     async def allow(self, partner_id: str, limits: Limits) -> None: ...
 
@@ -89,6 +93,10 @@ class OpenPostgresLedger(PostgresLedger):
     def __init__(self, pool: Pool, clock: Clock) -> None:
         super().__init__(pool, clock)
         self._looking = pool
+        self._moves = PostgresMoves(pool, clock)
+
+    async def move(self, movements: Sequence[Movement]) -> list[Moved]:
+        return await self._moves.move(movements)
 
     async def allow(self, partner_id: str, limits: Limits) -> None:
         await self._looking.execute(

@@ -19,7 +19,7 @@ from abacus.platform.metrics import POSTING_RESTARTS, total
 from abacus.platform.postgres import Connection, Pool
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
-from tests.ledger.moves import Orders, capture, earn, hold, parted, release, reverse, spend
+from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
 from tests.support.fixed_clock import FixedClock
 from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
@@ -167,6 +167,17 @@ async def test_partners_are_locked_in_order(bob: BobsAccount) -> None:
         async with bob.pool.acquire() as connection, connection.transaction():
             assert await free(connection, "allowance", "partner_id") == {"cats"}
     assert await posting == [POSTED] * 3
+
+
+async def test_an_adjustment_locks_its_partner_before_the_account(bob: BobsAccount) -> None:
+    """As posting does: so the two cannot wait for each other."""
+    await bob.ledger.allow("acme", Limits(in_total=10))
+    async with open_transaction(bob.pool, "select from allowance where partner_id = 'acme' for update"):
+        moving = asyncio.create_task(bob.do([adjust(10, source="partner:acme")]))
+        await waiting(bob.pool, moving)
+        async with bob.pool.acquire() as connection, connection.transaction():
+            assert await free(connection, "account", "member_id") == {"bob"}
+    assert await moving == [POSTED]
 
 
 GIFT: Final = award(key="api:acme:1", points=10, activity=False)

@@ -21,6 +21,10 @@ def limits(row: str, ledger: str = "memory") -> str:
     return f"{_LEDGER}/test_limits.py::test_limits[{ledger}-{row}]"
 
 
+def counts(row: str, ledger: str = "memory") -> str:
+    return f"{_LEDGER}/test_counting.py::test_what_counts[{ledger}-{row}]"
+
+
 def at_once(test: str) -> str:
     return f"{_LEDGER}/test_moves_on_postgres.py::{test}"
 

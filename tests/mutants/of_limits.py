@@ -3,10 +3,11 @@
 from typing import Final
 
 from tests.mutants.changes import Node
-from tests.mutants.killers import limits
+from tests.mutants.killers import counts, limits
 from tests.mutants.mutant import Mutant
 
 _ALLOWANCE: Final = "abacus/ledger/decide/allowance.py"
+_COUNTING: Final = "abacus/ledger/decide/counting.py"
 
 MUTANTS: Final = (
     Mutant(
@@ -50,5 +51,61 @@ MUTANTS: Final = (
         "Allowance.on",
         Node("self._replace(...)", "self"),
         ("tests/ledger/test_limits.py::test_a_day_begins_anew_and_never_comes_back[1]",),
+    ),
+    Mutant(
+        "counting adjustments",
+        _COUNTING,
+        "_partner",
+        Node("Adjustment | Reversal", "Reversal"),
+        (counts("a cap on each"),),
+    ),
+    Mutant(
+        "counting what reversals give back",
+        _COUNTING,
+        "_partner",
+        Node("Adjustment | Reversal", "Adjustment"),
+        (counts("a spend that is given back"),),
+    ),
+    Mutant(
+        "the look whether points are added",
+        _COUNTING,
+        "count",
+        Node("change.transfer.points > 0", "True"),
+        (counts("its own award, taken back"),),
+    ),
+    Mutant(
+        "giving back only for the partner's own awards",
+        _COUNTING,
+        "_is_its_award",
+        Node("partner_of(transfer.known_source) == partner_id", "True"),
+        (counts("another's award, taken back"),),
+    ),
+    Mutant(
+        "giving back only for awards",
+        _COUNTING,
+        "_is_its_award",
+        Node("transfer.kind == Kind.EARN", "True"),
+        (counts("its own adjustment, taken back"),),
+    ),
+    Mutant(
+        "giving back only what is still there",
+        _COUNTING,
+        "count",
+        Node("sum(...)", "-change.transfer.points"),
+        (counts("its own award, spent before it is taken back"),),
+    ),
+    Mutant(
+        "the days that are over, when an allowance is given back",
+        _ALLOWANCE,
+        "Allowance.given_back",
+        Node("day == self.day", "True"),
+        ("tests/ledger/test_counting.py::test_an_award_of_yesterday_gives_nothing_back_today",),
+    ),
+    Mutant(
+        "the end of giving back",
+        _ALLOWANCE,
+        "Allowance.given_back",
+        Node("max(0, self.used - points)", "self.used - points"),
+        ("tests/ledger/test_counting.py::test_an_allowance_never_falls_below_nothing",),
     ),
 )

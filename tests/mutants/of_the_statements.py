@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.mutants.changes import Behind, Clause, Node
-from tests.mutants.killers import at_once, fate, limits, second
+from tests.mutants.killers import at_once, counts, fate, limits, second
 from tests.mutants.mutant import Mutant
 
 _ROWS: Final = "abacus/ledger/store/rows.py"
@@ -134,6 +134,30 @@ MUTANTS: Final = (
         "PostgresMoves._move",
         Behind("locked = await lock_accounts(...)", of="earlier = await claimed(...)"),
         (second("a spend that comes twice is done once"),),
+    ),
+    Mutant(
+        "the partners' lock before the accounts' lock, where points are moved",
+        _MOVE,
+        "PostgresMoves._move",
+        Behind("standing = ...", of="locked = await lock_accounts(...)"),
+        (at_once("test_an_adjustment_locks_its_partner_before_the_account"),),
+    ),
+    Mutant(
+        "the partners' limits, where points are moved",
+        _MOVE,
+        "PostgresMoves._move",
+        Node(
+            "plan_moves(movements, earlier, books, self._clock.now(), standing)",
+            "plan_moves(movements, earlier, books, self._clock.now())",
+        ),
+        (counts("a cap on each", "postgres"),),
+    ),
+    Mutant(
+        "writing down what a partner has given by moving points",
+        _MOVE,
+        "PostgresMoves._move",
+        Node("await write_use(...)"),
+        (counts("a budget in all, with awards", "postgres"),),
     ),
     Mutant(
         "the order in which accounts are locked to move points",

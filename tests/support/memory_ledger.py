@@ -70,12 +70,16 @@ class MemoryLedger:
             if isinstance(each, Reversal) and (original := self._original(accounts[account_of(each)], each))
         }
         by_lots = {id_: self.with_lots(account) for id_, account in accounts.items()}
-        decided = plan_moves(movements, self.claims, Books(by_lots, dict(self.holds), originals), self._clock.now())
+        books = Books(by_lots, dict(self.holds), originals)
+        standing = Standing(self.allowances, self.member_days, self.rejections)
+        decided = plan_moves(movements, self.claims, books, self._clock.now(), standing)
         self.claims.update({claim.key: claim for claim in decided.claims})
         self.accounts.update(decided.accounts)
         self.transfers.extend(decided.transfers)
         self.draws.extend(decided.draws)
         self.holds.update({hold.hold_id: hold for hold in decided.holds})
+        self.allowances.update(decided.spending.allowances)
+        self.member_days.update(decided.spending.member_days)
         return decided.outcomes
 
     def keep(self, claim: Claim, change: Change) -> None:

@@ -11,7 +11,7 @@ from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionRe
 
 
 class OverLimit(AbacusError):
-    """The award would take its partner past a limit."""
+    """The award, or the movement, would take its partner past a limit."""
 
     def __init__(self, reason: RejectionReason, detail: str) -> None:
         super().__init__(detail)
@@ -38,6 +38,11 @@ class Allowance(NamedTuple):
         """
         self.check(points, member_used)
         return self._replace(used=self.used + points, used_that_day=self.used_that_day + points)
+
+    def given_back(self, points: int, day: date) -> "Allowance":
+        """The allowance after points of that day's awards were taken back; a day that is over stays as it was."""
+        same_day = points if day == self.day else 0
+        return self._replace(used=max(0, self.used - points), used_that_day=max(0, self.used_that_day - same_day))
 
     def check(self, points: int, member_used: int) -> None:
         """Raises `OverLimit` where one more award is too much."""
@@ -105,13 +110,27 @@ class Spending:
         return None
 
     def spend(self, partner_id: str, award: Award) -> None:
+        self.count(partner_id, award.member_id, award.points)
+
+    def count(self, partner_id: str, member_id: str, points: int) -> None:
+        """Counts points that the partner gives the member. Raises `OverLimit`, and then has counted nothing."""
         allowance = self._allowances.get(partner_id)
         if allowance is None:
             return
-        member_day = MemberDay(award.member_id, partner_id, allowance.day)
+        member_day = MemberDay(member_id, partner_id, allowance.day)
         used = self._used(member_day)
-        self.allowances[partner_id] = self._allowances[partner_id] = allowance.after(award.points, used)
-        self.member_days[member_day] = used + award.points
+        self.allowances[partner_id] = self._allowances[partner_id] = allowance.after(points, used)
+        self.member_days[member_day] = used + points
+
+    def give_back(self, partner_id: str, member_id: str, points: int, day: date) -> None:
+        """Points that the partner had awarded on that day are its own to award again."""
+        allowance = self._allowances.get(partner_id)
+        if allowance is None:
+            return
+        self.allowances[partner_id] = self._allowances[partner_id] = allowance.given_back(points, day)
+        if day == allowance.day:
+            member_day = MemberDay(member_id, partner_id, day)
+            self.member_days[member_day] = max(0, self._used(member_day) - points)
 
     def _used(self, member_day: MemberDay) -> int:
         return self.member_days.get(member_day, self._member_days.get(member_day, 0))

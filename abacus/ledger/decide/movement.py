@@ -8,6 +8,8 @@ from uuid import UUID
 from abacus.core.errors import SetAside
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.adjust import adjust
+from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
+from abacus.ledger.decide.counting import count
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.decide.reversal import Original, reverse
@@ -46,6 +48,7 @@ class Moves(NamedTuple):
     accounts: dict[AccountId, Account]
     draws: list[Draw]
     holds: list[Hold]
+    spending: Spending
 
 
 def account_of(movement: Movement) -> AccountId:
@@ -71,14 +74,23 @@ def rounds(movements: Sequence[Movement]) -> Iterator[list[int]]:
     yield from (each for each in (together, *apart) if each)
 
 
-def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], books: Books, now: datetime) -> Moves:
-    """Decide a round. `books` holds every account, hold and original that its new movements touch."""
+def plan_moves(
+    movements: Sequence[Movement],
+    claimed: Mapping[str, Claim],
+    books: Books,
+    now: datetime,
+    standing: Standing = NOBODY,
+) -> Moves:
+    """Decide a round. `books` holds every account, hold and original that its new movements touch, and `standing` the
+    limits of the partners that `partners_counted` names, locked.
+    """
     outcomes: list[Moved] = []
     transfers: list[Transfer] = []
     draws: list[Draw] = []
     claims = Gate(claimed)
     changed: dict[AccountId, Account] = {}
     holds: dict[UUID, Hold] = {}
+    spending = Spending(standing, now)
     for movement in movements:
         earlier = claims.earlier(movement.key, movement.fingerprint)
         if earlier is not None:
@@ -87,6 +99,7 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
         id_ = account_of(movement)
         try:
             change = _change(books, books.accounts[id_], movement, now)
+            count(spending, movement, _original(books, movement), change)
         except (Declined, SetAside) as fault:
             outcomes.append(Moved(movement, Status.REFUSED, fault=fault))
             continue
@@ -99,7 +112,7 @@ def plan_moves(movements: Sequence[Movement], claimed: Mapping[str, Claim], book
         draws += change.draws
         outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.after.account))
     accounts = {id_: changed[id_] for id_ in sorted(changed)}
-    return Moves(outcomes, transfers, sorted(claims.entered.values()), accounts, draws, list(holds.values()))
+    return Moves(outcomes, transfers, sorted(claims.entered.values()), accounts, draws, list(holds.values()), spending)
 
 
 def _change(books: Books, before: AccountWithLots, movement: Movement, now: datetime) -> Change:
@@ -115,10 +128,14 @@ def _change(books: Books, before: AccountWithLots, movement: Movement, now: date
         case Adjustment():
             change = adjust(before, movement, now)
         case Reversal():
-            change = reverse(before, books.originals.get(movement.reverses), movement, now)
+            change = reverse(before, _original(books, movement), movement, now)
         case _:
             assert_never(movement)
     return change
+
+
+def _original(books: Books, movement: Movement) -> Original | None:
+    return books.originals.get(movement.reverses) if isinstance(movement, Reversal) else None
 
 
 def _hold(books: Books, movement: Capture | Release) -> Hold | None:

@@ -7,10 +7,13 @@ from typing import Final
 from uuid import UUID
 
 from abacus.core.clock import Clock
+from abacus.ledger.decide.allowance import NOBODY
+from abacus.ledger.decide.counting import partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
+from abacus.ledger.store.partner_limits import lock_standing, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
@@ -52,13 +55,18 @@ class PostgresMoves:
         return [fates[place] for place in range(len(movements))]
 
     async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
+        partners = partners_counted(movements)
+        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
         earlier = await claimed(connection, {movement.key for movement in movements})
         new = [movement for movement in movements if movement.key not in earlier]
-        decided = plan_moves(movements, earlier, await _books(connection, new, locked.accounts), self._clock.now())
+        books = await _books(connection, new, locked.accounts)
+        decided = plan_moves(movements, earlier, books, self._clock.now(), standing)
         await write(
             connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
         )
+        if partners:
+            await write_use(connection, decided.spending)
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         return decided

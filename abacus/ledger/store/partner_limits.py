@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from abacus.core.ids import award_id
 from abacus.ledger.decide.allowance import Allowance, Spending, Standing
@@ -88,7 +88,17 @@ on conflict do nothing
 """)
 
 
-async def lock_standing(connection: Connection, partners: Mapping[str, Sequence[Award]], now: datetime) -> Standing:
+class Counted(Protocol):
+    """An award or a movement of a partner."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def member_id(self) -> str: ...
+
+
+async def lock_standing(connection: Connection, partners: Mapping[str, Sequence[Counted]], now: datetime) -> Standing:
     """The allowances of the partners, locked; the members' use of them today, and which awards were rejected before."""
     today = now.astimezone(UTC).date()
     rows = [AllowanceRow(*row) for row in await connection.fetch(*_LOCK(partners=list(partners)))]
@@ -109,6 +119,15 @@ async def lock_standing(connection: Connection, partners: Mapping[str, Sequence[
     )
 
 
+async def write_use(connection: Connection, spending: Spending) -> None:
+    """How far the locked allowances are used now."""
+    spent = [_Spent(id_, each.used, each.day, each.used_that_day) for id_, each in spending.allowances.items()]
+    if spent:
+        await connection.execute(*_SPEND(**arrays(_Spent, spent)))
+        days = [_MemberDayRow(*day, used) for day, used in sorted(spending.member_days.items())]
+        await connection.execute(*_SPEND_ON_MEMBER(**arrays(_MemberDayRow, days)))
+
+
 async def write_spending(
     connection: Connection,
     partners: Mapping[str, Sequence[Award]],
@@ -116,11 +135,7 @@ async def write_spending(
     rejections: Sequence[Rejection],
     now: datetime,
 ) -> None:
-    spent = [_Spent(id_, each.used, each.day, each.used_that_day) for id_, each in spending.allowances.items()]
-    if spent:
-        await connection.execute(*_SPEND(**arrays(_Spent, spent)))
-        days = [_MemberDayRow(*day, used) for day, used in sorted(spending.member_days.items())]
-        await connection.execute(*_SPEND_ON_MEMBER(**arrays(_MemberDayRow, days)))
+    await write_use(connection, spending)
     if rejections:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
     awards = {award_id(award.key): (partner_id, award) for partner_id, each in partners.items() for award in each}

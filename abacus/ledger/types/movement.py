@@ -12,6 +12,7 @@ from uuid import UUID
 
 from abacus.core.errors import AbacusError, SetAside
 from abacus.ledger.types.account import Account
+from abacus.ledger.types.limits import RejectionReason
 from abacus.ledger.types.posting import Claim, Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
@@ -26,6 +27,9 @@ class Decline(StrEnum):
     HOLD_TOO_SMALL = "hold-too-small"
     NOT_REVERSIBLE = "not-reversible"
     REVERSED_ALREADY = "reversed-already"
+    AWARD_CAP = RejectionReason.AWARD_CAP.value  # the limits of the partner that moves the points
+    MEMBER_DAY_CAP = RejectionReason.MEMBER_DAY_CAP.value
+    BUDGET_EXHAUSTED = RejectionReason.BUDGET_EXHAUSTED.value
 
 
 class Declined(AbacusError):

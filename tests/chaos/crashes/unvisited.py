@@ -45,6 +45,8 @@ REASONS: Final = (
     _Reason("abacus.ledger.store.rows", "_append", "*stamped*", "only when a batch waited past a later transaction id"),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
+    _Reason("abacus.ledger.store.moves", "*_move", "lock_standing(*", _BY_THE_API),
+    _Reason("abacus.ledger.store.moves", "*_move", "write_use(*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
     _Reason(
         "abacus.platform.following.cursor",
