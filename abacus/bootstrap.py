@@ -9,12 +9,15 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final, TypeVar
 
+import structlog
+
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import StreamPublisher
@@ -31,6 +34,8 @@ from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
 
 _COUNT_EVERY_S: Final = 10.0
+
+log = structlog.get_logger(__name__)
 
 Entered = TypeVar("Entered")
 
@@ -106,6 +111,13 @@ class Wiring:
         queue = await until_available(lambda: SqsQueue.find(client, full_name), self.health)
         self.beside(_count_waiting(queue))
         return queue
+
+    def secrets(self) -> Secrets:
+        """Stored secrets. Says in the log when they are stored as they are."""
+        secrets = Secrets.of(self.settings.secrets_key)
+        if not secrets.encrypts:
+            log.warning("partners' secrets are stored readable: ABACUS_SECRETS_KEY is not set", worker=self.health.name)
+        return secrets
 
     def publisher(self) -> StreamPublisher:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))

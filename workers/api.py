@@ -18,6 +18,7 @@ from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
+from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.store.adjustments import Adjustments
@@ -97,6 +98,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
         directory=directory,
+        signing_secrets=SigningSecrets(wiring.secrets()),
         award_intake=award_intake,
         register=register,
         watch=Watch(register),

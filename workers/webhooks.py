@@ -25,5 +25,5 @@ async def wire(wiring: Wiring) -> Run:
     return together(
         wiring.following(settings.points_topic, "webhooks", Postings(outbox, reading).handle, reading),
         rejections(pool, clock, rejecting).run,
-        webhook_sender(outbox, poster, clock, sending, rng=random.Random()).run,
+        webhook_sender(outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets()).run,
     )

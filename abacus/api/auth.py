@@ -48,8 +48,9 @@ class Guard:
             try:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
                 partner = await self._partner(headers, scope["state"]["headers"])
-                if partner.signing_secret is not None:
-                    receive = await self._signed(partner.signing_secret, scope, receive)
+                secret = await self._backends.signing_secrets.of(partner)
+                if secret is not None:
+                    receive = await self._signed(secret, scope, receive)
             except ClientDisconnect:
                 return
             except (ApiProblem, Unavailable) as error:

@@ -16,6 +16,7 @@ from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
+from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
@@ -34,6 +35,7 @@ class Backends:
     cards: Cards
     tiers: Tiers
     directory: Directory
+    signing_secrets: SigningSecrets
     award_intake: AwardIntake
     register: Register
     watch: Watch

@@ -7,12 +7,25 @@ import typer
 
 from abacus.cli.partner_rights import set_rights, show
 from abacus.cli.partner_words import document, limits_in_words, row
-from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, table, who
+from abacus.cli.shell import (
+    EXIT_REFUSED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    pool,
+    print_json,
+    run,
+    secrets,
+    table,
+    who,
+)
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.rewrap import rewrap
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 
@@ -91,7 +104,7 @@ def create(
         )
         limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
         async with pool() as opened:
-            await PartnerStore(opened, clock).create(made, limits, key)
+            await PartnerStore(opened, clock, secrets()).create(made, limits, key)
         if as_json:
             print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
             return
@@ -140,7 +153,7 @@ def sign_requests(
     async def main() -> None:
         secret = None if off else new_signing_secret()
         async with pool() as opened:
-            await PartnerStore(opened, SystemClock()).sign(partner, secret)
+            await PartnerStore(opened, SystemClock(), secrets()).sign(partner, secret)
         if as_json:
             print_json({"partner_id": partner, "signing_secret": secret})
         elif secret is None:
@@ -224,6 +237,27 @@ def enable(partner: PartnerId, as_json: AsJson = False) -> None:
             print_json({"partner_id": partner, "disabled_at": None})
         else:
             console.print(f"{partner} is enabled", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("rewrap")
+def rewrap_secrets(as_json: AsJson = False) -> None:
+    """Encrypt every stored secret under the first key of ABACUS_SECRETS_KEY, whatever it was stored under."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            changed, current, unreadable = await rewrap(opened, secrets())
+        if as_json:
+            print_json({"changed": changed, "current": current, "unreadable": unreadable})
+        else:
+            console.print(
+                f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before", markup=False
+            )
+            for line in unreadable:
+                errors.print(f"abacus: {line}", markup=False)
+        if unreadable:
+            raise typer.Exit(EXIT_REFUSED)
 
     run(main())
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from abacus.core.errors import AbacusError, Refused, Unavailable
+from abacus.platform.encryption import Secrets
 from abacus.platform.logs import configure_logging
 from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
 from abacus.platform.settings import Settings, read_settings
@@ -82,6 +83,11 @@ async def pool(*, role: str | None = APPLICATION_ROLE, session: Mapping[str, str
     """A pool on the database that the settings name. Raises `Refused` or `Unavailable`."""
     async with database(read_settings(), role=role, session=session) as opened:
         yield opened
+
+
+def secrets() -> Secrets:
+    """Secrets as this process stores them."""
+    return Secrets.of(read_settings().secrets_key)
 
 
 def print_json(document: object) -> None:

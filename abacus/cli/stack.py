@@ -8,6 +8,7 @@ from typing import Final
 
 from abacus.bootstrap import Service
 from abacus.cli.examples import example_cards
+from abacus.cli.own_key import own_key
 from abacus.cli.shell import database
 from abacus.cli.shell import sqs as sqs_of
 from abacus.core.clock import SystemClock
@@ -41,7 +42,10 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
         sqs=Service.SQS in missing,
         kafka_topics=topics,
     ) as stack:
-        yield settings.model_copy(update={str(service): getattr(stack, service) for service in missing})
+        update: dict[str, object] = {str(service): getattr(stack, service) for service in missing}
+        if Service.DATABASE in missing and settings.secrets_key is None:
+            update["secrets_key"] = own_key(data_dir)
+        yield settings.model_copy(update=update)
 
 
 async def make_ready(settings: Settings) -> list[str]:

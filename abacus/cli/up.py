@@ -3,10 +3,12 @@
 import asyncio
 import socket
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.own_key import key_file
 from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
 from abacus.platform.patience import unless_stopped
@@ -43,7 +45,9 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
             errors.print(f"published the example rate cards {', '.join(published)}")
         port = _port(complete)
         async with running(WORKERS, complete.model_copy(update={"api_port": port})) as workers:
-            _announce(complete, port, as_json=as_json)
+            # A key of one's own is in the environment already.
+            key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
+            _announce(complete, port, key, as_json=as_json)
             await asyncio.wait((workers,))
 
 
@@ -60,7 +64,7 @@ def _port(config: Settings) -> int:
     return config.api_port
 
 
-def _announce(config: Settings, port: int, *, as_json: bool) -> None:
+def _announce(config: Settings, port: int, key: Path | None, *, as_json: bool) -> None:
     addresses = {
         "api": f"http://{config.api_host}:{port}",
         "kafka": config.kafka_bootstrap,
@@ -75,7 +79,8 @@ def _announce(config: Settings, port: int, *, as_json: bool) -> None:
     console.print(
         "ready; Ctrl-C stops. To use the other commands, in another terminal:\n"
         f"  export ABACUS_DATABASE_URL={config.database_url} ABACUS_KAFKA_BOOTSTRAP={config.kafka_bootstrap}"
-        f" ABACUS_SQS_ENDPOINT_URL={config.sqs_endpoint_url}",
+        f" ABACUS_SQS_ENDPOINT_URL={config.sqs_endpoint_url}"
+        + (f' ABACUS_SECRETS_KEY="$(cat {quote(str(key))})"' if key is not None else ""),
         highlight=False,
         soft_wrap=True,
     )

@@ -5,7 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.shell import (
+    EXIT_FAILED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    pool,
+    print_json,
+    run,
+    secrets,
+    settings,
+    table,
+)
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.intake.partners.webhooks.trial import Trial, try_webhook
@@ -33,7 +45,7 @@ def set_webhook(
         checked = checked_url(url, to_private=settings().webhooks_to_private)
         fresh = new_secret()
         async with pool() as opened:
-            is_new = await WebhookStore(opened, SystemClock()).set(partner, checked, fresh)
+            is_new = await WebhookStore(opened, SystemClock(), secrets()).set(partner, checked, fresh)
         secret = fresh if is_new else None
         if as_json:
             print_json({"partner_id": partner, "url": checked, "secret": secret})
@@ -78,7 +90,7 @@ def rotate_secret(
     async def main() -> None:
         secret = new_secret()
         async with pool() as opened:
-            until = await WebhookStore(opened, SystemClock()).rotate_secret(
+            until = await WebhookStore(opened, SystemClock(), secrets()).rotate_secret(
                 partner, secret, overlap=timedelta(hours=overlap_hours)
             )
         if as_json:
@@ -101,7 +113,7 @@ def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
         poster, clock = Poster(to_private=settings().webhooks_to_private, at_once=1, reads_success=True), SystemClock()
         try:
             async with pool() as opened:
-                trial = await try_webhook(WebhookStore(opened, clock), poster, clock, partner)
+                trial = await try_webhook(WebhookStore(opened, clock, secrets()), poster, clock, partner)
         finally:
             await poster.close()
         if as_json:

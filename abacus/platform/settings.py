@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
+from abacus.platform.encryption import Keyring
 from abacus.platform.validation import first_fault
 
 PREFIX = "ABACUS_"
@@ -18,7 +19,7 @@ PREFIX = "ABACUS_"
 
 _LAST_PORT = 65535
 _SECRET_BYTES: Final = range(24, 65)
-_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret"})  # the first may hold a password
+_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret", "secrets_key"})  # the first may hold a password
 
 Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
 
@@ -68,6 +69,11 @@ def _webhook_secret(secret: str) -> str:
     return secret
 
 
+def _keyring(text: str) -> str:
+    Keyring.parse(text)
+    return text
+
+
 class Settings(BaseSettings):
     """One field a setting; its name in the environment is the field's in capitals with the prefix."""
 
@@ -90,6 +96,8 @@ class Settings(BaseSettings):
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
     # How many points a person may add or take alone; more waits for a second person.
     adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
+    # Partners' secrets are stored encrypted: `ID:KEY`, several with commas between. The first encrypts, all decrypt.
+    secrets_key: Annotated[str, AfterValidator(_keyring)] | None = None
     # Whether webhooks may lead into private networks, and go without TLS.
     webhooks_to_private: bool = False
     # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.

@@ -18,6 +18,7 @@ from abacus.core.points import Multiplier
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.store import PartnerStore
+from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.metrics import REQUESTS, total
 from abacus.pricing.store.cards import CardStore
 from tests.support.house import House, until
@@ -336,6 +337,25 @@ async def test_a_captured_request_with_a_second_key_or_an_old_signature_is_refus
     assert (old.status_code, kind(old)) == (401, "bad-signature")
     assert "v2=" in old.json()["detail"]
     assert await house.pool.fetchval("select count(*) from partner_award") == 0
+
+
+async def test_a_secret_that_cannot_be_read_refuses_its_partner_alone(house: House) -> None:
+    secret, clock = new_signing_secret(), SystemClock()
+    mine, lost = new_keyring_text("mine"), Secrets.of(new_keyring_text("lost"))
+    keys = {name: await register(house, name, signing_secret="abs_x") for name in ("acme", "bits")}
+    await PartnerStore(house.pool, clock, Secrets.of(mine)).sign("acme", secret)
+    await PartnerStore(house.pool, clock, lost).sign("bits", secret)
+    async with shop(house, settings=house.settings.model_copy(update={"secrets_key": mine})) as opened:
+        stamp = int(datetime.now(UTC).timestamp())
+        answers = {}
+        for name, key in keys.items():
+            caller = await opened.caller(key)
+            signature = sign(secret, "GET", "/v1/members/bob", b"", key="", timestamp=stamp)
+            headers = {TIMESTAMP_HEADER: str(stamp), SIGNATURE_HEADER: signature}
+            answers[name] = await caller.get("/v1/members/bob", headers=headers)
+        assert kind(answers["acme"]) == "not-found"
+        assert (answers["bits"].status_code, kind(answers["bits"])) == (503, "unavailable")
+        assert "lost" not in answers["bits"].text
 
 
 async def test_too_many_requests(house: House, open_shop: Shop) -> None:

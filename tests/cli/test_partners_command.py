@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from abacus.intake.partners.secret_places import signing_secret_of
+from abacus.platform.encryption import Secrets, new_keyring_text
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
 
@@ -110,6 +112,37 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
         "limits: 5 an award",
     ]
     assert shown[-1].endswith("…: valid, never used")
+
+
+async def test_secrets_are_stored_under_the_first_key_and_rewrap_brings_the_rest_there(house: House) -> None:
+    env = {"ABACUS_DATABASE_URL": house.settings.required("database_url"), "ABACUS_WEBHOOKS_TO_PRIVATE": "1"}
+    old, new = new_keyring_text("k1"), new_keyring_text("k2")
+    assert (await abacus("partners", "create", "acme", "--sign", env=env)).code == 0
+    under_old = env | {"ABACUS_SECRETS_KEY": old}
+    secret = (await abacus("partners", "create", "bits", "--sign", "--json", env=under_old)).json["signing_secret"]
+    assert (await abacus("partners", "webhook", "set", "bits", "http://127.0.0.1:1/", env=under_old)).code == 0
+    stored = await house.pool.fetchval("select signing_secret from partner where partner_id = 'bits'")
+    assert stored.startswith("enc:v1:k1:")
+    assert await Secrets.of(old).read(stored, signing_secret_of("bits")) == secret
+
+    both = env | {"ABACUS_SECRETS_KEY": f"{new},{old}"}
+    assert (await abacus("partners", "rewrap", env=both)).out == "3 secrets encrypted anew, 0 under the key before\n"
+    assert (await abacus("partners", "rewrap", "--json", env=both)).json == {
+        "changed": 0,
+        "current": 3,
+        "unreadable": [],
+    }
+    refused = await abacus("partners", "rewrap", env=env)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "ABACUS_SECRETS_KEY is not set" in refused.err
+    lost = await abacus("partners", "rewrap", env=under_old)
+    assert (lost.code, lost.err.count("\n")) == (2, 3)
+    assert "abacus: signing_secret of acme (partner) cannot be read: ABACUS_SECRETS_KEY has no key 'k2'" in lost.err
+    tried = await abacus("partners", "webhook", "test", "bits", env=under_old)
+    assert (tried.code, tried.err.count("\n")) == (2, 1)
+    listed = await abacus("partners", "list", "--json", env=env)
+    assert [each["signed"] for each in listed.json] == [True, True]
+    assert "enc:" not in listed.out
 
 
 async def test_a_disabled_partner_is_enabled_with_the_key_that_it_had(house: House) -> None:

@@ -33,6 +33,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "quarantine_share": 0.5,
         "adjustment_limit": 10_000,
         "retry_hours": 24,
+        "secrets_key": None,
         "webhooks_to_private": False,
         "notify_channels": "log",
         "notify_rates": "",
@@ -49,6 +50,7 @@ def test_what_holds_when_nothing_is_set() -> None:
 
 
 SECRET = "whsec_" + "QUJD" * 8
+KEYS = f"k2:{'QUJD' * 10}QUE=,k1:{'QUJE' * 10}QUE="
 ARN = "arn:aws:sns:ap-southeast-1:123456789012:members"
 RIGHT = [
     ("ABACUS_DATABASE_URL", "postgresql://abacus@db:5432/abacus", "postgresql://abacus@db:5432/abacus"),
@@ -77,6 +79,7 @@ RIGHT = [
     ("ABACUS_NOTIFY_GATHER_SECONDS", "0", 0),
     ("ABACUS_NOTIFY_KEEP_DAYS", "31", 31),
     ("ABACUS_NOTIFY_WEBHOOK_SECRET", SECRET, SECRET),
+    ("ABACUS_SECRETS_KEY", KEYS, KEYS),
     ("ABACUS_TEMPLATES_DIR", "/etc/abacus/templates", Path("/etc/abacus/templates")),
     ("ABACUS_SNS_TOPIC_ARN", "arn:aws:sns:ap-southeast-1:123456789012:members", ARN),
     ("ABACUS_SNS_ENDPOINT_URL", "http://localhost:4566/", "http://localhost:4566"),
@@ -134,6 +137,8 @@ WRONG = [
     ("ABACUS_NOTIFY_GATHER_SECONDS", "-1", "Input should be greater than or equal to 0, not '-1'"),
     ("ABACUS_NOTIFY_PARK_HOURS", "0", "Input should be greater than 0, not '0'"),
     ("ABACUS_NOTIFY_KEEP_DAYS", "30", "Input should be greater than or equal to 31, not '30'"),
+    ("ABACUS_SECRETS_KEY", "k1:c2hvcnQ=", "ID:KEY,ID:KEY… is needed: each id once"),
+    ("ABACUS_SECRETS_KEY", f"{KEYS},k2:{SECRET}", "ID:KEY,ID:KEY… is needed: each id once"),
     ("ABACUS_NOTIFY_WEBHOOK_SECRET", "whsec_c2hvcnQ=", "whsec_ and 24 to 64 bytes in base64 are needed"),
     ("ABACUS_NOTIFY_WEBHOOK_SECRET", SECRET.removeprefix("whsec_"), "whsec_ and 24 to 64 bytes in base64 are needed"),
     ("ABACUS_NOTIFY_WEBHOOK_SECRET", "whsec_not base64", "whsec_ and 24 to 64 bytes in base64 are needed"),

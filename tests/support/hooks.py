@@ -24,6 +24,7 @@ from abacus.ledger.types.point_event import encode_event
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import WITHIN_S, Poster
 from abacus.platform.delivery.types import Concurrency
+from abacus.platform.encryption import Secrets
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool
@@ -95,12 +96,13 @@ async def sending(
     within_s: float = WITHIN_S,
     backoff: Backoff = AT_ONCE_AGAIN,
     concurrency: Concurrency = CONCURRENCY,
+    secrets: Secrets = Secrets(),  # noqa: B008  # without a key it has no state
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
     poster = Poster(to_private=to_private, at_once=concurrency.at_once, within_s=within_s)
     outbox, health = Outbox(pool, CLOCK), WorkerHealth("webhooks")
     sender = webhook_sender(
-        outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, concurrency=concurrency
+        outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, concurrency=concurrency, secrets=secrets
     )
     running = asyncio.create_task(sender.run(stop))
     try:

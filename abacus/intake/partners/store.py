@@ -10,9 +10,11 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.keys import NewKey
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
+from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.partner_limits import AllowanceRow
 from abacus.ledger.types.limits import Limits
+from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
@@ -68,12 +70,18 @@ class Registered(NamedTuple):
     allowance: Allowance
 
 
-class PartnerStore:
-    """Every method raises `Unavailable` while the database is away."""
+_AS_THEY_ARE: Final = Secrets()
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+
+class PartnerStore:
+    """Every method raises `Unavailable` while the database is away. A partner is read with its signing secret as it is
+    stored; a secret that is given is encrypted if `secrets` encrypt.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, secrets: Secrets = _AS_THEY_ARE) -> None:
         self._pool = pool
         self._clock = clock
+        self._secrets = secrets
 
     async def create(self, partner: Partner, limits: Limits, key: NewKey) -> None:
         """Enters a partner. Raises `Refused` for bad values, and for an id that is taken."""
@@ -82,7 +90,8 @@ class PartnerStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _check_card(connection, partner.card_scope)
             try:
-                await connection.execute(*_CREATE(**partner._asdict()))
+                stored = partner._replace(signing_secret=await self._to_store(partner_id, partner.signing_secret))
+                await connection.execute(*_CREATE(**stored._asdict()))
             except asyncpg.UniqueViolationError:
                 raise Refused(f"there is a partner {partner_id!r} already") from None
             await connection.execute(*_ALLOW(partner_id=partner_id, **limits._asdict()))
@@ -130,7 +139,8 @@ class PartnerStore:
         """Sets the one secret that its requests must be signed with; None: they need not be signed."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
-            await connection.execute(*_SIGN(partner_id=partner_id, secret=secret))
+            stored = await self._to_store(partner_id, secret)
+            await connection.execute(*_SIGN(partner_id=partner_id, secret=stored))
 
     async def limit(self, partner_id: str, limits: Limits) -> None:
         """Replaces the limits of the partner."""
@@ -163,6 +173,9 @@ class PartnerStore:
         """Writes the times of the keys' last use, by prefix."""
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
+
+    async def _to_store(self, partner_id: str, secret: str | None) -> str | None:
+        return None if secret is None else await self._secrets.to_store(secret, signing_secret_of(partner_id))
 
 
 def _partner(row: Sequence[Any]) -> Partner:

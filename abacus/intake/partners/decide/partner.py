@@ -22,7 +22,7 @@ class Partner(NamedTuple):
     countries: tuple[str, ...]  # none named: every country that has a rate card
     card_scope: str | None
     requests_per_minute: int
-    signing_secret: str | None
+    signing_secret: str | None  # as it is stored: perhaps encrypted
     created_at: datetime
     created_by: str
     disabled_at: datetime | None

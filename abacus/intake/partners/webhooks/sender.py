@@ -8,6 +8,7 @@ import structlog
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
+from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, retry_until
 from abacus.intake.partners.webhooks.outbox import Outbox
@@ -16,7 +17,8 @@ from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.deliverer import Deliverer
 from abacus.platform.delivery.periodic import Periodic
-from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Settled
+from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
+from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
 
@@ -32,6 +34,9 @@ class Post(Protocol):
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply: ...
 
 
+_AS_THEY_ARE: Final = Secrets()
+
+
 def webhook_sender(
     outbox: Outbox,
     poster: Post,
@@ -41,12 +46,17 @@ def webhook_sender(
     rng: random.Random,
     backoff: Backoff = BACKOFF,
     concurrency: Concurrency = CONCURRENCY,
+    secrets: Secrets = _AS_THEY_ARE,
 ) -> Deliverer[Delivery]:
     """One for each process; any number of them share the work."""
 
     async def attempt(delivery: Delivery) -> Answer:
         body, now = delivery.body.encode(), clock.now()
-        headers = signed_headers(delivery.secrets, delivery.message_id, int(now.timestamp()), body)
+        try:
+            valid = await webhook_secrets(secrets, delivery.partner_id, delivery.secret, delivery.former_secret)
+        except SecretUnreadable as fault:  # it may be readable in an hour, and other partners' are
+            return Answer(Said.FAILED, str(fault))
+        headers = signed_headers(valid, delivery.message_id, int(now.timestamp()), body)
         reply = await poster.post(delivery.url, headers, body)
         return Answer(reply.said, reply.detail, reply.status, waits_until(reply.retry_after, clock.now()))
 
@@ -66,6 +76,14 @@ def webhook_sender(
         on_settled=_on_settled,
         periodically=[Periodic(prune_and_count, _PRUNE_AND_COUNT_EVERY_S)],
     )
+
+
+async def webhook_secrets(secrets: Secrets, partner_id: str, secret: str, former: str | None) -> tuple[str, ...]:
+    """The valid secrets of a webhook, from those that are stored. Raises `SecretUnreadable`."""
+    current = await secrets.read(secret, webhook_secret_of(partner_id))
+    if former is None:
+        return (current,)
+    return (current, await secrets.read(former, former_webhook_secret_of(partner_id)))
 
 
 def _on_settled(settled: Settled[Delivery]) -> None:

@@ -6,9 +6,12 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
+from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
+from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 
@@ -63,8 +66,9 @@ select count(*) filter (where given_up_at is null) as waiting, count(given_up_at
 from webhook_delivery where partner_id = :partner_id and delivered_at is null
 """)
 
+_SECRET: Final = Statement("select secret from webhook where partner_id = :partner_id")
 _ROTATE: Final = Statement("""
-update webhook set former_secret = secret, former_secret_until = :until, secret = :secret
+update webhook set former_secret = :former, former_secret_until = :until, secret = :secret
 where partner_id = :partner_id
 """)
 
@@ -96,12 +100,18 @@ returning d.message_id
 """)
 
 
-class WebhookStore:
-    """Every method raises `Unavailable` while the database is away, and `Refused` for a partner without a webhook."""
+_AS_THEY_ARE: Final = Secrets()
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+
+class WebhookStore:
+    """Every method raises `Unavailable` while the database is away, and `Refused` for a partner without a webhook.
+    Secrets are encrypted if `secrets` encrypt.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, secrets: Secrets = _AS_THEY_ARE) -> None:
         self._pool = pool
         self._clock = clock
+        self._secrets = secrets
 
     async def set(self, partner_id: str, url: str, secret: str) -> bool:
         """Sets the address, enables the webhook, and returns whether the secret was used: an existing webhook keeps its
@@ -110,7 +120,8 @@ class WebhookStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if not await connection.fetchval(*_PARTNER_EXISTS(partner_id=partner_id)):
                 raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
-            statement = _SET(partner_id=partner_id, url=url, secret=secret, now=self._clock.now())
+            stored = await self._secrets.to_store(secret, webhook_secret_of(partner_id))
+            statement = _SET(partner_id=partner_id, url=url, secret=stored, now=self._clock.now())
             return bool(await connection.fetchval(*statement))
 
     async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
@@ -120,19 +131,28 @@ class WebhookStore:
         return webhook, UndeliveredCounts(*counts)
 
     async def receiver(self, partner_id: str) -> Receiver:
-        """The address and the secrets that sign messages to it."""
+        """The address and the secrets that sign messages to it. Raises `SecretUnreadable`."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
             row = await connection.fetchrow(*_RECEIVER(partner_id=partner_id, now=self._clock.now()))
-        secrets = tuple(secret for secret in (row["secret"], row["former_secret"]) if secret is not None)
+        secrets = await webhook_secrets(self._secrets, partner_id, row["secret"], row["former_secret"])
         return Receiver(row["url"], secrets, row["disabled_why"])
 
     async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
-        """Replaces the secret, and returns until when the old secret signs too."""
+        """Replaces the secret, and returns until when the old secret signs too. Raises `SecretUnreadable` for an old
+        secret that is to sign and cannot be read.
+        """
         until = self._clock.now() + overlap
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
-            await connection.execute(*_ROTATE(partner_id=partner_id, secret=secret, until=until))
+            former: str | None = None
+            if overlap:  # bound to its column, so it is encrypted anew for the other one
+                old = await connection.fetchval(*_SECRET(partner_id=partner_id))
+                old = await self._secrets.read(old, webhook_secret_of(partner_id))
+                former = await self._secrets.to_store(old, former_webhook_secret_of(partner_id))
+            stored = await self._secrets.to_store(secret, webhook_secret_of(partner_id))
+            statement = _ROTATE(partner_id=partner_id, secret=stored, former=former, until=until if overlap else None)
+            await connection.execute(*statement)
         return until
 
     async def remove(self, partner_id: str) -> None:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 
 class Delivery(NamedTuple):
-    """A row of `webhook_delivery` that this process has taken, with the address and the secrets of its webhook.
-    `attempts` includes the present one; `taken_until` identifies the claim.
+    """A row of `webhook_delivery` that this process has taken, with the address of its webhook and its secrets
+    as they are stored. `attempts` includes the present one; `taken_until` identifies the claim.
     """
 
     message_id: str
@@ -27,8 +27,3 @@ class Delivery(NamedTuple):
     @property
     def receiver(self) -> str:
         return self.partner_id
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """All valid secrets."""
-        return (self.secret,) if self.former_secret is None else (self.secret, self.former_secret)
