@@ -44,9 +44,13 @@ async def run_online() -> None:
     url = context.config.get_main_option("sqlalchemy.url")
     if not url:
         raise SystemExit("no database: run migrations with `abacus migrate`, or pass -x through your own config")
+    schema = context.config.get_main_option("abacus.schema")
+    session = {"search_path": schema} if schema else {}
     # asyncpg reads the address itself, as the workers' connections do: SQLAlchemy would not take every form of it.
     engine = create_async_engine(
-        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=pool.NullPool
+        "postgresql+asyncpg://",
+        async_creator=lambda: asyncpg.connect(url, server_settings=session),
+        poolclass=pool.NullPool,
     )
     async with engine.connect() as connection:
         await connection.run_sync(run)

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from abacus.api.app import api_app, starting_app
 from abacus.api.backends import Backends
+from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
@@ -26,8 +27,10 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.announcements import Announced
+from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
+from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
@@ -35,6 +38,7 @@ from abacus.programs.tiers.store import MembershipStore
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
+_SANDBOX_CONNECTIONS: Final = 2
 DATABASE_WITHIN_S: Final = 5.0
 QUEUE_WITHIN_S: Final = 5.0
 _PROBE_EVERY_S: Final = 1.0
@@ -67,8 +71,6 @@ async def wire(wiring: Wiring) -> Run:
             if backends is not None:
                 await backends.award_intake.close()
                 await backends.movement_batcher.close()
-                with contextlib.suppress(Unavailable):
-                    await backends.directory.note_use()
         finally:
             serving.cancel()
 
@@ -91,14 +93,16 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
     wiring.beside(directory.keep_noting_use())
+    wiring.at_the_end(partial(_note_use, directory))
     wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
-    return Backends(
+    secrets = wiring.secrets()
+    backends = Backends(
         clock=wiring.clock,
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
         directory=directory,
-        signing_secrets=SigningSecrets(wiring.secrets()),
+        signing_secrets=SigningSecrets(secrets),
         award_intake=award_intake,
         register=register,
         watch=Watch(register),
@@ -110,6 +114,23 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         adjustments=Adjustments(pool, movement_batcher.move, wiring.clock, limit=wiring.settings.adjustment_limit),
         health=wiring.process_health,
     )
+    if await until_available(partial(has_sandbox, pool), wiring.health):
+        tables = {**LOOKUPS_BY_KEY, **SESSION}
+        own = await wiring.pool(
+            size=_SANDBOX_CONNECTIONS, settings=tables, keeps_nothing=True, within_s=DATABASE_WITHIN_S
+        )
+        sandbox = Sandbox(backends, directory, own, secrets, limit=wiring.settings.adjustment_limit)
+        wiring.announcements.call(sandbox.wake, on=Announced.PARTNERS)
+        for work in sandbox.work():
+            wiring.beside(work)
+        wiring.at_the_end(sandbox.close)
+        backends.sandbox = sandbox.backends
+    return backends
+
+
+async def _note_use(directory: Directory) -> None:
+    with contextlib.suppress(Unavailable):
+        await directory.note_use()
 
 
 async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:

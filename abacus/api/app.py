@@ -22,7 +22,11 @@ Points are integers, amounts are decimal strings, times are RFC 3339 with an off
 `application/problem+json` document with a stable `type`.
 """
 
-_KEY_SCHEME: Final = {"type": "http", "scheme": "bearer", "description": "The partner's key: `abk_live_…`"}
+_KEY_SCHEME: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "The partner's key: `abk_live_…`, or `abk_test_…` for the sandbox",
+}
 
 
 def starting_app(health: Health) -> ASGIApp:

@@ -13,9 +13,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
-from abacus.api.backends import Backends
+from abacus.api.backends import LIVE, Backends
 from abacus.api.problems import ApiProblem, problem_of
 from abacus.core.errors import Unavailable
+from abacus.intake.partners.decide.keys import is_test_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 
@@ -47,8 +48,8 @@ class Guard:
         if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
             try:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-                partner = await self._partner(headers, scope["state"]["headers"])
-                secret = await self._backends.signing_secrets.of(partner)
+                call = await self._call(headers, scope["state"]["headers"])
+                secret = await call.backends.signing_secrets.of(call.partner)
                 if secret is not None:
                     receive = await self._signed(secret, scope, receive)
             except ClientDisconnect:
@@ -58,21 +59,27 @@ class Guard:
                 scope["route"] = self._route(scope)  # for the metrics: nobody else looks for it now
                 await problem.response(scope["state"]["request_id"])(scope, receive, send)
                 return
-            scope["state"]["call"] = Call(partner, self._backends)
+            scope["state"]["call"] = call
         await self._app(scope, receive, send)
 
     def _route(self, scope: Scope) -> BaseRoute | None:
         return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
-    async def _partner(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Partner:
-        """Raises `ApiProblem`, or `Unavailable` when no partners were ever read."""
+    async def _call(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Call:
+        """The partner with the backends for its key: those of a test key lead to nothing live. Raises `ApiProblem`, or
+        `Unavailable` when no partners were ever read.
+        """
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
-        partner = await self._backends.directory.find(key.strip())
-        if partner is None:
+        key = key.strip()
+        backends = self._backends.sandbox if is_test_key(key) else self._backends
+        partner = await backends.directory.find(key) if backends is not None else None
+        if backends is None or partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
-        permit = self._backends.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
+        if backends.mode != LIVE:
+            answer_headers["abacus-mode"] = backends.mode
+        permit = backends.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
         answer_headers["ratelimit-limit"] = str(permit.limit)
         answer_headers["ratelimit-remaining"] = str(permit.remaining)
         answer_headers["ratelimit-reset"] = str(permit.reset_s)
@@ -82,7 +89,7 @@ class Guard:
                 f"more than {permit.limit} requests a minute",
                 headers={"Retry-After": str(permit.wait_s)},
             )
-        return partner
+        return Call(partner, backends)
 
     async def _signed(self, secret: str, scope: Scope, receive: Receive) -> Receive:
         """Checks the signature, and returns a `receive` that gives the checked body again. Raises `ApiProblem`."""

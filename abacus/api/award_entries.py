@@ -75,15 +75,15 @@ async def enter(entry: Entry, backends: Backends) -> Accepted:
         await _check_limits(entry, backends)
         accepted = await backends.award_intake.enter(entry)
     except KeyInFlight:
-        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
     except KeyReused:
-        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem("idempotency-key-reused") from None
     except OverLimit as over:
-        PARTNER_AWARDS.labels(entry.partner_id, "refused").inc()
+        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem(str(over.reason), over.detail) from None
-    PARTNER_AWARDS.labels(entry.partner_id, "replayed" if accepted.replayed else "accepted").inc()
+    PARTNER_AWARDS.labels(backends.label(entry.partner_id), "replayed" if accepted.replayed else "accepted").inc()
     return accepted
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import OF_CARDS
@@ -12,12 +12,13 @@ from abacus.intake.earning.issuing import Cards, Tiers
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.decide.limiter import RateLimiter
-from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.watch import Watch
+from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import LedgerReader
@@ -25,16 +26,27 @@ from abacus.platform.health import Health
 
 Decision = TypeVar("Decision")
 
+LIVE: Final = "live"
+TEST: Final = "test"
+
+
+class PartnerDirectory(Protocol):
+    """Finds the partner of a key. Both methods raise `Unavailable` when no partners were ever read."""
+
+    async def find(self, text: str) -> Partner | None: ...
+
+    def allowance(self, partner_id: str) -> Allowance: ...
+
 
 @dataclass(slots=True)
 class Backends:
-    """One for each process."""
+    """One for each process, and one more for the sandbox."""
 
     clock: Clock
     health: Health
     cards: Cards
     tiers: Tiers
-    directory: Directory
+    directory: PartnerDirectory
     signing_secrets: SigningSecrets
     award_intake: AwardIntake
     register: Register
@@ -46,7 +58,13 @@ class Backends:
     holds: HoldReader
     adjustments: Adjustments
     limiter: RateLimiter = field(default_factory=RateLimiter)
+    sandbox: "Backends | None" = None  # for test keys; it has none itself
+    mode: str = LIVE
     _calculator: Calculator | None = None
+
+    def label(self, partner_id: str) -> str:
+        """The partner's name in metrics; what it does in the sandbox is not counted with what it does."""
+        return partner_id if self.mode == LIVE else f"{self.mode}:{partner_id}"
 
     def calculator(self) -> Calculator:
         """By the cards as they are now. Raises `Unavailable` when none was ever read."""

@@ -13,7 +13,7 @@ from abacus.core.errors import Refused
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.migrations import distribute
+from abacus.platform.migrations import distribute, make_sandbox
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
@@ -32,18 +32,28 @@ def migrate(
     citus: Annotated[
         bool, typer.Option("--citus", help="Then spread the tables over the servers of Citus; see docs/scaling.md.")
     ] = False,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Then make the sandbox of test keys, if there is none.")
+    ] = False,
+    new_sandbox: Annotated[
+        bool, typer.Option("--new-sandbox", help="Then make the sandbox anew: all test keys and test points are gone.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to the schema of this version. Doing it again changes nothing."""
+    """Bring the database to the schema of this version, the sandbox too. Doing it again changes nothing."""
 
     async def main() -> None:
         url = settings().required("database_url")
         before, after = await migrate_database(url)
         spread = await distribute(url) if citus else None
+        if sandbox or new_sandbox:
+            await make_sandbox(url, anew=new_sandbox)
         if as_json:
             print_json({"before": before, "after": after} | ({} if spread is None else {"spread": spread}))
             return
         console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+        if sandbox or new_sandbox:
+            console.print("test keys have a sandbox; the API looks for it when it starts")
         if spread is not None:
             console.print(f"spread over the servers: {', '.join(spread) or 'nothing more'}")
 

@@ -26,8 +26,11 @@ from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.rewrap import rewrap
+from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
+from abacus.platform.migrations import has_sandbox
+from abacus.platform.sandbox import SESSION
 
 app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
 
@@ -246,8 +249,12 @@ def rewrap_secrets(as_json: AsJson = False) -> None:
     """Encrypt every stored secret under the first key of ABACUS_SECRETS_KEY, whatever it was stored under."""
 
     async def main() -> None:
-        async with pool() as opened:
-            changed, current, unreadable = await rewrap(opened, secrets())
+        async with pool() as live, pool(session=SESSION) as own:
+            changed, current, unreadable = await rewrap(live, secrets())
+            if await has_sandbox(live):
+                more = await rewrap(own, secrets())
+                changed, current = changed + more.changed, current + more.current
+                unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
         if as_json:
             print_json({"changed": changed, "current": current, "unreadable": unreadable})
         else:
@@ -258,6 +265,33 @@ def rewrap_secrets(as_json: AsJson = False) -> None:
                 errors.print(f"abacus: {line}", markup=False)
         if unreadable:
             raise typer.Exit(EXIT_REFUSED)
+
+    run(main())
+
+
+@app.command("test-key")
+def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Print a key for the sandbox: the same API and rights, other points. The partner's earlier test keys end now.
+
+    Its limits there are those that it has now. A partner that signs gets a signing secret for the sandbox too.
+    """
+
+    async def main() -> None:
+        clock = SystemClock()
+        async with pool() as live, pool(session=SESSION) as own:
+            if not await has_sandbox(live):
+                raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
+            made = await new_test_access(PartnerStore(live, clock), PartnerStore(own, clock, secrets()), partner)
+        if as_json:
+            print_json({"partner_id": partner, **made._asdict()})
+            return
+        errors.print(
+            f"{partner} may try everything in the sandbox with this key, which is shown this once:", markup=False
+        )
+        console.print(made.key, highlight=False, soft_wrap=True)
+        if made.signing_secret is not None:
+            errors.print("and signs its requests there with:", highlight=False)
+            console.print(made.signing_secret, highlight=False, soft_wrap=True)
 
     run(main())
 

@@ -11,6 +11,7 @@ import typer
 from abacus.cli.own_key import key_file
 from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
+from abacus.platform.migrations import make_sandbox
 from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
 from abacus.process import stopped_by_signals
@@ -41,6 +42,7 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
     """Run everything until it is cancelled, or a worker fails."""
     async with services(config, data_dir) as complete:
         published = await make_ready(complete)
+        await make_sandbox(complete.required("database_url"))
         if published and not as_json:
             errors.print(f"published the example rate cards {', '.join(published)}")
         port = _port(complete)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 import asyncpg
 
 from abacus.core.errors import Refused
+from abacus.platform import sandbox
 from abacus.platform.distribution import PLAN, statements
 from abacus.platform.packaged import packaged_file
-from abacus.platform.postgres import LONG_S, Connection, open_pool, passing_failures
+from abacus.platform.postgres import APPLICATION_ROLE, LONG_S, Connection, Pool, open_pool, passing_failures
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -16,29 +17,65 @@ if TYPE_CHECKING:
 HEAD: Final = "head"
 
 
-def alembic_config(database_url: str) -> "Config":
+def alembic_config(database_url: str, schema: str | None = None) -> "Config":
     from alembic.config import Config  # noqa: PLC0415  # half of every command's start-up, and one needs it
 
     config = Config()
     config.set_main_option("script_location", str(packaged_file("alembic")))
     config.set_main_option("sqlalchemy.url", database_url.replace("%", "%%"))
+    if schema is not None:
+        config.set_main_option("abacus.schema", schema)
     return config
 
 
 async def migrate(database_url: str, revision: str = HEAD) -> tuple[str | None, str | None]:
-    """Upgrades to the revision, and returns the revisions before and after. Raises `Unavailable` when there is no
-    database.
+    """Upgrades to the revision, the sandbox as well if there is one, and returns the revisions before and after. Raises
+    `Unavailable` when there is no database.
     """
+    before = await current_revision(database_url)
+    await _upgrade(database_url, revision)
+    if await _has_sandbox(database_url):
+        await _upgrade(database_url, revision, sandbox.SCHEMA)
+    return before, await current_revision(database_url)
+
+
+async def make_sandbox(database_url: str, *, anew: bool = False) -> None:
+    """Makes the sandbox of a migrated database if there is none; `anew` drops the one that is there, keys and all."""
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures(), pool.acquire() as connection, connection.transaction():
+            if anew:
+                await connection.execute(f"drop schema if exists {sandbox.SCHEMA} cascade")
+            await connection.execute(f"create schema if not exists {sandbox.SCHEMA}")
+            await connection.execute(f"grant usage on schema {sandbox.SCHEMA} to {APPLICATION_ROLE}")
+    finally:
+        await pool.close()
+    await _upgrade(database_url, HEAD, sandbox.SCHEMA)
+
+
+async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:
     from alembic import command  # noqa: PLC0415  # as above
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
 
-    before = await current_revision(database_url)
     # Alembic's environment runs an event loop of its own.
     try:
-        await asyncio.to_thread(command.upgrade, alembic_config(database_url), revision)
+        await asyncio.to_thread(command.upgrade, alembic_config(database_url, schema), revision)
     except DBAPIError as error:
         raise Refused(f"the database refused the migration: {' '.join(str(error.orig).split())}") from error
-    return before, await current_revision(database_url)
+
+
+async def _has_sandbox(database_url: str) -> bool:
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        return await has_sandbox(pool)
+    finally:
+        await pool.close()
+
+
+async def has_sandbox(pool: Pool) -> bool:
+    """Whether the database of this pool has a sandbox. Raises `Unavailable`."""
+    async with passing_failures():
+        return bool(await pool.fetchval("select exists (select from pg_namespace where nspname = $1)", sandbox.SCHEMA))
 
 
 async def current_revision(database_url: str) -> str | None:

@@ -145,6 +145,31 @@ async def test_secrets_are_stored_under_the_first_key_and_rewrap_brings_the_rest
     assert "enc:" not in listed.out
 
 
+async def test_a_test_key_needs_a_sandbox_and_is_shown_once(house: House) -> None:
+    env = {"ABACUS_DATABASE_URL": house.settings.required("database_url"), "ABACUS_SECRETS_KEY": new_keyring_text("k1")}
+    assert (await abacus("partners", "create", "acme", "--sign", "--cap-per-award", "7", env=env)).code == 0
+    refused = await abacus("partners", "test-key", "acme", env=env)
+    assert (refused.code, refused.err) == (
+        2,
+        "abacus: there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it\n",
+    )
+    assert "test keys have a sandbox" in (await abacus("migrate", "--sandbox", env=env)).out
+    made = (await abacus("partners", "test-key", "acme", "--json", env=env)).json
+    assert made["partner_id"] == "acme"
+    assert made["key"].startswith("abk_test_")
+    assert made["signing_secret"].startswith("abs_")
+    (row,) = await house.pool.fetch("select partner_id, signing_secret from sandbox.partner")
+    assert (row["partner_id"], row["signing_secret"][:10]) == ("acme", "enc:v1:k1:")
+    assert await house.pool.fetchval("select per_award from sandbox.allowance") == 7
+    assert (await abacus("partners", "test-key", "acme", env=env)).out.startswith("abk_test_")
+    ended = "select count(*) filter (where expires_at <= now()), count(*) from sandbox.partner_key"
+    assert tuple(await house.pool.fetchrow(ended)) == (1, 2)
+    assert (await abacus("partners", "rewrap", "--json", env=env)).json["current"] == 2  # the sandbox's too
+    assert (await abacus("partners", "test-key", "nobody", env=env)).code == 2
+    assert "sandbox" in (await abacus("migrate", "--new-sandbox", env=env)).out
+    assert await house.pool.fetchval("select count(*) from sandbox.partner") == 0
+
+
 async def test_a_disabled_partner_is_enabled_with_the_key_that_it_had(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
     assert (await abacus("partners", "create", "acme", env=env)).code == 0

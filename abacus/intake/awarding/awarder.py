@@ -25,10 +25,13 @@ MOST_AWARDS: Final = 1000
 class Awarder:
     """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
     one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
-    other awards are posted.
+    other awards are posted. Metrics know of the awards if they are `counted`.
     """
 
-    def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
+    def __init__(
+        self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock, *, counted: bool = True
+    ) -> None:
+        self._counted = counted
         self._ledger = ledger
         self._moves = moves
         self._quarantine = quarantine
@@ -75,9 +78,10 @@ class Awarder:
     async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
         started = time.perf_counter()
         outcomes = await self._ledger.post(awards)
-        POSTING_SECONDS.observe(time.perf_counter() - started)
-        POSTING_AWARDS.observe(len(awards))
-        self._count(outcomes)
+        if self._counted:
+            POSTING_SECONDS.observe(time.perf_counter() - started)
+            POSTING_AWARDS.observe(len(awards))
+            self._count(outcomes)
         return outcomes
 
     def _count(self, outcomes: Sequence[Outcome]) -> None:

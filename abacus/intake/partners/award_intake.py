@@ -8,7 +8,7 @@ entries are made when the database is back.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 import structlog
@@ -22,7 +22,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.sqs.packing import pack_counting
-from abacus.platform.sqs.port import Queue, Unsent
+from abacus.platform.sqs.port import Unsent
 
 _GATHER_S: Final = 0.003
 _MOST_TOGETHER: Final = 500
@@ -61,13 +61,24 @@ class _Sent(NamedTuple):
     why: str
 
 
+class SendsTo(Protocol):
+    """The half of a queue that takes messages."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
+        """Returns when the queue has taken every body. Raises `Unsent` with those it has not taken."""
+        ...
+
+
 class AwardIntake:
     """One for each process. `close` waits for the requests in progress."""
 
     def __init__(
         self,
-        queue: Queue,
-        retry_queue: Queue,
+        queue: SendsTo,
+        retry_queue: SendsTo,
         register: Entries,
         *,
         gather_s: float = _GATHER_S,
@@ -189,7 +200,7 @@ def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:
     return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
 
-async def _sent_on(queue: Queue, name: str, items: Sequence[tuple[_Request, bytes]]) -> _Sent:
+async def _sent_on(queue: SendsTo, name: str, items: Sequence[tuple[_Request, bytes]]) -> _Sent:
     """Sends the items in as few envelopes as possible; a failed envelope fails only its own items."""
     if not items:
         return _Sent([], [], "")

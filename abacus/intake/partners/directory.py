@@ -78,6 +78,13 @@ class Directory:
         self._last_used[key.prefix] = now
         return partner
 
+    async def partner(self, partner_id: str) -> Partner | None:
+        """The partner of this id. Raises `Unavailable` when no partners were ever read."""
+        if partner_id not in self._copy.value().partners:
+            await self._copy.look_again(wait=True)  # perhaps it was made a moment ago
+        registered = self._copy.value().partners.get(partner_id)
+        return None if registered is None else registered.partner
+
     def allowance(self, partner_id: str) -> Allowance:
         """The allowance as last read; the ledger decides by its own when the award is posted."""
         return self._copy.value().partners[partner_id].allowance

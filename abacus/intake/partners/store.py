@@ -20,6 +20,9 @@ from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("select exists (select from rate_card where scope = :scope)")
 _CREATE: Final = Statement(f"insert into partner ({columns(Partner)}) values ({parameters(Partner)})")
+_CREATE_ONCE: Final = Statement(f"""
+insert into partner ({columns(Partner)}) values ({parameters(Partner)}) on conflict (partner_id) do nothing
+""")
 _ALLOW: Final = Statement(f"""
 insert into allowance (partner_id, {columns(Limits)}) values (:partner_id, {parameters(Limits)})
 """)
@@ -96,6 +99,21 @@ class PartnerStore:
                 raise Refused(f"there is a partner {partner_id!r} already") from None
             await connection.execute(*_ALLOW(partner_id=partner_id, **limits._asdict()))
             await _add_key(connection, partner_id, key, partner.created_at)
+
+    async def replace(self, partner: Partner, limits: Limits, key: NewKey) -> None:
+        """Enters a partner, or gives the one of this id these limits and this secret; only this key is valid then."""
+        now = self._clock.now()
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            stored = await self._to_store(partner.partner_id, partner.signing_secret)
+            created = await connection.execute(
+                *_CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
+            )
+            await connection.execute(*_SIGN(partner_id=partner.partner_id, secret=stored))
+            allow = _ALLOW if created == "INSERT 0 1" else _LIMIT
+            await connection.execute(*allow(partner_id=partner.partner_id, **limits._asdict()))
+            for row in await connection.fetch(*_VALID_KEYS(partner_id=partner.partner_id, now=now)):
+                await connection.execute(*_END_KEY(prefix=row["prefix"], end=now))
+            await _add_key(connection, partner.partner_id, key, now)
 
     async def rotate(self, partner_id: str, key: NewKey, *, overlap: timedelta) -> datetime:
         """Adds the new key, and returns the end of the overlap: until then the newest old key stays valid. Older keys

@@ -1,7 +1,7 @@
 """Moving points in Postgres: a round of movements is one transaction, under the same locks as posting."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -34,11 +34,12 @@ on conflict (member_id, hold_id) do update set status = excluded.status, settled
 
 
 class PostgresMoves:
-    """`MovesPort` on Postgres."""
+    """`MovesPort` on Postgres. Metrics know of the movements if they are `counted`."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, *, counted: bool = True) -> None:
         self._pool = pool
         self._clock = clock
+        self._counted = counted
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
         fates: dict[int, Moved] = {}
@@ -49,9 +50,8 @@ class PostgresMoves:
             except REFUSED_VALUES as error:
                 raise Unpostable(" ".join(str(error).split())) from error
             fates.update(zip(places, moves.outcomes, strict=True))
-        counts = Counter((type(each.movement).__name__.lower(), each.status) for each in fates.values())
-        for (kind, status), count in counts.items():
-            MOVEMENTS.labels(kind, status).inc(count)
+        if self._counted:
+            _count(fates.values())
         return [fates[place] for place in range(len(movements))]
 
     async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
@@ -70,6 +70,12 @@ class PostgresMoves:
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         return decided
+
+
+def _count(fates: Iterable[Moved]) -> None:
+    counts = Counter((type(each.movement).__name__.lower(), each.status) for each in fates)
+    for (kind, status), count in counts.items():
+        MOVEMENTS.labels(kind, status).inc(count)
 
 
 async def _books(connection: Connection, new: Sequence[Movement], accounts: dict[AccountId, Account]) -> Books:

@@ -116,11 +116,12 @@ class QuarantinePort(Protocol):
 
 
 class QuarantineStore:
-    """`QuarantinePort` on Postgres, and the actions of a person on the items."""
+    """`QuarantinePort` on Postgres, and the actions of a person on the items. Metrics know of `counted` items."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, *, counted: bool = True) -> None:
         self._pool = pool
         self._clock = clock
+        self._counted = counted
 
     async def add(self, items: Sequence[Item]) -> None:
         unique = list({item.id: item for item in items}.values())
@@ -129,7 +130,7 @@ class QuarantineStore:
         now = self._clock.now()
         async with passing_failures():
             await self._pool.execute(*_ADD(**arrays(_Row, [_Row.of(item, now) for item in unique])))
-        for item in unique:
+        for item in unique if self._counted else ():
             QUARANTINED.labels(str(item.stage), str(item.reason)).inc()
 
     async def list(

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
-from abacus.intake.partners.decide.keys import digest_of, is_key, looks_like_key, new_key, prefix_of
+from abacus.intake.partners.decide.keys import (
+    digest_of,
+    is_key,
+    is_test_key,
+    looks_like_key,
+    new_key,
+    new_test_key,
+    prefix_of,
+)
 from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.decide.partner import Partner, checked
 
@@ -39,8 +47,16 @@ def test_keys_are_new_each_time_and_proved_by_all_of_them() -> None:
     assert len(digest_of(key.text)) == 32
 
 
+def test_a_key_says_whether_it_is_for_the_sandbox() -> None:
+    live, test = new_key(), new_test_key()
+    assert (live.text[:9], test.text[:9]) == ("abk_live_", "abk_test_")
+    assert [is_test_key(key.text) for key in (live, test)] == [False, True]
+    assert all(looks_like_key(key.text) and key.prefix == key.text[:21] for key in (live, test))
+
+
 @pytest.mark.parametrize(
-    "text", ["", "abk_live_", "abk_test_" + "a" * 55, "abk_live_" + "a" * 54, "abk_live_" + "é" * 55]
+    "text",
+    ["", "abk_live_", "abk_prod_" + "a" * 55, "abk_test_" + "a" * 54, "abk_live_" + "a" * 54, "abk_live_" + "é" * 55],
 )
 def test_what_is_no_key(text: str) -> None:
     assert not looks_like_key(text)

@@ -1,4 +1,6 @@
-"""API keys: `abk_live_`, a prefix of twelve characters for looking the key up, and 43 secret ones (256 bits). Pure."""
+"""API keys: `abk_live_` or, for the sandbox, `abk_test_`; then twelve characters for looking the key up, and 43 secret
+ones (256 bits). Pure.
+"""
 
 import hashlib
 import hmac
@@ -7,10 +9,11 @@ import secrets
 from typing import Final, NamedTuple
 
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_START: Final = "abk_live_"
+_LIVE: Final = "abk_live_"
+_TEST: Final = "abk_test_"
 _NAME_LENGTH: Final = 12
 _SECRET_LENGTH: Final = 43  # 62 ** 43 is just above 2 ** 256
-_KEY: Final = re.compile(rf"{_START}[0-9A-Za-z]{{{_NAME_LENGTH + _SECRET_LENGTH}}}")
+_KEY: Final = re.compile(rf"(?:{_LIVE}|{_TEST})[0-9A-Za-z]{{{_NAME_LENGTH + _SECRET_LENGTH}}}")
 
 
 class NewKey(NamedTuple):
@@ -22,8 +25,16 @@ class NewKey(NamedTuple):
 
 
 def new_key() -> NewKey:
-    text = _START + _random(_NAME_LENGTH + _SECRET_LENGTH)
-    return NewKey(text, prefix_of(text), digest_of(text))
+    return _new(_LIVE)
+
+
+def new_test_key() -> NewKey:
+    """A key for the sandbox."""
+    return _new(_TEST)
+
+
+def is_test_key(text: str) -> bool:
+    return text.startswith(_TEST)
 
 
 def new_signing_secret() -> str:
@@ -36,7 +47,7 @@ def looks_like_key(text: str) -> bool:
 
 def prefix_of(text: str) -> str:
     """The part of a key for lookups and lists; it tells nothing about the secret part."""
-    return text[: len(_START) + _NAME_LENGTH]
+    return text[: len(_LIVE) + _NAME_LENGTH]  # both beginnings are as long
 
 
 def digest_of(text: str) -> bytes:
@@ -46,6 +57,11 @@ def digest_of(text: str) -> bytes:
 
 def is_key(text: str, digest: bytes) -> bool:
     return hmac.compare_digest(digest_of(text), digest)
+
+
+def _new(start: str) -> NewKey:
+    text = start + _random(_NAME_LENGTH + _SECRET_LENGTH)
+    return NewKey(text, prefix_of(text), digest_of(text))
 
 
 def _random(length: int) -> str:

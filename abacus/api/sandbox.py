@@ -1,0 +1,108 @@
+"""The backends for test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
+
+What is read from the live ledger: rate cards, and the rights of partners. Nothing is written there.
+"""
+
+from collections.abc import Coroutine, Sequence
+from typing import Final
+
+from abacus.api.backends import TEST, Backends
+from abacus.core.errors import Unavailable
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.partners.award_intake import AwardIntake
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.movement_batcher import MovementBatcher
+from abacus.intake.partners.register import Register
+from abacus.intake.partners.sandbox import SandboxDirectory
+from abacus.intake.partners.signing_secrets import SigningSecrets
+from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.watch import Watch
+from abacus.ledger.store.adjustments import Adjustments
+from abacus.ledger.store.holds import HoldKeeper, HoldReader
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.port import Received, Unsent
+from abacus.programs.tiers.store import MembershipStore
+
+_NAME: Final = "sandbox"
+
+
+class _PostsAtOnce:
+    """In place of the award queue: an award that is sent is posted by the time that this returns."""
+
+    name = _NAME
+
+    def __init__(self, awarder: Awarder) -> None:
+        self._awarder = awarder
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:  # noqa: ARG002  # as a queue does
+        for place, body in enumerate(bodies):
+            try:
+                await self._awarder.handle([Received(_NAME, _NAME, body, receives=1)])
+            except Unavailable as error:
+                raise Unsent(_NAME, error.detail, bodies[place:]) from error
+
+
+class _TakesNothing:
+    """In place of the retry queue: while tiers cannot be read, nothing is computed."""
+
+    name = _NAME
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:  # noqa: ARG002  # as a queue does
+        raise Unsent(_NAME, "the tiers of members cannot be read now", bodies)
+
+
+class Sandbox:
+    """The backends, and the work that goes on beside requests."""
+
+    def __init__(self, live: Backends, live_directory: Directory, pool: Pool, secrets: Secrets, *, limit: int) -> None:
+        clock = live.clock
+        register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
+        quarantine = QuarantineStore(pool, clock, counted=False)
+        awarder = Awarder(PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
+        self._directory = Directory(PartnerStore(pool, clock), clock)
+        self._batcher = MovementBatcher(moves, register)
+        self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)
+        self._holds = HoldKeeper(pool, moves, clock)
+        self.backends = Backends(
+            clock=clock,
+            health=live.health,
+            cards=live.cards,
+            tiers=MembershipStore(pool, clock),
+            directory=SandboxDirectory(self._directory, live_directory),
+            signing_secrets=SigningSecrets(secrets),
+            award_intake=self._intake,
+            register=register,
+            watch=Watch(register),
+            members=MemberReader(pool),
+            ledger=LedgerReader(pool),
+            preferences=PreferenceStore(pool, clock),
+            movement_batcher=self._batcher,
+            holds=HoldReader(pool),
+            adjustments=Adjustments(pool, self._batcher.move, clock, limit=limit),
+            mode=TEST,
+        )
+
+    def wake(self) -> None:
+        """Partners, or their test keys, were changed."""
+        self._directory.wake()
+
+    def work(self) -> tuple[Coroutine[None, None, None], ...]:
+        """Each runs until cancelled."""
+        return (
+            self._directory.keep_fresh(),
+            self._directory.keep_noting_use(),
+            self._intake.keep_books(),
+            self._holds.keep_releasing(),
+        )
+
+    async def close(self) -> None:
+        """Waits for the requests in progress."""
+        await self._intake.close()
+        await self._batcher.close()
