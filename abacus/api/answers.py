@@ -76,7 +76,7 @@ def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
 
 
 def transfer(each: Transfer) -> dict[str, Any]:
-    """All of a transfer, for who may see it."""
+    """All fields of a transfer, for a partner that may see them."""
     return {
         "id": f"{each.member_id}:{each.program}:{each.seq}",
         "program": each.program,
@@ -96,8 +96,8 @@ def transfer(each: Transfer) -> dict[str, Any]:
 
 
 def transfer_for(each: Transfer, partner: Partner) -> dict[str, Any]:
-    """What the partner is told of a transfer: of others' neither key, actor nor explanation, and the key that it takes
-    back only if that is the partner's own.
+    """The fields of a transfer that the partner may see: of others' transfers neither key, actor nor explanation, and
+    the reversed key only if it is the partner's own.
     """
     shown = transfer(each)
     if partner.may_see(each.known_source):

@@ -63,7 +63,7 @@ class Backends:
     _calculator: Calculator | None = None
 
     def label(self, partner_id: str) -> str:
-        """The partner's name in metrics; what it does in the sandbox is not counted with what it does."""
+        """The partner's name in metrics, which count its awards in the sandbox apart."""
         return partner_id if self.mode == LIVE else f"{self.mode}:{partner_id}"
 
     def calculator(self) -> Calculator:

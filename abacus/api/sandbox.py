@@ -1,6 +1,6 @@
 """The backends for test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
 
-What is read from the live ledger: rate cards, and the rights of partners. Nothing is written there.
+They read rate cards and the rights of partners from the live tables, and write nothing there.
 """
 
 from collections.abc import Coroutine, Sequence

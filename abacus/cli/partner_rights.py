@@ -1,4 +1,4 @@
-"""`abacus partners show` and `set`: one partner's rights, and changing those that are named."""
+"""`abacus partners show` and `set`: one partner's rights, and changing some of them."""
 
 from typing import Annotated, Any, Final
 
@@ -28,7 +28,7 @@ _OPTIONS: Final = {
 
 
 def show(partner: _PartnerId, as_json: AsJson = False) -> None:
-    """Show a partner: its rights, its limits, what it has awarded, and when its keys were last used."""
+    """Show a partner: its rights, its limits, its awards, and the last use of each key."""
 
     async def main() -> None:
         clock = SystemClock()
@@ -73,7 +73,7 @@ def set_rights(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a partner's rights. What is not named stays as it is; what changes is printed, before and after.
+    """Change the rights that the options name, and print each before and after. All others stay as they are.
 
     Limits are changed by `limit`, keys by `rotate-key`, signatures by `sign`.
     """

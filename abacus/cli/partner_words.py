@@ -1,4 +1,4 @@
-"""A partner in words, and as a document: what `list`, `show` and `set` print."""
+"""A partner in words, and as a document: for `list`, `show` and `set`."""
 
 from collections.abc import Iterator
 from datetime import datetime

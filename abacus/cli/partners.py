@@ -273,7 +273,7 @@ def rewrap_secrets(as_json: AsJson = False) -> None:
 def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
     """Print a key for the sandbox: the same API and rights, other points. The partner's earlier test keys end now.
 
-    Its limits there are those that it has now. A partner that signs gets a signing secret for the sandbox too.
+    It keeps the limits of this moment there. A partner that signs gets a signing secret for the sandbox too.
     """
 
     async def main() -> None:

@@ -97,7 +97,7 @@ class Place(NamedTuple):
 
 
 class SecretUnreadable(AbacusError):
-    """A stored secret cannot be decrypted; the message says where it is stored and what is missing."""
+    """A stored secret cannot be decrypted; the message names its place and the fault."""
 
 
 class Secrets:

@@ -1,4 +1,4 @@
-"""Partners: a new one may not adjust points unless that is said, and may not see or serve the members of others.
+"""Partners: a new one has to be given the right to adjust points, as every one the right to see others' transfers.
 
 Partners that are there may adjust as before. They see others' transfers without key, actor and explanation from now on.
 """

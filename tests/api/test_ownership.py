@@ -1,4 +1,4 @@
-"""What is a partner's own is told by where it came from: a name is no proof. Of others' it is told little."""
+"""A transfer is a partner's own by its source: a name is no proof. Others' transfers are shown in part."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Secrets at rest: what is stored, what can be read, and what is said of the rest."""
+"""Secrets at rest: stored texts, readable ones, and the message for the others."""
 
 import base64
 import re

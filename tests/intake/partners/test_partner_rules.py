@@ -1,4 +1,4 @@
-"""Keys, rates of requests, and what a partner may be: small rules, each by itself."""
+"""Keys, rates of requests, and values of a partner: small rules, each by itself."""
 
 from datetime import UTC, datetime
 

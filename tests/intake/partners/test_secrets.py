@@ -53,7 +53,7 @@ async def test_the_database_holds_no_secret_as_it_is(pool: Pool) -> None:
 
 
 async def test_a_rotation_of_the_key(pool: Pool) -> None:
-    """Readable, then under a key, then under the next; each time what was there before stays readable."""
+    """Readable, then under a key, then under the next; each time the secrets from before stay readable."""
     given = {
         name: await made(pool, name, secrets) for name, secrets in (("acme", Secrets()), ("bits", Secrets.of(OLD)))
     }

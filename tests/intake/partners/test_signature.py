@@ -1,4 +1,4 @@
-"""Signatures of requests: what they cover, what is said to who signs otherwise, and the example of the guide."""
+"""Signatures of requests: the parts that they cover, the answer to other signers, and the example of the guide."""
 
 import contextlib
 import io

@@ -79,7 +79,7 @@ def webhook_sender(
 
 
 async def webhook_secrets(secrets: Secrets, partner_id: str, secret: str, former: str | None) -> tuple[str, ...]:
-    """The valid secrets of a webhook, from those that are stored. Raises `SecretUnreadable`."""
+    """The valid secrets of a webhook, from the stored texts. Raises `SecretUnreadable`."""
     current = await secrets.read(secret, webhook_secret_of(partner_id))
     if former is None:
         return (current,)
