@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abacus.platform.encryption import Encrypted, Keyring, Place, Secrets, SecretUnreadable, new_keyring_text
 
-OLD, NEW = new_keyring_text("k1"), new_keyring_text("k2")
+OLD, NEW = (f"{name}:{base64.b64encode(name.encode() * 16).decode()}" for name in ("k1", "k2"))
 ACME, BITS = Place("partner", "signing_secret", "acme"), Place("partner", "signing_secret", "bits")
 
 
