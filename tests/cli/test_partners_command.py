@@ -1,9 +1,14 @@
 """`abacus partners`: its output, its rows, its refusals."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
 from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.platform.encryption import Secrets, new_keyring_text
+from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
 
@@ -177,6 +182,16 @@ async def test_a_disabled_partner_is_enabled_with_the_key_that_it_had(house: Hou
     assert (await abacus("partners", "enable", "acme", env=env)).out == "acme is enabled\n"
     (acme,) = (await abacus("partners", "list", "--json", env=env)).json
     assert (acme["disabled_at"], acme["keys"][0]["expires_at"]) == (None, None)
+
+
+async def test_a_withdrawn_card_is_no_card_of_a_partner(house: House) -> None:
+    env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
+    store, now = CardStore(house.pool), SystemClock().now()
+    own = replace(example_cards()[0], scope="partner:bits", effective_from=now + timedelta(days=1))
+    await store.publish(own, by="ann", now=now)
+    await store.withdraw("partner:bits", 1, by="ann", reason="not agreed", now=now)
+    refused = await abacus("partners", "create", "bits", "--card", "partner:bits", env=env)
+    assert (refused.code, refused.err) == (2, "abacus: --card: no rate card of the scope 'partner:bits' is published\n")
 
 
 async def test_what_is_refused(house: House) -> None:

@@ -18,7 +18,13 @@ from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
-_HAS_CARD: Final = Statement("select exists (select from rate_card where scope = :scope)")
+_HAS_CARD: Final = Statement("""
+select exists (
+    select from rate_card c where scope = :scope and not exists (
+        select from rate_card_withdrawal w where w.scope = c.scope and w.version = c.version
+    )
+)
+""")
 _CREATE: Final = Statement(f"insert into partner ({columns(Partner)}) values ({parameters(Partner)})")
 _CREATE_ONCE: Final = Statement(f"""
 insert into partner ({columns(Partner)}) values ({parameters(Partner)}) on conflict (partner_id) do nothing

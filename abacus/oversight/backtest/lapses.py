@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.oversight.backtest.decide.lapses import Lapsing
 from abacus.platform.postgres import LONG_S, Connection, pages
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import Expiry, RateCard
 from abacus.pricing.explanation.sql import text
 
@@ -19,49 +19,53 @@ NEVER: Final = "never"
 
 _DAY: Final = """(date_trunc('month', {at} at time zone :zone) + make_interval(months => :months + 1))::date - 1"""
 
-# A gift of a partner is no activity, and nothing else than an award is.
+# A gift of a partner is no activity, and nothing else than an award is. A member has one account in the program.
 _DUE: Final = f"""
 with home as (
-    select member_id, program, country, balance, held, expires_on, lifetime, lots_closed, lots_drawn
+    select member_id, held, expires_on, lifetime, lots_closed, lots_drawn
     from account where country = :country and program = :program and balance > held
 ), named as (
-    select d.member_id, d.program, d.lot_seq, sum(d.points) as points
-    from draw d join home h on h.member_id = d.member_id and h.program = d.program
-    group by d.member_id, d.program, d.lot_seq
+    select d.member_id, d.lot_seq, sum(d.points) as points
+    from draw d join home h on h.member_id = d.member_id
+    where d.program = :program
+    group by d.member_id, d.lot_seq
 ), capacity as (
-    select h.member_id, h.program, h.country, h.lifetime, h.expires_on as account_day, t.expires_on as lot_day,
+    select h.member_id, case when h.lifetime then t.expires_on else h.expires_on end as day,
         t.points - coalesce(n.points, 0) as capacity, {_DAY.format(at="t.occurred_at")} as draft_day,
-        sum(t.points - coalesce(n.points, 0)) over (partition by t.member_id, t.program order by t.seq)
+        sum(t.points - coalesce(n.points, 0)) over (partition by t.member_id order by t.seq)
             - h.lots_drawn - h.held as left_upto
     from home h
-    join transfer t on t.member_id = h.member_id and t.program = h.program and t.seq > h.lots_closed and t.points > 0
-    left join named n on n.member_id = t.member_id and n.program = t.program and n.lot_seq = t.seq
+    join transfer t on t.member_id = h.member_id and t.program = :program and t.seq > h.lots_closed and t.points > 0
+    left join named n on n.member_id = t.member_id and n.lot_seq = t.seq
 ), lot as (
-    select *, least(capacity, greatest(left_upto, 0)) as points from capacity where capacity > 0 and left_upto > 0
+    select member_id, day, draft_day, sum(least(capacity, left_upto)) as points
+    from capacity where capacity > 0 and left_upto > 0
+    group by member_id, day, draft_day
 ), active as (
-    select h.member_id, h.program, {_DAY.format(at="max(t.occurred_at)")} as day
-    from home h join transfer t on t.member_id = h.member_id and t.program = h.program
+    select h.member_id, {_DAY.format(at="max(t.occurred_at)")} as day
+    from home h join transfer t on t.member_id = h.member_id and t.program = :program
     where not :by_lots and t.kind = 'earn' and {text("granted_by")} is null
-    group by h.member_id, h.program
+    group by h.member_id
 ), due as (
-    select l.member_id, l.program, l.country, l.points,
-        case when l.lifetime then l.lot_day else l.account_day end as day,
-        case when :by_lots then l.draft_day else coalesce(
-            a.day, min(l.draft_day) over (partition by l.member_id, l.program)) end as draft_day
-    from lot l left join active a on a.member_id = l.member_id and a.program = l.program
+    select l.member_id, l.points, coalesce(to_char(l.day, 'YYYY-MM'), '{NEVER}') as lapses,
+        to_char(case when :by_lots then l.draft_day
+            else coalesce(a.day, min(l.draft_day) over (partition by l.member_id)) end, 'YYYY-MM') as draft_lapses
+    from lot l left join active a on a.member_id = l.member_id
 )
 """
 _SUMS: Final = Statement(f"""
 {_DUE}, side as (
-    select member_id, country, program, coalesce(to_char(day, 'YYYY-MM'), '{NEVER}') as month, points, 0 as drafted
-    from due
-    union all
-    select member_id, country, program, to_char(draft_day, 'YYYY-MM'), 0, points from due
+    select month, member_id, sum(points) as points, sum(drafted) as drafted from (
+        select lapses as month, member_id, points, 0 as drafted from due
+        union all
+        select draft_lapses, member_id, 0, points from due
+    ) both_sides
+    group by month, member_id
 )
-select country, program, month, count(distinct member_id) filter (where points > 0) as members,
-    sum(points)::bigint as points, count(distinct member_id) filter (where drafted > 0) as draft_members,
-    sum(drafted)::bigint as draft_points
-from side group by country, program, month order by country, program, month
+select :country::text as country, :program::text as program, month,
+    count(*) filter (where points > 0) as members, sum(points)::bigint as points,
+    count(*) filter (where drafted > 0) as draft_members, sum(drafted)::bigint as draft_points
+from side group by month order by month
 """)
 
 
@@ -77,14 +81,11 @@ class Moved(NamedTuple):
 
 
 _MOVED: Final = Statement(f"""
-{_DUE}, monthly as (
-    select member_id, program, country, points, coalesce(to_char(day, 'YYYY-MM'), '{NEVER}') as lapses,
-        to_char(draft_day, 'YYYY-MM') as draft_lapses
-    from due
-)
-select {columns(Moved).replace(" points,", " sum(points)::bigint as points,")} from monthly
-where lapses <> draft_lapses
-group by member_id, program, country, lapses, draft_lapses order by member_id, program, lapses, draft_lapses
+{_DUE}
+select member_id, :program::text as program, :country::text as country, sum(points)::bigint as points,
+    lapses, draft_lapses
+from due where lapses <> draft_lapses
+group by member_id, lapses, draft_lapses order by member_id, lapses, draft_lapses
 """)
 
 
