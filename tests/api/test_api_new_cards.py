@@ -32,7 +32,7 @@ async def adjust(acme: httpx.AsyncClient) -> httpx.Response:
 @pytest.mark.parametrize("route", ["award", "computed", "batch", "quote", "adjustment"])
 async def test_a_new_country_is_served_at_once(house: House, route: str) -> None:
     async with shop(house, "awarder") as opened:
-        acme = await opened.caller(await register(house))
+        acme = await opened.caller(await register(house, may_adjust=True))
         await publish(house)
         match route:
             case "award":
