@@ -71,7 +71,7 @@ MUTANTS: Final = (
         _COUNTING,
         "count",
         Node("change.transfer.points > 0", "True"),
-        (counts("its own award, taken back"),),
+        (counts("what is taken counts for nothing"),),
     ),
     Mutant(
         "giving back only for the partner's own awards",
