@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from abacus.cli.rates import app
 from abacus.pricing.decide.card import parse_toml
+from tests.support.staff import LOGIN
 
 
 class Outcome(NamedTuple):

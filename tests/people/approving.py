@@ -44,5 +44,5 @@ class Effects:
             self.happened.append((approval.subject, approval.document))
 
 
-def room(pool: Pool, executor: Executor) -> Approvals:
-    return Approvals(pool, FixedClock(NOW), dict.fromkeys(Kind, executor))
+def room(pool: Pool, executor: Executor, now: datetime = NOW) -> Approvals:
+    return Approvals(pool, FixedClock(now), dict.fromkeys(Kind, executor))

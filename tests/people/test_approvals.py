@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,7 @@ from abacus.people.store.audit import log
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
 from abacus.platform.postgres import Also, Pool
-from tests.people.approving import ANN, BEN, CAT, LOGIN, Effects, person, proposal, room
+from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, Effects, person, proposal, room
 
 
 async def test_a_second_person_lets_it_take_effect_once(pool: Pool) -> None:
@@ -72,7 +73,10 @@ async def test_what_was_cut_off_is_carried_out_by_approving_again(pool: Pool) ->
     effects.fault = None
     with pytest.raises(CannotDecide):
         await approvals.approve(request.approval_id, ANN, request.digest)
-    done = await approvals.approve(request.approval_id, CAT, request.digest)
+    with pytest.raises(CannotDecide):
+        await approvals.approve(request.approval_id, CAT, request.digest)
+    later = room(pool, effects, NOW + timedelta(minutes=2))
+    done = await later.approve(request.approval_id, CAT, request.digest)
     assert (done.status, done.decided_by) == (Status.DONE, "person:ben")
     assert len(effects.happened) == 1
 

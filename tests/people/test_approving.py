@@ -1,5 +1,6 @@
 """What an approval allows, decided without a database."""
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from abacus.people.decide.approving import OnAsk, check_approves, check_rejects, check_unchanged, digest_of, on_ask
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
-from tests.people.approving import ANN, BEN, LOGIN, NOW, person, proposal
+from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, person, proposal
 
 ID = UUID(int=1)
 
@@ -26,7 +27,7 @@ def approval(status: Status = Status.PENDING, asked_by: str = "person:ann", coun
         asked_at=NOW,
         status=status,
         decided_by=None if status == Status.PENDING else "person:ben",
-        decided_at=None,
+        decided_at=None if status == Status.PENDING else NOW - timedelta(seconds=59),
         note=None,
     )
 
@@ -43,6 +44,8 @@ SEEN = PENDING.digest
         (PENDING, person("cat", "approver:SG"), SEEN, None),
         (PENDING, person("cat", "admin"), SEEN, None),
         (approval(Status.APPROVED), BEN, SEEN, None),  # to be carried out at last
+        (approval(Status.APPROVED), CAT, SEEN, "approval-decided"),  # for it may be being carried out
+        (approval(Status.APPROVED)._replace(decided_at=NOW - timedelta(minutes=1)), CAT, SEEN, None),
         (PENDING, ANN, SEEN, "second-person-needed"),
         (PENDING, person("cat", "approver:ID"), SEEN, "role-needed"),
         (PENDING, person("cat", "support"), SEEN, "role-needed"),
@@ -62,10 +65,10 @@ SEEN = PENDING.digest
 )
 def test_who_approves(waiting: Approval, by: Actor, digest: str, why: str | None) -> None:
     if why is None:
-        check_approves(waiting, by, digest)
+        check_approves(waiting, by, digest, NOW)
         return
     with pytest.raises(CannotDecide) as refused:
-        check_approves(waiting, by, digest)
+        check_approves(waiting, by, digest, NOW)
     assert refused.value.kind == why
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from abacus.people.types.deed import Deed
 
 SHORTEST_DIGEST: Final = 8
 _DIGEST: Final = re.compile(rf"[0-9a-f]{{{SHORTEST_DIGEST},64}}")
+_OTHERS_AFTER: Final = timedelta(minutes=1)  # long after carrying it out has ended, one way or the other
 _OPEN: Final = frozenset({Status.PENDING, Status.APPROVED})
 
 
@@ -44,8 +46,10 @@ def on_ask(earlier: Approval, proposal: Proposal) -> OnAsk:
     return OnAsk.REPLACE
 
 
-def check_approves(approval: Approval, by: Actor, digest: str) -> None:
-    """Whether this person may approve it, by the digest that it was shown. Raises `CannotDecide`."""
+def check_approves(approval: Approval, by: Actor, digest: str, now: datetime) -> None:
+    """Whether this person may approve it, by the digest that it was shown. What was approved and cut off is finished by
+    the person who approved it, and after a while by any approver. Raises `CannotDecide`.
+    """
     _check_may_decide(approval, by)
     if by.source == approval.asked_by:
         raise CannotDecide("second-person-needed", f"{by.name} asked for it; somebody else has to approve it")
@@ -53,7 +57,12 @@ def check_approves(approval: Approval, by: Actor, digest: str) -> None:
         raise CannotDecide("digest-mismatch", f"name at least {SHORTEST_DIGEST} characters of the digest that you saw")
     if not approval.digest.startswith(digest):
         raise CannotDecide("digest-mismatch", f"this is {approval.digest[:16]}, not {digest[:16]}: look at it again")
-    if approval.status not in _OPEN:
+    under_way = (
+        approval.decided_by != by.source
+        and approval.decided_at is not None
+        and now < approval.decided_at + _OTHERS_AFTER
+    )
+    if approval.status not in _OPEN or (approval.status == Status.APPROVED and under_way):
         raise CannotDecide("approval-decided", _state(approval))
 
 

@@ -139,7 +139,7 @@ class Approvals:
             approval = await _locked(connection, approval_id)
             if approval.status == Status.DONE and approval.decided_by == by.source:
                 return approval
-            check_approves(approval, by, digest)
+            check_approves(approval, by, digest, self._clock.now())
             if approval.status == Status.PENDING:
                 approval = await self._set(connection, approval, Status.APPROVED, by.source, None, did="approve")
         return await self._carry_out(approval)
