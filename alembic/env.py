@@ -12,6 +12,7 @@ import abacus.intake.partners.tables
 import abacus.ledger.store.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
+import abacus.people.store.tables
 import abacus.platform.quarantine.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
@@ -25,6 +26,7 @@ ROOMS = (
     abacus.oversight.erasure.tables,
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,
+    abacus.people.store.tables,
     abacus.platform.quarantine.tables,
     abacus.pricing.store.tables,
     abacus.oversight.reports.tables,

@@ -86,7 +86,7 @@ async def measure(directory: Path) -> list[Figure]:
 async def _reconcile(settings: Settings) -> _Ran:
     began, peak = time.perf_counter(), 0
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "abacus", "reconcile", "--from", _START.isoformat(), "--by", "benchmark", "--json"),
+        *(sys.executable, "-m", "abacus", "reconcile", "--from", _START.isoformat(), "--json"),
         env=environment(settings),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from abacus.api.app import api_app, starting_app
 from abacus.api.backends import Backends
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound, serve
+from abacus.approving import approving
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
@@ -22,10 +23,12 @@ from abacus.intake.partners.register import Register
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
-from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
 from abacus.platform.announcements import Announced
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import unless_stopped, until_available
@@ -86,6 +89,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
+    people = PeopleDirectory(PeopleStore(pool, wiring.clock), wiring.clock)
     movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
     award_intake = AwardIntake(queue, retry_queue, register)
     cards = wiring.cards(pool)
@@ -93,15 +97,19 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
     wiring.beside(directory.keep_noting_use())
-    wiring.at_the_end(partial(_note_use, directory))
+    wiring.beside(people.keep_fresh())
+    wiring.beside(people.keep_noting_use())
+    wiring.at_the_end(partial(_note_use, directory, people))
     wiring.beside(award_intake.keep_books())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets = wiring.secrets()
+    alone = Alone(wiring.settings.adjustment_limit, wiring.settings.reversal_limit)
     backends = Backends(
         clock=wiring.clock,
         cards=cards,
         tiers=MembershipStore(pool, wiring.clock),
         directory=directory,
+        people=people,
         signing_secrets=SigningSecrets(secrets),
         award_intake=award_intake,
         register=register,
@@ -111,7 +119,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         preferences=PreferenceStore(pool, wiring.clock),
         movement_batcher=movement_batcher,
         holds=HoldReader(pool),
-        adjustments=Adjustments(pool, movement_batcher.move, wiring.clock, limit=wiring.settings.adjustment_limit),
+        large_moves=approving(pool, wiring.clock, movement_batcher.move, alone),
         health=wiring.process_health,
     )
     if await until_available(partial(has_sandbox, pool), wiring.health):
@@ -119,7 +127,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         own = await wiring.pool(
             size=_SANDBOX_CONNECTIONS, settings=tables, keeps_nothing=True, within_s=DATABASE_WITHIN_S
         )
-        sandbox = Sandbox(backends, directory, own, secrets, limit=wiring.settings.adjustment_limit)
+        sandbox = Sandbox(backends, directory, own, secrets, alone)
         wiring.announcements.call(sandbox.wake, on=Announced.PARTNERS)
         for work in sandbox.work():
             wiring.beside(work)
@@ -128,9 +136,10 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     return backends
 
 
-async def _note_use(directory: Directory) -> None:
+async def _note_use(directory: Directory, people: PeopleDirectory) -> None:
     with contextlib.suppress(Unavailable):
         await directory.note_use()
+        await people.note_use()
 
 
 async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:

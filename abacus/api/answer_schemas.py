@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from abacus.api.answer_examples import (
     ADJUSTMENT,
     ADJUSTMENTS,
+    APPROVAL,
     AWARD,
     BATCH,
     HOLDS,
@@ -21,6 +22,7 @@ from abacus.api.answer_examples import (
     WORTH,
 )
 from abacus.api.problems import Problem
+from abacus.people.types.approval import Kind, Status
 from abacus.pricing.explanation.types import Document
 
 
@@ -185,19 +187,25 @@ class LotsAnswer(BaseModel):
     next: str | None
 
 
-class AdjustmentAnswer(BaseModel):
-    """An adjustment that needs, or needed, a second person."""
+class PendingAnswer(BaseModel):
+    """An adjustment or a reversal that waits, or waited, for a second person. `points` of a reversal are those that it
+    takes back. Who approves it names the `digest`.
+    """
 
     model_config = _with_example(ADJUSTMENT)
 
-    adjustment_id: UUID
+    approval_id: UUID
+    adjustment_id: UUID | None = None
+    kind: Literal["adjustment", "reversal"]
     member_id: str
     program: str
     country: str
     points: int
-    reason: str
+    reason: str | None
     actor: str
-    status: Literal["pending", "approved", "posted", "rejected"]
+    status: Status
+    digest: str
+    asked_by: str
     asked_at: datetime
     decided_by: str | None
     decided_at: datetime | None
@@ -209,7 +217,37 @@ class AdjustmentsAnswer(BaseModel):
 
     model_config = _with_example(ADJUSTMENTS)
 
-    adjustments: list[AdjustmentAnswer]
+    adjustments: list[PendingAnswer]
+
+
+class ApprovalAnswer(BaseModel):
+    """What waits, or waited, for a second person: `document` is exactly what takes effect, and `digest` is SHA-256 over
+    kind, subject, country and document. `asked_by` and `decided_by` are sources, such as `person:ann`.
+    """
+
+    model_config = _with_example(APPROVAL)
+
+    approval_id: UUID
+    kind: Kind
+    subject: str
+    country: str | None
+    summary: str
+    document: dict[str, Any]
+    digest: str
+    asked_by: str
+    asked_at: datetime
+    status: Status
+    decided_by: str | None
+    decided_at: datetime | None
+    note: str | None
+
+
+class ApprovalsAnswer(BaseModel):
+    """Approvals, the newest first."""
+
+    model_config = _with_example({"approvals": [APPROVAL]})
+
+    approvals: list[ApprovalAnswer]
 
 
 class TransfersAnswer(BaseModel):

@@ -8,7 +8,6 @@ from uuid import UUID
 import orjson
 from starlette.responses import Response
 
-from abacus.api.answer_schemas import AdjustmentAnswer
 from abacus.core.errors import SetAside
 from abacus.core.sources import source_of_key
 from abacus.intake.partners.award_intake import Accepted
@@ -16,11 +15,11 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import Quote
 from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.register import AwardState, AwardStatus
-from abacus.ledger.store.adjustments import Requested
 from abacus.ledger.store.read import Remaining
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
+from abacus.people.types.approval import Approval, Kind
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Held, Released, Spent
 
@@ -147,9 +146,33 @@ def lot(member_id: str, each: Remaining, partner: Partner) -> dict[str, Any]:
     return shown if partner.may_see(source) else shown | {"key": None}
 
 
-def adjustment(each: Requested) -> dict[str, Any]:
-    shown = each._asdict() | {"adjustment_id": str(each.adjustment_id)}
-    return {name: shown[name] for name in AdjustmentAnswer.model_fields}
+def approval(each: Approval) -> dict[str, Any]:
+    shown = {"approval_id": str(each.approval_id), "document": orjson.Fragment(each.document.encode())}
+    return each._asdict() | shown
+
+
+def pending(each: Approval) -> dict[str, Any]:
+    """An adjustment or a reversal that waits, or waited, for a second person."""
+    movement = orjson.loads(each.document)
+    named = {"adjustment_id": str(each.approval_id)} if each.kind == Kind.ADJUSTMENT else {}
+    return {
+        "approval_id": str(each.approval_id),
+        **named,
+        "kind": each.kind,
+        "member_id": movement["member_id"],
+        "program": movement["program"],
+        "country": movement["country"],
+        "points": movement["points" if named else "part"],
+        "reason": movement["reason"],
+        "actor": movement["actor"],
+        "status": each.status,
+        "digest": each.digest,
+        "asked_by": each.asked_by,
+        "asked_at": each.asked_at,
+        "decided_by": each.decided_by,
+        "decided_at": each.decided_at,
+        "note": each.note,
+    }
 
 
 def json_answer(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

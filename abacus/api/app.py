@@ -7,7 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp
 
 from abacus import __version__
-from abacus.api import adjustments, award_batches, awards, members, moves, preferences, problems
+from abacus.api import adjustments, approvals, award_batches, awards, members, moves, preferences, problems
 from abacus.api.auth import Guard
 from abacus.api.backends import Backends
 from abacus.api.front import Front
@@ -25,7 +25,7 @@ Points are integers, amounts are decimal strings, times are RFC 3339 with an off
 _KEY_SCHEME: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "The partner's key: `abk_live_…`, or `abk_test_…` for the sandbox",
+    "description": "A partner's key, `abk_live_…`, or `abk_test_…` for the sandbox; or a person's token, `abp_…`",
 }
 
 
@@ -51,6 +51,7 @@ def api_app(backends: Backends) -> ASGIApp:
         award_batches.router,
         moves.router,
         adjustments.router,
+        approvals.router,
         preferences.router,
         members.router,
         problems.router,

@@ -1,4 +1,4 @@
-"""Authentication: the key, the rate limit and, where the partner signs, the signature.
+"""Authentication: a partner by its key and, where it signs, its signature; a person by its token; and the rate limit.
 
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
@@ -15,12 +15,19 @@ from starlette.types import Message, Receive, Scope, Send
 
 from abacus.api.backends import LIVE, Backends
 from abacus.api.problems import ApiProblem, problem_of
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused, Unavailable
+from abacus.core.ids import partner_key, person_key
+from abacus.core.sources import Agent
+from abacus.core.tokens import PERSON_TOKEN
 from abacus.intake.partners.decide.keys import is_test_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
+from abacus.people.decide.rights import check, may
+from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
 
 _GUARDED: Final = "/v1/"
+_REQUESTS_OF_A_PERSON: Final = 600  # a minute
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
@@ -30,15 +37,74 @@ class Call(NamedTuple):
     partner: Partner
     backends: Backends
 
+    @property
+    def agent(self) -> Agent:
+        return self.partner.agent
+
+    def key(self, idempotency_key: str) -> str:
+        """The key of a change that it asks for."""
+        return partner_key(self.partner.partner_id, idempotency_key)
+
+    def is_open(self, deed: Deed, country: str) -> bool:  # noqa: ARG002  # a partner's rights are no roles
+        """Whether it may do this in the country."""
+        return self.partner.may_award_in(country)
+
+    def check(self, deed: Deed, country: str) -> None:
+        """Raises `ApiProblem` where it may not do this in the country."""
+        if not self.is_open(deed, country):
+            raise ApiProblem("country-not-allowed", f"this partner may not do that in {country}")
+
+
+class PersonCall(NamedTuple):
+    """The person of a request, and the backends for answering it."""
+
+    actor: Actor
+    backends: Backends
+
+    @property
+    def agent(self) -> Agent:
+        return self.actor.agent
+
+    def key(self, idempotency_key: str) -> str:
+        """The key of a change that it asks for."""
+        return person_key(self.actor.name, idempotency_key)
+
+    def is_open(self, deed: Deed, country: str) -> bool:
+        """Whether its roles allow this in the country."""
+        return may(self.actor, deed, country)
+
+    def check(self, deed: Deed, country: str | None) -> None:
+        """Raises `ApiProblem` where its roles do not allow this in the country."""
+        try:
+            check(self.actor, deed, country)
+        except Refused as fault:
+            raise ApiProblem("role-needed", str(fault)) from None
+
+
+def caller_of(request: Request) -> Call | PersonCall:
+    """The partner or the person of this request, for a route that is open to both."""
+    call: Call | PersonCall = request.scope["state"]["call"]
+    return call
+
 
 def call_of(request: Request) -> Call:
-    """The partner and the backends of this request."""
-    call: Call = request.scope["state"]["call"]
+    """The partner and the backends of this request. Raises `ApiProblem` for a person."""
+    call = caller_of(request)
+    if isinstance(call, PersonCall):
+        raise ApiProblem("partner-needed")
+    return call
+
+
+def person_of(request: Request) -> PersonCall:
+    """The person and the backends of this request. Raises `ApiProblem` for a partner."""
+    call = caller_of(request)
+    if isinstance(call, Call):
+        raise ApiProblem("person-needed", f"this is the key of the partner {call.partner.partner_id}")
     return call
 
 
 class Guard:
-    """Lets partners through to the routes for partners, and everyone to the open routes."""
+    """Lets partners and people through to the routes that know them, and everyone to the open routes."""
 
     def __init__(self, app: FastAPI, backends: Backends) -> None:
         self._app = app
@@ -49,9 +115,10 @@ class Guard:
             try:
                 headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
                 call = await self._call(headers, scope["state"]["headers"])
-                secret = await call.backends.signing_secrets.of(call.partner)
-                if secret is not None:
-                    receive = await self._signed(secret, scope, receive)
+                if isinstance(call, Call):
+                    secret = await call.backends.signing_secrets.of(call.partner)
+                    if secret is not None:
+                        receive = await self._signed(secret, scope, receive)
             except ClientDisconnect:
                 return
             except (ApiProblem, Unavailable) as error:
@@ -65,30 +132,27 @@ class Guard:
     def _route(self, scope: Scope) -> BaseRoute | None:
         return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
-    async def _call(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Call:
-        """The partner with the backends for its key: those of a test key lead to nothing live. Raises `ApiProblem`, or
-        `Unavailable` when no partners were ever read.
+    async def _call(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Call | PersonCall:
+        """The person, or the partner with the backends for its key: those of a test key lead to nothing live. Raises
+        `ApiProblem`, or `Unavailable` when the partners, or the people, were never read.
         """
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
         key = key.strip()
+        if PERSON_TOKEN.fits(key):
+            actor = await self._backends.people.find(key)
+            if actor is None:
+                raise ApiProblem("unauthorized", "the token is not valid", headers=_CHALLENGE)
+            _take(self._backends, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
+            return PersonCall(actor, self._backends)
         backends = self._backends.sandbox if is_test_key(key) else self._backends
         partner = await backends.directory.find(key) if backends is not None else None
         if backends is None or partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
         if backends.mode != LIVE:
             answer_headers["abacus-mode"] = backends.mode
-        permit = backends.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
-        answer_headers["ratelimit-limit"] = str(permit.limit)
-        answer_headers["ratelimit-remaining"] = str(permit.remaining)
-        answer_headers["ratelimit-reset"] = str(permit.reset_s)
-        if permit.wait_s:
-            raise ApiProblem(
-                "too-many-requests",
-                f"more than {permit.limit} requests a minute",
-                headers={"Retry-After": str(permit.wait_s)},
-            )
+        _take(backends, partner.partner_id, partner.requests_per_minute, answer_headers)
         return Call(partner, backends)
 
     async def _signed(self, secret: str, scope: Scope, receive: Receive) -> Receive:
@@ -115,3 +179,14 @@ class Guard:
             return {"type": "http.request", "body": body, "more_body": False}
 
         return again
+
+
+def _take(backends: Backends, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
+    """Counts the request. Raises `ApiProblem` for one too many."""
+    permit = backends.limiter.take(who, requests_per_minute, time.monotonic())
+    answer_headers["ratelimit-limit"] = str(permit.limit)
+    answer_headers["ratelimit-remaining"] = str(permit.remaining)
+    answer_headers["ratelimit-reset"] = str(permit.reset_s)
+    if permit.wait_s:
+        detail = f"more than {permit.limit} requests a minute"
+        raise ApiProblem("too-many-requests", detail, headers={"Retry-After": str(permit.wait_s)})

@@ -19,9 +19,10 @@ from abacus.intake.partners.register import Register
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
+from abacus.people.directory import PeopleDirectory
 from abacus.platform.health import Health
 
 Decision = TypeVar("Decision")
@@ -47,6 +48,7 @@ class Backends:
     cards: Cards
     tiers: Tiers
     directory: PartnerDirectory
+    people: PeopleDirectory
     signing_secrets: SigningSecrets
     award_intake: AwardIntake
     register: Register
@@ -56,7 +58,7 @@ class Backends:
     preferences: PreferenceStore
     movement_batcher: MovementBatcher
     holds: HoldReader
-    adjustments: Adjustments
+    large_moves: LargeMoves
     limiter: RateLimiter = field(default_factory=RateLimiter)
     sandbox: "Backends | None" = None  # for test keys; it has none itself
     mode: str = LIVE

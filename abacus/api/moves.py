@@ -1,6 +1,5 @@
 """The routes that move a member's points: spend, hold, capture, release, reverse."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -9,13 +8,13 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
-from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer
-from abacus.api.auth import Call, call_of
+from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer, PendingAnswer
+from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
-from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN, partner_key
+from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.orders import (
     CaptureOrder,
@@ -33,9 +32,21 @@ from abacus.intake.partners.orders import (
 )
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Because, Capture, Declined, Hold, Moved, Movement, Release
+from abacus.ledger.types.movement import (
+    Adjustment,
+    Because,
+    Capture,
+    Declined,
+    Hold,
+    Moved,
+    Movement,
+    Release,
+    Reversal,
+)
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
+from abacus.people.types.approval import Approval, CannotDecide
+from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute)
@@ -87,10 +98,10 @@ def described(
 async def spend(member_id: MemberId, request: Request) -> Response:
     """Points are spent at once, never more than are available. The same key and facts give the first answer again."""
     call = _spender(request)
-    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    key = call.key(idempotency_key_of(request))
     order = await read_body(request, _SPEND)
-    target = await target_for(call, member_id, order)
-    return await moved_answer(call, spend_of(order, target, key, call.partner.agent))
+    target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
+    return await moved_answer(call, spend_of(order, target, key, call.agent))
 
 
 @router.post(
@@ -107,10 +118,10 @@ async def spend(member_id: MemberId, request: Request) -> Response:
 async def hold(member_id: MemberId, request: Request) -> Response:
     """Held points can be spent by nobody else until you capture or release them, or `expires_in` seconds are over."""
     call = _spender(request)
-    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    key = call.key(idempotency_key_of(request))
     order = await read_body(request, _HOLD)
-    target = await target_for(call, member_id, order)
-    return await moved_answer(call, hold_of(order, target, key, call.partner.agent, call.backends.clock.now()))
+    target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
+    return await moved_answer(call, hold_of(order, target, key, call.agent, call.backends.clock.now()))
 
 
 @router.get(
@@ -144,7 +155,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     call = _spender(request)
     order = await read_body(request, _CAPTURE) or CaptureOrder()
     held = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, capture_of(order, held, call.partner.agent))
+    return await moved_answer(call, capture_of(order, held, call.agent))
 
 
 @router.post(
@@ -158,7 +169,7 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     """The points are available again."""
     call = _spender(request)
     held = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, release_of(held, call.partner.agent, Because.RELEASED))
+    return await moved_answer(call, release_of(held, call.agent, Because.RELEASED))
 
 
 @router.post(
@@ -168,16 +179,18 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     response_class=Response,
     responses={
         201: {"model": MoveAnswer, "description": "It is taken back"},
+        202: {"model": PendingAnswer, "description": "It waits for a second person"},
         **documented(400, 403, 404, 409, 415, 422),
     },
     openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
 )
 async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Request) -> Response:
     """Take back all that is left of a transfer, or `points`. Earned points are taken, spent points come back. A partner
-    may take back its own transfers, and others if it may adjust points.
+    may take back its own transfers, and others if it may adjust points; a person may where its roles allow it. More
+    points of one transfer than the operator sets take a second person, in however many parts.
     """
-    call = call_of(request)
-    key = partner_key(call.partner.partner_id, idempotency_key_of(request))
+    call = caller_of(request)
+    key = call.key(idempotency_key_of(request))
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
     now = call.backends.clock.now()
@@ -185,37 +198,48 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     async def card(calculator: Calculator) -> PublishedCard:
         return card_now(calculator.book, original.country, now)
 
-    return await moved_answer(
-        call,
-        reversal_of(order, original, await call.backends.by_cards(card), key=key, agent=call.partner.agent, now=now),
-    )
+    in_force = await call.backends.by_cards(card)
+    return await answer_large(call, reversal_of(order, original, in_force, key=key, agent=call.agent, now=now))
 
 
-async def target_for(call: Call, member_id: str, order: Any, *, may_open: bool = False) -> Target:
-    """The account of an order, among the accounts that the partner may use. Raises `Objection`."""
+async def target_for(
+    call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, may_open: bool = False
+) -> Target:
+    """The account of an order, among those in which the caller may do this. Raises `Objection` and `ApiProblem`."""
     holdings = await call.backends.members.holdings(member_id)
-    accounts: list[Account] = [each.account for each in holdings if call.partner.may_award_in(each.account.country)]
+    accounts: list[Account] = [each.account for each in holdings if call.is_open(deed, each.account.country)]
     now = call.backends.clock.now()
 
     async def decide(calculator: Calculator) -> Target:
         return target_of(member_id, order, accounts, calculator.book, now, may_open=may_open)
 
     target = await call.backends.by_cards(decide)
-    if not call.partner.may_award_in(target.country):
-        raise ApiProblem("country-not-allowed", f"this partner may not do that in {target.country}")
+    call.check(deed, target.country)
     return target
 
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
     """Does the movement and answers. Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
-    moved = await call.backends.movement_batcher.move(movement)
-    headers: Mapping[str, str] = {}
-    if moved.status is Status.DUPLICATE:
-        headers = {"Idempotency-Replayed": "true"}
-    return answers.json_answer(answers.moved(await posted(call, moved)), 201, dict(headers))
+    return await _answer(call, await call.backends.movement_batcher.move(movement))
 
 
-async def posted(call: Call, moved: Moved) -> Transfer:
+async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal) -> Response:
+    """The same for a movement that waits for a second person if it is large."""
+    try:
+        outcome = await call.backends.large_moves.do(movement)
+    except CannotDecide as error:
+        raise ApiProblem(error.kind, error.detail) from None
+    if isinstance(outcome, Approval):
+        return answers.json_answer(answers.pending(outcome), 202)
+    return await _answer(call, outcome)
+
+
+async def _answer(call: Call | PersonCall, moved: Moved) -> Response:
+    headers = {"Idempotency-Replayed": "true"} if moved.status is Status.DUPLICATE else {}
+    return answers.json_answer(answers.moved(await posted(call, moved)), 201, headers)
+
+
+async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     """The transfer of a movement, posted now or before. Raises `ApiProblem` and `Unavailable`."""
     if moved.transfer is not None:
         return moved.transfer
@@ -248,11 +272,13 @@ async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
     return held
 
 
-async def _original(call: Call, transfer_id: str) -> Transfer:
+async def _original(call: Call | PersonCall, transfer_id: str) -> Transfer:
     place = parse_transfer_id(transfer_id)
     transfer = await call.backends.ledger.at(*place) if place is not None else None
-    if transfer is None or not call.partner.may_award_in(transfer.country):
+    if transfer is None or not call.is_open(Deed.REVERSE, transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
+    if isinstance(call, PersonCall):
+        return transfer
     if not call.partner.owns(transfer.known_source) and not call.partner.may_adjust:
         raise ApiProblem("adjustments-not-allowed", "another's transfer: this takes a partner that may adjust points")
     return transfer

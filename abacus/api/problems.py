@@ -24,7 +24,7 @@ _TYPES: Final = "/problems/"
 KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
     "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
-    "unauthorized": (401, "Not authorized", "Send `Authorization: Bearer abk_live_…` with a key that is valid."),
+    "unauthorized": (401, "Not authorized", "Send `Authorization: Bearer …` with a key or token that is valid."),
     "bad-signature": (401, "The signature does not hold", "Sign as docs/partners.md#signed-requests shows."),
     "fixed-points-not-allowed": (403, "The partner may not name points", "Send the transaction instead."),
     "computed-points-not-allowed": (403, "The partner may not send transactions", "Send points instead."),
@@ -35,6 +35,9 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "spending-not-allowed": (403, "The partner may not spend points", "Ask the operator."),
     "adjustments-not-allowed": (403, "The partner may not do this", "Ask the operator."),
     "second-person-needed": (403, "Somebody else has to approve it", "Have another person approve it."),
+    "person-needed": (403, "Only a person may do this", "Use a personal token, `abp_…`; partners and logins may not."),
+    "partner-needed": (403, "Only a partner may do this", "Use a partner's key, `abk_live_…`; people may not."),
+    "role-needed": (403, "The person's roles do not allow this", "Ask an admin for the role."),
     "no-such-hold": (404, "No such hold", "Check the id of the hold and the member's."),
     "not-found": (404, "Not found", "Check the id and the path."),
     "method-not-allowed": (405, "The path does not take this method", "See `Allow`."),
@@ -42,7 +45,9 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "insufficient-points": (409, "Not enough points are available", "See `available` of the member's account."),
     "hold-not-open": (409, "The hold is not open", "It was captured or released, or its time is over."),
     "reversed-already": (409, "It was taken back before", "See the transfers that name it."),
-    "adjustment-decided": (409, "It was decided before", "See its status."),
+    "approval-decided": (409, "It was decided before", "See its status."),
+    "approval-void": (409, "It cannot take effect any more", "See its note, and ask again."),
+    "digest-mismatch": (409, "It is not what you looked at", "Read it again, and send the digest that it has now."),
     "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),
     "too-large": (413, "The body is too large", "Send at most 2 MiB."),
     "idempotency-key-reused": (422, "The key was used for other facts", "Take a new key for each new award."),
@@ -152,7 +157,7 @@ def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems that a route may answer with, for the OpenAPI document: these and the problems of every route."""
     responses: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({401, 413, 429, 503, *statuses}):
+    for status in sorted({401, 403, 413, 429, 503, *statuses}):
         examples = {
             kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
             for kind, (usual, _, _) in KINDS.items()

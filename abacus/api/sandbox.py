@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Final
 
 from abacus.api.backends import TEST, Backends
+from abacus.approving import approving
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.awarding.awarder import Awarder
@@ -19,8 +20,8 @@ from abacus.intake.partners.sandbox import SandboxDirectory
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
-from abacus.ledger.store.adjustments import Adjustments
 from abacus.ledger.store.holds import HoldKeeper, HoldReader
+from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
@@ -61,7 +62,7 @@ class _TakesNothing:
 class Sandbox:
     """The backends, and the work that goes on beside requests."""
 
-    def __init__(self, live: Backends, live_directory: Directory, pool: Pool, secrets: Secrets, *, limit: int) -> None:
+    def __init__(self, live: Backends, live_directory: Directory, pool: Pool, secrets: Secrets, alone: Alone) -> None:
         clock = live.clock
         register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
         quarantine = QuarantineStore(pool, clock, counted=False)
@@ -76,6 +77,7 @@ class Sandbox:
             cards=live.cards,
             tiers=MembershipStore(pool, clock),
             directory=SandboxDirectory(self._directory, live_directory),
+            people=live.people,
             signing_secrets=SigningSecrets(secrets),
             award_intake=self._intake,
             register=register,
@@ -85,7 +87,7 @@ class Sandbox:
             preferences=PreferenceStore(pool, clock),
             movement_batcher=self._batcher,
             holds=HoldReader(pool),
-            adjustments=Adjustments(pool, self._batcher.move, clock, limit=limit),
+            large_moves=approving(pool, clock, self._batcher.move, alone),
             mode=TEST,
         )
 

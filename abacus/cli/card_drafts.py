@@ -1,16 +1,20 @@
 """Draft rate cards: read from files, compared with the cards that they would displace, published."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import typer
 
-from abacus.cli.shell import pool, print_json, who
-from abacus.core.clock import SystemClock
+from abacus.approving import card_proposal
+from abacus.cli.acting import Acting, acting
+from abacus.cli.approvals import document, large_moves
+from abacus.cli.shell import pool, print_json, settings
 from abacus.core.errors import Refused
-from abacus.pricing.decide.card import CardFaults, Fault, PublishedCard, RateCard, parse_toml
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.card import CardFaults, Fault, PublishedCard, RateCard, country_of, parse_toml
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import place_of
 from abacus.pricing.store.cards import CardStore
@@ -69,13 +73,17 @@ def refuse(faults: Sequence[FileFault]) -> None:
         raise CardFaults(Fault(f"{file}: {fault.path}", fault.message) for file, fault in faults)
 
 
-async def publish_drafts(drafts: Sequence[Draft], by: str | None, *, ask: bool, as_json: bool) -> None:
-    """Say what the drafts change, ask, and publish those that change anything. Raises `Refused`."""
+async def publish_drafts(drafts: Sequence[Draft], *, ask: bool, as_json: bool) -> None:
+    """Say what the drafts change, ask, and publish those that change anything, or ask a second person to approve each.
+    Raises `Refused`.
+    """
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
-    clock, by = SystemClock(), by or who()
+    needs_approval = settings().cards_need_approval
     rows: list[dict[str, object]] = []
     async with pool() as connections:
-        store = CardStore(connections)
+        store, at = CardStore(connections), await acting(connections)
+        for draft in drafts:
+            at.check(Deed.PUBLISH_RATES, country_of(draft.card.scope))
         plans = await plans_of(store, drafts)
         for plan in plans:
             say("\n".join([f"{plan.draft.origin} against {plan.against or 'nothing'}:", *_indented(plan)]))
@@ -85,7 +93,14 @@ async def publish_drafts(drafts: Sequence[Draft], by: str | None, *, ask: bool, 
         if ask and not typer.confirm("Publish?", err=True):
             raise Refused("nothing published")
         for plan in changing:
-            published = await store.publish(plan.draft.card, by=by, now=clock.now())
+            if needs_approval:
+                rows.append(await _ask(connections, at, plan, say))
+                continue
+            card = plan.draft.card
+            also = at.does(
+                Deed.PUBLISH_RATES, f"card:{card.scope}", country=country_of(card.scope), changes=plan.changes
+            )
+            published = await store.publish(card, by=at.actor.source, now=at.clock.now(), also=also)
             say(f"{published.name} published, effective from {published.card.effective_from.isoformat()}")
             rows.append(
                 {
@@ -98,7 +113,15 @@ async def publish_drafts(drafts: Sequence[Draft], by: str | None, *, ask: bool, 
             )
     if as_json:
         unchanged = [plan.draft.origin for plan in plans if not plan.changes]
-        print_json({"published": rows, "unchanged": unchanged})
+        done = {"published": [], "waiting": rows} if needs_approval else {"published": rows}
+        print_json(done | {"unchanged": unchanged})
+
+
+async def _ask(opened: Pool, at: Acting, plan: Plan, say: Callable[[str], None]) -> dict[str, object]:
+    approvals = large_moves(opened, at).approvals
+    approval = await approvals.ask(card_proposal(plan.draft.card, plan.changes), at.actor.agent)
+    say(f"{approval.status}: another person approves it with `abacus approvals approve {approval.approval_id}`")
+    return {"file": plan.draft.origin, "approval": document(approval), "changes": plan.changes}
 
 
 async def plans_of(store: CardStore, drafts: Sequence[Draft]) -> list[Plan]:

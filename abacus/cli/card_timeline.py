@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.acting import acting
 from abacus.cli.card_drafts import Draft, publish_drafts
-from abacus.cli.shell import AsJson, moment, pool, print_json, run, table, who
+from abacus.cli.shell import AsJson, moment, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, SetAside
+from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import PublishedCard, split_name
+from abacus.pricing.decide.card import PublishedCard, country_of, split_name
 from abacus.pricing.decide.timeline import CardRecord, Span, next_of, timeline
 from abacus.pricing.store.cards import CardStore
 
-By = Annotated[str | None, typer.Option(metavar="NAME", help="Who does it. Default: the user.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a terminal is asked.")]
 Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
@@ -36,23 +37,21 @@ def show_timeline(
 def withdraw(
     card: Version,
     reason: Annotated[str, typer.Option(help="Why; kept with the card.", show_default=False)],
-    by: By = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Withdraw a card that is scheduled: it will never be in force. Until 10 minutes before it begins."""
-    run(_withdraw(card, reason, by, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    run(_withdraw(card, reason, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
 def restore(
     card: Version,
     start: Annotated[str, typer.Option("--from", metavar="TIME", help="When it takes over, with an offset.")],
-    by: By = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish the content of an old version anew, from a time on."""
-    run(_restore(card, start, by, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    run(_restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
 async def _list(now: datetime, *, as_json: bool) -> None:
@@ -122,16 +121,19 @@ def _span(span: Span) -> dict[str, object]:
     }
 
 
-async def _withdraw(card: str, reason: str, by: str | None, *, ask: bool, as_json: bool) -> None:
+async def _withdraw(card: str, reason: str, *, ask: bool, as_json: bool) -> None:
     scope, version = _version(card)
-    by = by or who()
     if not reason.strip():
         raise Refused("--reason: say why")
     if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
         raise Refused("nothing withdrawn")
     async with pool() as connections:
         store = CardStore(connections)
-        record = await store.withdraw(scope, version, by=by, reason=reason.strip(), now=SystemClock().now())
+        at = await acting(connections)
+        also = at.does(Deed.PUBLISH_RATES, f"card:{card}", country=country_of(scope), did="withdraw", reason=reason)
+        record = await store.withdraw(
+            scope, version, by=at.actor.source, reason=reason.strip(), now=at.clock.now(), also=also
+        )
         instead = _instead([each.published for each in await store.history(scope)], record.published)
     if as_json:
         print_json({"withdrawn": record.published.name, "instead": instead})
@@ -147,7 +149,7 @@ def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None
         return None
 
 
-async def _restore(card: str, start: str, by: str | None, *, ask: bool, as_json: bool) -> None:
+async def _restore(card: str, start: str, *, ask: bool, as_json: bool) -> None:
     scope, version = _version(card)
     begins = moment("--from", start)
     async with pool() as connections:
@@ -155,7 +157,7 @@ async def _restore(card: str, start: str, by: str | None, *, ask: bool, as_json:
     old = next((each.published for each in history if each.published.version == version), None)
     if old is None:
         raise Refused(f"no rate card {card} is published; `abacus rates timeline` prints all versions")
-    await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], by, ask=ask, as_json=as_json)
+    await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], ask=ask, as_json=as_json)
 
 
 def _version(card: str) -> tuple[str, int]:

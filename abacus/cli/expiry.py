@@ -10,9 +10,11 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.people.types.deed import Deed
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.pricing.decide.book import CardBook
@@ -58,6 +60,8 @@ def run_month(
             now = clock.now()
             tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
             queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
+            at = await acting(opened)
+            await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
             done, refused = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
             if wait:
                 done = await _watch(runs, done)

@@ -56,7 +56,8 @@ def _calculation(explanation: Calculated) -> Iterator[str]:
 
 def _reversal(explanation: Reversed, by: str) -> Iterator[str]:
     share = f"{explanation.amount} of {explanation.of_amount} " if explanation.amount is not None else ""
-    because = _because(explanation.reason)
+    approved = f", approved by {explanation.approved_by}" if explanation.approved_by is not None else ""
+    because = f"{approved}{_because(explanation.reason)}"
     yield f"takes back {share}of {explanation.of} ({explanation.earned} points){by}{because}"
     yield (
         f"due {explanation.due}: {explanation.own_lot} from its own points, {explanation.expired} had lapsed,"
@@ -77,8 +78,10 @@ def _hold(explanation: Held | Captured | Released, by: str) -> str:
 def _adjustment(explanation: Adjusted | Imported, actor: str | None) -> str:
     approver = explanation.approved_by if isinstance(explanation, Adjusted) else None
     approved = f", approved by {approver}" if approver is not None else ""
+    told = explanation.on_behalf_of if isinstance(explanation, Adjusted) else None
+    behalf = f" on behalf of {told}" if told is not None else ""
     via = f" ({actor})" if actor != explanation.by else ""
-    return f"adjusted by {explanation.by}{via}{approved}{_because(explanation.reason)}"
+    return f"adjusted by {explanation.by}{via}{behalf}{approved}{_because(explanation.reason)}"
 
 
 def _because(reason: str | None) -> str:

@@ -10,11 +10,13 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings, who
+from abacus.cli.acting import acting
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import NAME_PATTERN
 from abacus.ledger.decide.opening import Origin
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -38,7 +40,6 @@ def root() -> None:
 def accounts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file of opening balances.")],
     source: Annotated[str, typer.Option(help="The system they come from, say oldsystem. It is part of each key.")],
-    by: Annotated[str | None, typer.Option(help="Who imports them; the login name otherwise.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good lines of a file with bad ones.")
@@ -59,7 +60,11 @@ def accounts(
             raise Refused(f"--source: {source!r} is not a name: letters, digits, '.', '_' and '-', 64 at most")
         clock = SystemClock()
         with _telling(faults, as_json=as_json) as told, opened(file) as lines:
-            async with _importing(clock, Origin(source, by or who()), told) as (job, known):
+            async with pool() as asking:
+                at = await acting(asking)
+                if not dry_run:
+                    await at.begins(Deed.IMPORT, f"import:{source}", file=file.name)
+            async with _importing(clock, Origin(source, at.actor.source), told) as (job, known):
                 tally, written = await _through(job, lines, known, dry_run=dry_run, skip_bad=skip_bad)
         if as_json:
             print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))

@@ -30,6 +30,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "points": "points:app",
     "adjustments": "adjustments:app",
     "report": "report:app",
+    "approvals": "approvals:app",
+    "people": "people:app",
     "partners": "partners:app",
     "members": "members:app",
     "notify": "notify:app",

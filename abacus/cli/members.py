@@ -2,13 +2,13 @@
 
 import re
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table, who
+from abacus.cli.acting import acting
+from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
@@ -17,7 +17,8 @@ from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.oversight.erasure.erase import erasures as recorded
 from abacus.oversight.erasure.ledger import Head
-from abacus.platform.postgres import Connection
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
@@ -70,7 +71,6 @@ def show(
 def erase(
     member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
     reason: Annotated[str, typer.Option(help="Why, without the member's name; it is kept.")] = "",
-    by: Annotated[str | None, typer.Option(help="Who decides; the login name otherwise.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be erased, and change nothing.")] = False,
     as_json: AsJson = False,
@@ -83,14 +83,21 @@ def erase(
     async def main() -> None:
         settings()
         _check(member, reason, dry_run=dry_run)
-        async with _eraser() as eraser:
+        async with pool(role=None) as owner:
+            eraser, at = await _eraser(owner), await acting(owner)
+            if not dry_run:
+                at.check(Deed.ERASE)
             if dry_run or not yes:
                 _show(member, await eraser.look(member), as_json=as_json and dry_run)
             if dry_run:
                 return
             if not yes:
                 _ask(member)
-            erased = await eraser.erase(member, by=by or who(), reason=reason)
+
+            async def also(connection: Connection, made: Erasure) -> None:
+                await at.does(Deed.ERASE, f"member:{made.pseudonym}", reason=reason)(connection)
+
+            erased = await eraser.erase(member, by=at.actor.source, reason=reason, also=also)
         if as_json:
             print_json({"dry_run": False} | _document(erased))
         else:
@@ -114,11 +121,9 @@ def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_js
     run(main())
 
 
-@asynccontextmanager
-async def _eraser() -> AsyncIterator[Eraser]:
-    async with pool(role=None) as owner:
-        book = CardBook(await CardStore(owner).all())
-        yield Eraser(owner, SystemClock(), lambda transfer: recompute(transfer, book), before_renaming=[_keep_leaves])
+async def _eraser(owner: Pool) -> Eraser:
+    book = CardBook(await CardStore(owner).all())
+    return Eraser(owner, SystemClock(), lambda transfer: recompute(transfer, book), before_renaming=[_keep_leaves])
 
 
 async def _keep_leaves(connection: Connection, renaming: Renaming, _: Sequence[Head]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -15,6 +16,7 @@ from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
 from abacus.engage.notify.templates import DEFAULT_LOCALE, words_of
+from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from workers.notifier import templates_of
@@ -61,6 +63,7 @@ def expiring(
         gathered_for = timedelta(seconds=settings().notify_gather_seconds)
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         async with pool() as opened:
+            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
             book = CardBook(await CardStore(opened).all())
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
                 task = progress.add_task("points that will expire")
@@ -114,7 +117,9 @@ def resend(
         if bool(ids) == every:
             raise Refused("say which: ids of parked messages, or --all")
         async with pool() as opened:
-            due = await ParkedMessages(opened, SystemClock()).resend(ids or [], channel)
+            at = await acting(opened)
+            also = at.does(Deed.REPLAY, "notifications", ids=ids or None, channel=channel)
+            due = await ParkedMessages(opened, at.clock).resend(ids or [], channel, also=also)
         if as_json:
             print_json({"due": due})
         else:

@@ -4,12 +4,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from abacus.cli.acting import acting
 from abacus.cli.partner_words import document, lines
 from abacus.cli.shell import AsJson, console, pool, print_json, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner, RightsChange
 from abacus.intake.partners.store import PartnerStore
+from abacus.people.types.deed import Deed
 
 _PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
@@ -100,7 +102,9 @@ def set_rights(
         if not change:
             raise Refused("say what to change; `abacus partners set --help` names the options")
         async with pool() as opened:
-            before, after = await PartnerStore(opened, SystemClock()).change(partner, RightsChange(**change))  # type: ignore[typeddict-item]  # the fields were named above
+            at, named = await acting(opened), RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
+            before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
         changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
         if as_json:
             shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}

@@ -5,6 +5,9 @@ from typing import Annotated, Final
 
 import typer
 
+from abacus.approving import limits_proposal
+from abacus.cli.acting import acting
+from abacus.cli.approvals import large_moves, show_waiting
 from abacus.cli.partner_rights import set_rights, show
 from abacus.cli.partner_words import document, limits_in_words, row
 from abacus.cli.shell import (
@@ -17,8 +20,8 @@ from abacus.cli.shell import (
     print_json,
     run,
     secrets,
+    settings,
     table,
-    who,
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -29,15 +32,16 @@ from abacus.intake.partners.rewrap import rewrap
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
+from abacus.people.types.deed import Deed
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.sandbox import SESSION
 
 app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
 
 _NO_LIMIT: Final = "no limit where it is not given"
+_NOT_LOGGED: Final = frozenset({"partner_id", "signing_secret", "created_at", "created_by", "disabled_at"})
 
 PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
-By = Annotated[str, typer.Option(help="Who decided; the login name where it is not given.")]
 BudgetPerDay = Annotated[
     int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award a day (UTC); {_NO_LIMIT}.")
 ]
@@ -81,33 +85,36 @@ def create(
         typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="Requests a minute that each API process lets pass."),
     ] = 60_000,
     sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Register a partner and print its API key. The key is not shown again."""
 
     async def main() -> None:
-        clock, key = SystemClock(), new_key()
-        secret = new_signing_secret() if sign else None
-        made = Partner(
-            partner_id=partner,
-            name=name or partner,
-            fixed_points=fixed_points,
-            computed_points=computed_points,
-            countries=tuple(dict.fromkeys(country or ())),
-            card_scope=card,
-            requests_per_minute=requests_per_minute,
-            signing_secret=secret,
-            created_at=clock.now(),
-            created_by=by or who(),
-            disabled_at=None,
-            may_spend=spend,
-            may_adjust=adjust,
-            may_see_others=see_others,
-        )
+        key, secret = new_key(), new_signing_secret() if sign else None
         limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
         async with pool() as opened:
-            await PartnerStore(opened, clock, secrets()).create(made, limits, key)
+            at = await acting(opened)
+            made = Partner(
+                partner_id=partner,
+                name=name or partner,
+                fixed_points=fixed_points,
+                computed_points=computed_points,
+                countries=tuple(dict.fromkeys(country or ())),
+                card_scope=card,
+                requests_per_minute=requests_per_minute,
+                signing_secret=secret,
+                created_at=at.clock.now(),
+                created_by=at.actor.source,
+                disabled_at=None,
+                may_spend=spend,
+                may_adjust=adjust,
+                may_see_others=see_others,
+            )
+            said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
+            also = at.does(
+                Deed.EDIT_PARTNERS, f"partner:{partner}", did="create", **said, limits=limits._asdict(), signed=sign
+            )
+            await PartnerStore(opened, at.clock, secrets()).create(made, limits, key, also=also)
         if as_json:
             print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
             return
@@ -133,8 +140,10 @@ def rotate_key(
     async def main() -> None:
         key = new_key()
         async with pool() as opened:
-            until = await PartnerStore(opened, SystemClock()).rotate(
-                partner, key, overlap=timedelta(hours=overlap_hours)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)
+            until = await PartnerStore(opened, at.clock).rotate(
+                partner, key, overlap=timedelta(hours=overlap_hours), also=also
             )
         if as_json:
             print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
@@ -156,7 +165,9 @@ def sign_requests(
     async def main() -> None:
         secret = None if off else new_signing_secret()
         async with pool() as opened:
-            await PartnerStore(opened, SystemClock(), secrets()).sign(partner, secret)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
+            await PartnerStore(opened, at.clock, secrets()).sign(partner, secret, also=also)
         if as_json:
             print_json({"partner_id": partner, "signing_secret": secret})
         elif secret is None:
@@ -185,14 +196,22 @@ def limit(
         if no_limits == any(value is not None for value in given):
             raise Refused("say which limits to change, or --no-limits to take all away")
         async with pool() as opened:
-            store = PartnerStore(opened, SystemClock())
+            at = await acting(opened)
+            store = PartnerStore(opened, at.clock)
             current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
             limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
-            await store.limit(partner, Limits() if no_limits else limits)
+            limits = Limits() if no_limits else limits
+            also = at.does(Deed.EDIT_LIMITS, f"partner:{partner}", before=current._asdict(), after=limits._asdict())
+            if settings().limits_need_approval and limits.allows_more_than(current):
+                approvals = large_moves(opened, at).approvals
+                request = await approvals.ask(limits_proposal(partner, current, limits), at.actor.agent)
+                show_waiting(request, as_json=as_json)
+                return
+            await store.limit(partner, limits, also=also)
         if as_json:
-            print_json({"partner_id": partner, "limits": (Limits() if no_limits else limits)._asdict()})
+            print_json({"partner_id": partner, "limits": limits._asdict()})
         else:
-            console.print(f"{partner}: {limits_in_words(Limits() if no_limits else limits)}", markup=False)
+            console.print(f"{partner}: {limits_in_words(limits)}", markup=False)
 
     run(main())
 
@@ -220,7 +239,9 @@ def disable(partner: PartnerId, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         async with pool() as opened:
-            since = await PartnerStore(opened, SystemClock()).disable(partner)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="disable")
+            since = await PartnerStore(opened, at.clock).disable(partner, also=also)
         if as_json:
             print_json({"partner_id": partner, "disabled_at": since.isoformat()})
         else:
@@ -235,7 +256,9 @@ def enable(partner: PartnerId, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         async with pool() as opened:
-            await PartnerStore(opened, SystemClock()).enable(partner)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="enable")
+            await PartnerStore(opened, at.clock).enable(partner, also=also)
         if as_json:
             print_json({"partner_id": partner, "disabled_at": None})
         else:
@@ -250,6 +273,7 @@ def rewrap_secrets(as_json: AsJson = False) -> None:
 
     async def main() -> None:
         async with pool() as live, pool(session=SESSION) as own:
+            await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
             changed, current, unreadable = await rewrap(live, secrets())
             if await has_sandbox(live):
                 more = await rewrap(own, secrets())
@@ -281,6 +305,7 @@ def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
         async with pool() as live, pool(session=SESSION) as own:
             if not await has_sandbox(live):
                 raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
+            await (await acting(live)).begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
             made = await new_test_access(PartnerStore(live, clock), PartnerStore(own, clock, secrets()), partner)
         if as_json:
             print_json({"partner_id": partner, **made._asdict()})

@@ -9,10 +9,12 @@ from uuid import UUID, uuid4
 import typer
 from pydantic import BaseModel, ValidationError
 
-from abacus.cli.shell import AsJson, console, pool, print_json, run, table, who
+from abacus.cli.acting import Acting, acting
+from abacus.cli.approvals import large_moves, show_waiting
+from abacus.cli.shell import AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.sources import person_source
+from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
     CaptureOrder,
@@ -32,9 +34,11 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
 from abacus.ledger.types.award import Kind
-from abacus.ledger.types.movement import Agent, Because, Hold, Moved, Movement
+from abacus.ledger.types.movement import Adjustment, Because, Hold, Moved, Movement, Reversal
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
+from abacus.people.types.approval import Approval, CannotDecide
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
@@ -48,7 +52,6 @@ Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id."
 Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
 Program = Annotated[str | None, typer.Option(help="The program, where the member has points of several.")]
 Country = Annotated[str | None, typer.Option(help="The points of this country's card.", metavar="SG")]
-By = Annotated[str, typer.Option(help="Who does it; the login name where it is not given.")]
 Key = Annotated[
     str | None, typer.Option(help="Doing it again under the same key does nothing more; a new one where not given.")
 ]
@@ -65,6 +68,12 @@ class Desk(NamedTuple):
     moves: PostgresMoves
     book: CardBook
     clock: SystemClock
+    acting: Acting
+
+    def agent(self, deed: Deed, country: str) -> Agent:
+        """Raises `Refused` where the actor may not do it."""
+        self.acting.check(deed, country)
+        return self.acting.actor.agent
 
     async def target(self, member_id: str, order: Any, *, may_open: bool = False) -> Target:
         accounts = await self.ledger.accounts(member_id)
@@ -77,6 +86,13 @@ class Desk(NamedTuple):
         """Post the movement; return its transfer, and whether it was there before. Raises `Refused`."""
         (moved,) = await self.moves.move([movement])
         return await self.posted(moved), moved.status is Status.DUPLICATE
+
+    async def large(self, movement: Adjustment | Reversal) -> Moved | Approval:
+        """Post the movement, or ask for a second person where it is large. Raises `Refused`."""
+        try:
+            return await large_moves(self.pool, self.acting).do(movement)
+        except CannotDecide as error:
+            raise Refused(error.detail) from None
 
     async def posted(self, moved: Moved) -> Transfer:
         if moved.transfer is not None:
@@ -96,7 +112,15 @@ async def desk() -> AsyncIterator[Desk]:
     async with pool() as opened:
         clock = SystemClock()
         book = CardBook(await CardStore(opened).all())
-        yield Desk(opened, LedgerReader(opened), HoldReader(opened), PostgresMoves(opened, clock), book, clock)
+        yield Desk(
+            opened,
+            LedgerReader(opened),
+            HoldReader(opened),
+            PostgresMoves(opened, clock),
+            book,
+            clock,
+            await acting(opened),
+        )
 
 
 @app.command("spend")
@@ -107,7 +131,6 @@ def spend(
     program: Program = None,
     country: Country = None,
     key: Key = None,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Spend a member's points, at most the available ones."""
@@ -116,7 +139,10 @@ def spend(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order)
-            show(*await at.move(spend_of(order, target, _key(key), _acting(by))), as_json=as_json)
+            show(
+                *await at.move(spend_of(order, target, _key(key), at.agent(Deed.MOVE_POINTS, target.country))),
+                as_json=as_json,
+            )
 
     run(main())
 
@@ -130,7 +156,6 @@ def hold(
     program: Program = None,
     country: Country = None,
     key: Key = None,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Hold points for a purchase: nobody can spend them meanwhile."""
@@ -139,7 +164,8 @@ def hold(
     async def main() -> None:
         async with desk() as at:
             target = await at.target(member, order)
-            show(*await at.move(hold_of(order, target, _key(key), _acting(by), at.clock.now())), as_json=as_json)
+            agent = at.agent(Deed.MOVE_POINTS, target.country)
+            show(*await at.move(hold_of(order, target, _key(key), agent, at.clock.now())), as_json=as_json)
 
     run(main())
 
@@ -152,7 +178,6 @@ def capture(
     member: Member,
     hold_id: HoldId,
     points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Spend the points of a hold, or part of them; the rest is released."""
@@ -161,19 +186,20 @@ def capture(
     async def main() -> None:
         async with desk() as at:
             held = await _hold(at, member, hold_id)
-            show(*await at.move(capture_of(order, held, _acting(by))), as_json=as_json)
+            show(*await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country))), as_json=as_json)
 
     run(main())
 
 
 @app.command("release")
-def release(member: Member, hold_id: HoldId, by: By = "", as_json: AsJson = False) -> None:
+def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
     """Release the points of a hold."""
 
     async def main() -> None:
         async with desk() as at:
             held = await _hold(at, member, hold_id)
-            show(*await at.move(release_of(held, _acting(by), Because.RELEASED)), as_json=as_json)
+            agent = at.agent(Deed.MOVE_POINTS, held.country)
+            show(*await at.move(release_of(held, agent, Because.RELEASED)), as_json=as_json)
 
     run(main())
 
@@ -184,10 +210,11 @@ def reverse(
     points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
     key: Key = None,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take back points that were earned or adjusted, or give back points that were spent."""
+    """Take back points that were earned or adjusted, or give back points that were spent. Many points of one transfer
+    wait until a second person approves it.
+    """
     order = ordered(ReverseOrder, points=points, reason=reason)
 
     async def main() -> None:
@@ -199,8 +226,12 @@ def reverse(
                 raise Refused(f"no transfer has the key or the id {transfer!r}")
             now = at.clock.now()
             card = at.book.in_force(original.country, now)
-            movement = reversal_of(order, original, card, key=_key(key), agent=_acting(by), now=now)
-            show(*await at.move(movement), as_json=as_json)
+            agent = at.agent(Deed.REVERSE, original.country)
+            outcome = await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
+            if isinstance(outcome, Approval):
+                show_waiting(outcome, as_json=as_json)
+            else:
+                show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
 
     run(main())
 
@@ -322,8 +353,3 @@ def _lot_document(each: Remaining) -> dict[str, Any]:
         "occurred_at": each.occurred_at.isoformat(),
         "expires_on": each.expires_on.isoformat() if each.expires_on else None,
     }
-
-
-def _acting(by: str | None) -> Agent:
-    actor = by or who()
-    return Agent(actor, person_source(actor))

@@ -5,10 +5,12 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
+from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.replay import replay as replay_items
 from abacus.platform.quarantine.store import HELD, QuarantineStore
@@ -98,6 +100,7 @@ def replay(
         config, replayed, began = settings(), list[str](), SystemClock().now()
         columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
         async with pool() as opened, sqs(config) as client:
+            at = await acting(opened)
             queues = {
                 origin: await SqsQueue.find(client, config.queue_prefix + name)
                 for origin, name in ((AWARD_QUEUE, AWARD), (RETRY_QUEUE, RETRY), (EXPIRY_QUEUE, EXPIRY))
@@ -115,6 +118,7 @@ def replay(
                         reason=reason,
                         set_aside_before=None if ids else began,
                         limit=wanted,
+                        also=at.does(Deed.REPLAY, "quarantine", ids=ids or None, reason=reason, limit=limit),
                     )
                     replayed += [item.id for item in items]
                     progress.update(task, completed=len(replayed))

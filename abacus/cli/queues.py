@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.shell import AsJson, console, counted, print_json, run, settings, sqs, table
+from abacus.cli.acting import acting
+from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings, sqs, table
 from abacus.core.errors import Refused
+from abacus.people.types.deed import Deed
 from abacus.platform.sqs.dead_letters import dead_letters, redrive
 from abacus.platform.sqs.definition import definitions, ensure_queues
 
@@ -60,7 +62,8 @@ def redrive_dead(
         known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
         if name not in known:
             raise Refused(f"no queue is called {name!r}; there are {', '.join(known)}")
-        async with sqs(config) as client:
+        async with pool() as opened, sqs(config) as client:
+            await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
             moved = await redrive(client, config.queue_prefix, name, limit=limit)
         if as_json:
             print_json({"queue": name, "moved": moved})

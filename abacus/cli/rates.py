@@ -43,12 +43,11 @@ def diff(
 @app.command()
 def publish(
     files: Files,
-    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who publishes. Default: the user.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish rate cards as new versions. A fault in any of them, and none is published."""
-    run(_publish(files, by, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    run(_publish(files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
 @app.command()
@@ -101,8 +100,8 @@ async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
         typer.echo("\n".join(changes))
 
 
-async def _publish(files: list[Path], by: str | None, *, ask: bool, as_json: bool) -> None:
-    await publish_drafts(faultless(files), by, ask=ask, as_json=as_json)
+async def _publish(files: list[Path], *, ask: bool, as_json: bool) -> None:
+    await publish_drafts(faultless(files), ask=ask, as_json=as_json)
 
 
 async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import (
     EXIT_FAILED,
     AsJson,
@@ -25,7 +26,6 @@ from abacus.cli.shell import (
     settings,
     sqs,
     table,
-    who,
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -52,7 +52,6 @@ def reconcile(
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to stay while something is on its way.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the JSON document to this file, to be kept.")] = None,
-    by: Annotated[str, typer.Option(help="Who accounts; the login name where it is not given.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Account for every message of the transactions topic in a window: awarded once, duplicate, ignored, quarantined,
@@ -60,15 +59,16 @@ def reconcile(
     """
 
     async def main() -> None:
-        config, name = settings(), by or who()
+        config = settings()
         since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
         if out is not None:
             _check_writable(out)
         columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
         with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
             async with pool() as opened:
+                by = (await acting(opened)).actor.source
                 account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
-        filed = document(account, name)
+        filed = document(account, by)
         if out is not None:
             out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if as_json:

@@ -4,9 +4,11 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
+from abacus.people.types.deed import Deed
 
 app = typer.Typer(help="The points stream.", no_args_is_help=True)
 
@@ -45,7 +47,8 @@ def rewind(
         since = None if start == "start" else moment("--from", start)
         async with pool() as opened:
             cursor = RelayCursor(opened, settings().points_topic, SystemClock())
-            position = await cursor.rewind(since)
+            at = await acting(opened)
+            position = await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
             waiting = await cursor.waiting()
         if as_json:
             print_json({"position": position._asdict(), "waiting": waiting})

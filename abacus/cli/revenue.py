@@ -7,8 +7,9 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from abacus.cli.acting import acting
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.shell import AsJson, pool, print_json, run, who
+from abacus.cli.shell import AsJson, pool, print_json, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -21,6 +22,7 @@ from abacus.oversight.reports.decide.revenue import Given, Revenue
 from abacus.oversight.reports.decide.revenue import revenue as recognise
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import homes
+from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
 
 app = typer.Typer(help="Finance's assumptions on points, by version.", no_args_is_help=True)
@@ -63,7 +65,6 @@ def set_assumption(
     cost_per_point: Price = None,
     selling_price: Price = None,
     allocated_per_point: Price = None,
-    by: Annotated[str | None, typer.Option(metavar="NAME", help="Who decides. Default: the user.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Set finance's assumptions for a program's points in a country, as a new version. Earlier versions stay."""
@@ -79,11 +80,16 @@ def set_assumption(
             _price(selling_price, "--selling-price"),
             _price(allocated_per_point, "--allocated-per-point"),
         )
-        now, author = SystemClock().now(), by or who()
+        now = SystemClock().now()
         since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
         async with pool() as opened:
-            store = AssumptionStore(opened)
-            assumption = await store.set(program, country, since, estimate, by=author, why=reason, now=now)
+            at = await acting(opened)
+            also = at.does(
+                Deed.SET_ASSUMPTIONS, f"assumption:{program}:{country}", country=country, reason=reason, start=since
+            )
+            assumption = await AssumptionStore(opened).set(
+                program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
+            )
         if as_json:
             print_json(_row(assumption)._asdict())
         else:

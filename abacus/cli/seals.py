@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
+from abacus.people.types.deed import Deed
 from abacus.proof.decide.proof import Proof, read_proof
 from abacus.proof.decide.seal import Seal
 from abacus.proof.decide.seal_event import described
@@ -33,6 +35,7 @@ def seal(
 
     async def main() -> None:
         async with pool() as opened:
+            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:seal")
             seals = Seals(opened, SystemClock())
             with _progress() as told:
                 made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)

@@ -1,7 +1,6 @@
 """Code that the commands share: running, failing in one line, printing for people and for machines."""
 
 import asyncio
-import getpass
 import json
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -107,14 +106,6 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     for row in rows:
         shown.add_row(*row)
     console.print(shown)
-
-
-def who() -> str:
-    """The login name of the person who runs the command. Raises `Refused` if there is none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a container whose user has no name
-        raise Refused("nobody is logged in by a name; say who decides with --by NAME") from None
 
 
 def moment(option: str, text: str) -> datetime:

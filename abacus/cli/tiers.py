@@ -7,10 +7,14 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import AsJson, SeveralRefused, console, counted, errors, pool, print_json, run, table, who
+from abacus.cli.acting import acting
+from abacus.cli.shell import AsJson, SeveralRefused, console, counted, errors, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.account import AccountId
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -25,7 +29,6 @@ app = typer.Typer(help="Members' tiers.", no_args_is_help=True)
 Member = Annotated[str, typer.Argument(help="The member's id.")]
 Program = Annotated[str, typer.Option(help="Which points, for example GRP.")]
 Why = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")]
-By = Annotated[str, typer.Option(help="Who decided; the login name where it is not given.")]
 
 
 @app.command("set")
@@ -34,7 +37,6 @@ def set_tier(
     tier: Annotated[str, typer.Argument(help="A tier that the program's cards price.")],
     program: Program,
     reason: Why,
-    by: By = "",
     as_json: AsJson = False,
 ) -> None:
     """Give a member a tier in a program until it is cleared, whatever the points say. The next transaction is priced
@@ -45,8 +47,18 @@ def set_tier(
         _needs(reason)
         async with pool() as opened:
             await _refuse_unpriced(opened, program, tier)
+            at, account = await acting(opened), (_checked(member), program)
+            also = at.does(
+                Deed.SET_TIERS,
+                f"member:{member}",
+                country=await _country(opened, account),
+                did="set",
+                program=program,
+                tier=tier,
+                reason=reason,
+            )
             membership = await MembershipStore(opened, SystemClock()).set(
-                (_checked(member), program), tier, reason=reason, actor=by or who()
+                account, tier, reason=reason, actor=at.actor.source, also=also
             )
         if as_json:
             print_json(_fields(membership))
@@ -57,14 +69,19 @@ def set_tier(
 
 
 @app.command("clear")
-def clear(member: Member, program: Program, reason: Why, by: By = "", as_json: AsJson = False) -> None:
+def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False) -> None:
     """Clear a tier that was set: the member's tier goes by the points again."""
 
     async def main() -> None:
         _needs(reason)
         async with pool() as opened:
+            at, account = await acting(opened), (_checked(member), program)
+            country = await _country(opened, account)
+            also = at.does(
+                Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason
+            )
             tier = await MembershipStore(opened, SystemClock()).clear(
-                (_checked(member), program), reason=reason, actor=by or who()
+                account, reason=reason, actor=at.actor.source, also=also
             )
         if as_json:
             print_json({"member_id": member, "program": program, "tier": tier})
@@ -128,6 +145,7 @@ def roll(
         if not due:
             raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
         async with pool() as opened:
+            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
             book = CardBook(await CardStore(opened).all())
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
@@ -175,6 +193,13 @@ def _checked(member: str) -> str:
     if re.fullmatch(ID_PATTERN, member) is None:
         raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
     return member
+
+
+async def _country(opened: Pool, account: AccountId) -> str | None:
+    """Where the account is at home; None while the member has no such account."""
+    member_id, program = account
+    accounts = await LedgerReader(opened).accounts(member_id)
+    return next((each.country for each in accounts if each.program == program), None)
 
 
 def _needs(reason: str) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from abacus.cli.acting import acting
 from abacus.cli.shell import (
     EXIT_FAILED,
     AsJson,
@@ -21,6 +22,7 @@ from abacus.cli.shell import (
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.intake.partners.webhooks.trial import Trial, try_webhook
+from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
@@ -45,7 +47,9 @@ def set_webhook(
         checked = checked_url(url, to_private=settings().webhooks_to_private)
         fresh = new_secret()
         async with pool() as opened:
-            is_new = await WebhookStore(opened, SystemClock(), secrets()).set(partner, checked, fresh)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
+            is_new = await WebhookStore(opened, at.clock, secrets()).set(partner, checked, fresh, also=also)
         secret = fresh if is_new else None
         if as_json:
             print_json({"partner_id": partner, "url": checked, "secret": secret})
@@ -90,8 +94,12 @@ def rotate_secret(
     async def main() -> None:
         secret = new_secret()
         async with pool() as opened:
-            until = await WebhookStore(opened, SystemClock(), secrets()).rotate_secret(
-                partner, secret, overlap=timedelta(hours=overlap_hours)
+            at = await acting(opened)
+            also = at.does(
+                Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
+            )
+            until = await WebhookStore(opened, at.clock, secrets()).rotate_secret(
+                partner, secret, overlap=timedelta(hours=overlap_hours), also=also
             )
         if as_json:
             print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
@@ -133,7 +141,9 @@ def remove(partner: PartnerId, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         async with pool() as opened:
-            await WebhookStore(opened, SystemClock()).remove(partner)
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="remove-webhook")
+            await WebhookStore(opened, at.clock).remove(partner, also=also)
         if as_json:
             print_json({"partner_id": partner, "removed": True})
         else:
@@ -173,7 +183,9 @@ def retry(
 
     async def main() -> None:
         async with pool() as opened:
-            due = await WebhookStore(opened, SystemClock()).retry(partner, ids or [], enable=enable)
+            at = await acting(opened)
+            also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
+            due = await WebhookStore(opened, at.clock).retry(partner, ids or [], enable=enable, also=also)
         if as_json:
             print_json({"partner_id": partner, "due": due})
         else:

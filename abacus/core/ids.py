@@ -43,6 +43,11 @@ def partner_key(partner_id: str, idempotency_key: str) -> str:
     return f"{PARTNERS}{partner_id}:{idempotency_key}"
 
 
+def person_key(person_id: str, idempotency_key: str) -> str:
+    """The key of what a person does over HTTP."""
+    return f"person:{person_id}:{idempotency_key}"
+
+
 def expiry_key(month: str) -> str:
     """The key of an expiry, within the account."""
     return f"expiry:{month}"

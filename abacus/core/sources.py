@@ -1,25 +1,54 @@
 """Sources: the origin that every award, movement and transfer carries."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# The pattern of a source. A campaign and a person follow a partner's pattern.
-SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person):[^\x00-\x1f\x7f]{1,128})$"
+# The pattern of a source. A campaign, a person and a login follow a partner's pattern.
+SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
 _PARTNER: Final = "partner:"
+_PERSON: Final = "person:"
+_LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
 _BY_PREFIX: Final = {"txn": STREAM, "event": STREAM, "refund": STREAM, "import": IMPORT, "expiry": CLOCK}
+
+
+class Agent(NamedTuple):
+    """Who answers for a change: the actor, and the source by which the change came."""
+
+    actor: str
+    source: str
 
 
 def partner_source(partner_id: str) -> str:
     return _PARTNER + partner_id
 
 
-def person_source(name: str) -> str:
-    return f"person:{name}"
+def person_source(person_id: str) -> str:
+    """The source of a person whose token was checked."""
+    return _PERSON + person_id
+
+
+def login_source(name: str) -> str:
+    """The source of a name that a machine or an operator gave, and that nobody has checked."""
+    return _LOGIN + name
+
+
+def name_of(source: str) -> str:
+    """The id within a source: `ann` of `person:ann`."""
+    return source.partition(":")[2]
+
+
+def is_person(source: str) -> bool:
+    return source.startswith(_PERSON)
+
+
+def is_by_hand(source: str) -> bool:
+    """Whether somebody of the house did it: a person, or a login."""
+    return source.startswith((_PERSON, _LOGIN))
 
 
 def partner_of(source: str | None) -> str | None:
@@ -35,7 +64,7 @@ def source_of_key(key: str, actor: str | None = None) -> str | None:
     if prefix == "api":
         return partner_source(rest.partition(":")[0])
     if prefix in _BY_HAND and actor is not None:
-        return person_source(actor)
+        return login_source(actor)
     return _BY_PREFIX.get(prefix)
 
 
@@ -43,7 +72,7 @@ def source_sql(table: str) -> str:
     """SQL for the source of a row of `transfer`, also where it was written without one."""
     return f"""coalesce({table}.source, case split_part({table}.key, ':', 1)
     when 'api' then '{_PARTNER}' || split_part({table}.key, ':', 2)
-    {" ".join(f"when '{prefix}' then 'person:' || {table}.actor" for prefix in _BY_HAND)}
+    {" ".join(f"when '{prefix}' then '{_LOGIN}' || {table}.actor" for prefix in _BY_HAND)}
     {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
 
 

@@ -34,7 +34,6 @@ PLAN: Final[Mapping[str, Place]] = {
     "transfer": _BY_MEMBER,
     "draw": _BY_MEMBER,
     "hold": _BY_MEMBER,
-    "adjustment": _BY_MEMBER,
     "sealed_leaf": _BY_MEMBER,
     "allowance_member": _BY_MEMBER,
     "membership": _BY_MEMBER,
@@ -66,6 +65,10 @@ PLAN: Final[Mapping[str, Place]] = {
     "tier_calendar": Whole.AT_HOME,
     "tier_roll": Whole.AT_HOME,
     "webhook_cursor": Whole.AT_HOME,
+    "person": Whole.AT_HOME,
+    "person_token": Whole.AT_HOME,
+    "approval": Whole.AT_HOME,
+    "audit_log": Whole.AT_HOME,
     "alembic_version": Whole.AT_HOME,
 }
 

@@ -4,7 +4,7 @@ Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's table
 source of the schema and of the migrations. docs/adr/0002 says why.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +38,13 @@ REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolation
 
 Pool: TypeAlias = asyncpg.Pool
 Connection: TypeAlias = asyncpg.Connection
+
+# What belongs to a change and is written in its transaction, such as an entry of the log.
+Also: TypeAlias = Callable[[Connection], Awaitable[None]]
+
+
+async def nothing_else(_: Connection) -> None:
+    """`Also`, where nothing more belongs to the change."""
 
 
 class _Pool(asyncpg.Pool):  # type: ignore[misc]  # asyncpg has no types

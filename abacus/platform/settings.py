@@ -19,7 +19,8 @@ PREFIX = "ABACUS_"
 
 _LAST_PORT = 65535
 _SECRET_BYTES: Final = range(24, 65)
-_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret", "secrets_key"})  # the first may hold a password
+# The first may hold a password.
+_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret", "secrets_key", "token"})
 
 Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
 
@@ -96,6 +97,14 @@ class Settings(BaseSettings):
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
     # How many points a person may add or take alone; more waits for a second person.
     adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
+    # How many points of one transfer a person may take back alone.
+    reversal_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
+    # What needs a second person beside large adjustments and reversals.
+    limits_need_approval: bool = False
+    cards_need_approval: bool = False
+    # The person that commands act for, and whether commands that change anything need one.
+    token: str | None = None
+    people_required: bool = False
     # Partners' secrets are stored encrypted: `ID:KEY`, several with commas between. The first encrypts, all decrypt.
     secrets_key: Annotated[str, AfterValidator(_keyring)] | None = None
     # Whether webhooks may lead into private networks, and go without TLS.

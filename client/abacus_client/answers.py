@@ -116,9 +116,10 @@ class Movement(Transfer):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """An adjustment that waits for a second person."""
+    """An adjustment or a reversal that waits for a second person of the house."""
 
-    adjustment_id: UUID
+    approval_id: UUID
+    kind: str
     member_id: str
     program: str
     points: int

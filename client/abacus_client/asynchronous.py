@@ -144,8 +144,8 @@ class AsyncClient:
         *,
         reason: str | None = None,
         idempotency_key: str | None = None,
-    ) -> Movement:
-        """Takes a transfer back: all that is left of it, or so many points."""
+    ) -> Movement | Pending:
+        """Takes a transfer back: all that is left of it, or so many points; many of them wait for a second person."""
         return await self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
 
     async def adjust(
@@ -154,12 +154,14 @@ class AsyncClient:
         points: int,
         *,
         reason: str,
-        actor: str,
+        actor: str | None = None,
         program: str | None = None,
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Adds points or takes them, in a person's name; a large adjustment waits for a second person."""
+        """Adds points or takes them; `actor` names the person at your end on whose behalf. A large adjustment waits for
+        a second person of the house.
+        """
         body = calls.moving(points, reason, program, country, actor=actor)
         return await self._answer(calls.adjust(member_id, body, idempotency_key))
 

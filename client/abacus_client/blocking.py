@@ -143,8 +143,8 @@ class Client:
         *,
         reason: str | None = None,
         idempotency_key: str | None = None,
-    ) -> Movement:
-        """Takes a transfer back: all that is left of it, or so many points."""
+    ) -> Movement | Pending:
+        """Takes a transfer back: all that is left of it, or so many points; many of them wait for a second person."""
         return self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
 
     def adjust(
@@ -153,12 +153,14 @@ class Client:
         points: int,
         *,
         reason: str,
-        actor: str,
+        actor: str | None = None,
         program: str | None = None,
         country: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Adds points or takes them, in a person's name; a large adjustment waits for a second person."""
+        """Adds points or takes them; `actor` names the person at your end on whose behalf. A large adjustment waits for
+        a second person of the house.
+        """
         body = calls.moving(points, reason, program, country, actor=actor)
         return self._answer(calls.adjust(member_id, body, idempotency_key))
 

@@ -143,20 +143,23 @@ def settle(member_id: str, hold_id: UUID | str, how: str, points: int | None) ->
     return Call("POST", path, decode.movement, body)
 
 
-def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
-    return _movement(f"/v1/transfers/{_part(transfer_id)}/reverse", body, idempotency_key)
+def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
+    return _large(f"/v1/transfers/{_part(transfer_id)}/reverse", body, idempotency_key)
 
 
 def adjust(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
-    key = _checked(idempotency_key)
-    path = f"/v1/members/{_part(member_id)}/adjustments"
-    return Call("POST", path, decode.adjustment, _json(body), (key,), headers={"Idempotency-Key": key})
+    return _large(f"/v1/members/{_part(member_id)}/adjustments", body, idempotency_key)
 
 
 def moving(
     points: int | None, reason: str | None, program: str | None = None, country: str | None = None, **more: object
 ) -> dict[str, object]:
     return _named(points=points, reason=reason, program=program, country=country, **more)
+
+
+def _large(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
+    key = _checked(idempotency_key)
+    return Call("POST", path, decode.large, _json(body), (key,), headers={"Idempotency-Key": key})
 
 
 def _movement(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:

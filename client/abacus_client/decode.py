@@ -66,8 +66,8 @@ def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
     return replace(_read(Movement, answer), replayed=_replayed(answer))
 
 
-def adjustment(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
-    """The posted movement, or the adjustment that waits for a second person."""
+def large(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
+    """The posted movement, or the one that waits for a second person."""
     return _read(Pending, answer) if answer.status_code == _ACCEPTED else movement(answer, keys)
 
 

@@ -185,59 +185,6 @@ async def test_lots_go_oldest_first(house: House, open_shop: Shop) -> None:
     assert following["next"] is None
 
 
-async def test_a_large_adjustment_waits_for_a_second_person(house: House, open_shop: Shop) -> None:
-    acme = await open_shop.caller(await register(house, may_adjust=True))
-    small = {"points": 100, "reason": "Sorry", "actor": "ann", "country": "SG"}
-    posted = await order(acme, "members/bob/adjustments", "a-1", small)
-    assert (posted.status_code, posted.json()["kind"], posted.json()["actor"]) == (201, "adjust", "ann")
-    large = {"points": -101, "reason": "Too much", "actor": "ann"}
-    pending = await order(acme, "members/bob/adjustments", "a-2", large)
-    assert (pending.status_code, pending.json()["status"]) == (202, "pending")
-    assert (await order(acme, "members/bob/adjustments", "a-2", large)).json() == pending.json()
-    reused = await order(acme, "members/bob/adjustments", "a-2", large | {"points": -102})
-    assert kind(reused) == (422, "idempotency-key-reused")
-    id_ = pending.json()["adjustment_id"]
-    assert kind(await acme.post(f"/v1/adjustments/{id_}/approve", json={"actor": " ANN"})) == (
-        403,
-        "second-person-needed",
-    )
-    (listed,) = (await acme.get("/v1/adjustments", params={"status": "pending"})).json()["adjustments"]
-    assert listed["adjustment_id"] == id_
-    # The account cannot take it: 100 points are there.
-    assert kind(await acme.post(f"/v1/adjustments/{id_}/approve", json={"actor": "ben"})) == (
-        409,
-        "insufficient-points",
-    )
-    (closed,) = (await acme.get("/v1/adjustments")).json()["adjustments"]
-    assert (closed["status"], closed["decided_by"]) == ("rejected", "ben")
-
-    second = (await order(acme, "members/bob/adjustments", "a-3", large | {"points": 500})).json()["adjustment_id"]
-    approved = await acme.post(f"/v1/adjustments/{second}/approve", json={"actor": "ben"})
-    told = approved.json()
-    assert (approved.status_code, told["points"], told["explanation"]["approved_by"]) == (201, 500, "ben")
-    assert (await acme.post(f"/v1/adjustments/{second}/approve", json={"actor": "ben"})).json() == told
-    late = await acme.post(f"/v1/adjustments/{second}/reject", json={"actor": "cat", "reason": "No"})
-    assert kind(late) == (409, "adjustment-decided")
-    third = (await order(acme, "members/bob/adjustments", "a-4", large | {"points": 900})).json()["adjustment_id"]
-    rejected = await acme.post(f"/v1/adjustments/{third}/reject", json={"actor": "cat", "reason": "No complaint"})
-    assert (rejected.status_code, rejected.json()["note"]) == (200, "No complaint")
-    assert await account(acme) == (600, 0, 600)
-    assert await verified(house)
-
-
-async def test_an_adjustment_whose_key_was_used_meanwhile_is_not_posted(house: House, open_shop: Shop) -> None:
-    acme = await open_shop.caller(await register(house, may_adjust=True))
-    await rich(house, acme)
-    large = {"points": 500, "reason": "Sorry", "actor": "ann"}
-    id_ = (await order(acme, "members/bob/adjustments", "k-1", large)).json()["adjustment_id"]
-    assert (await order(acme, "members/bob/spend", "k-1", {"points": 1})).status_code == 201
-    approved = await acme.post(f"/v1/adjustments/{id_}/approve", json={"actor": "ben"})
-    assert kind(approved) == (422, "idempotency-key-reused")
-    (closed,) = (await acme.get("/v1/adjustments")).json()["adjustments"]
-    assert closed["status"] == "rejected"
-    assert await account(acme) == (99, 0, 99)
-
-
 async def test_refunded_points_that_were_spent_are_owed(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     async with house.running("calculator"):

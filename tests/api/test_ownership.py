@@ -9,11 +9,12 @@ import pytest
 from abacus.api.answers import transfer_for
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
+from abacus.core.sources import Agent
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.award import Kind
-from abacus.ledger.types.movement import Adjustment, Agent, Movement, Reserve
+from abacus.ledger.types.movement import Adjustment, Movement, Reserve
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
 from tests.support.house import House

@@ -18,6 +18,7 @@ from tests.support.awards import award
 from tests.support.commands import Ran, abacus, abacus_process
 from tests.support.house import House, until
 from tests.support.paths import DOCS
+from tests.support.staff import LOGIN
 
 EXAMPLE = DOCS / "examples" / "opening-balances.csv"
 HEADER = "member_id,program,country,balance,expires_on\n"
@@ -29,7 +30,7 @@ def written(path: Path, *lines: str, header: str = HEADER) -> Path:
 
 
 def command(file: Path, *options: str, source: str = "oldsystem") -> tuple[str, ...]:
-    return ("import", "accounts", str(file), "--source", source, "--by", "alice", *options)
+    return ("import", "accounts", str(file), "--source", source, *options)
 
 
 async def bring(house: House, file: Path, *options: str, source: str = "oldsystem") -> Ran:
@@ -71,7 +72,7 @@ async def test_the_example_of_the_docs(house: House) -> None:
         "5 lines: 0 imported with 0 points, 5 already there",
     )
     explained = await abacus("explain", "import:oldsystem:bob:GRP", env=house.environment())
-    assert "adjusted by alice (import:oldsystem): opening balance" in explained.out
+    assert f"adjusted by {LOGIN} (import:oldsystem): opening balance" in explained.out
     assert "recomputed now: same" in explained.out
     assert await is_clean(house)
 

@@ -11,6 +11,7 @@ from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
+from tests.support.staff import LOGIN
 
 
 async def test_a_partners_life(house: House) -> None:
@@ -27,8 +28,6 @@ async def test_a_partners_life(house: House) -> None:
                 "--cap-per-award",
                 "100",
                 "--sign",
-                "--by",
-                "ann",
                 "--json",
             ),
             env=env,
@@ -45,7 +44,7 @@ async def test_a_partners_life(house: House) -> None:
     stored = await house.pool.fetch("select * from partner_key")
     assert all(made["key"] not in str(dict(row)) for row in stored)
     (acme,) = listed.json
-    assert (acme["name"], acme["created_by"], acme["countries"]) == ("Acme Ltd", "ann", ["SG", "ID"])
+    assert (acme["name"], acme["created_by"], acme["countries"]) == ("Acme Ltd", LOGIN, ["SG", "ID"])
     assert (acme["fixed_points"], acme["computed_points"], acme["signed"]) == (True, False, True)
     assert acme["limits"] == {"per_award": 100, "per_member_day": None, "per_day": 5000, "in_total": None}
     assert [key["prefix"] for key in acme["keys"]] == [made["key"][:21], rotated["key"][:21]]

@@ -3,6 +3,7 @@
 import orjson
 import pytest
 
+from abacus.cli.acting import login
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
@@ -11,6 +12,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.ledger.ledgers import award
 from tests.support.commands import abacus
+from tests.support.staff import hire
 
 
 @pytest.fixture
@@ -28,15 +30,15 @@ def _gift(key: str, points: int) -> Award:
 
 
 async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None:
-    spent = await abacus("points", "spend", "bob", "150", "--key", "s-1", "--by", "ann", "--json", env=env)
+    spent = await abacus("points", "spend", "bob", "150", "--key", "s-1", "--json", env=env)
     assert (spent.json["points"], spent.json["balance"], spent.json["replayed"]) == (-150, 50, False)
-    again = await abacus("points", "spend", "bob", "150", "--key", "s-1", "--by", "ann", "--json", env=env)
+    again = await abacus("points", "spend", "bob", "150", "--key", "s-1", "--json", env=env)
     assert (again.json["id"], again.json["replayed"]) == (spent.json["id"], True)
     too_much = await abacus("points", "spend", "bob", "51", env=env)
     assert (too_much.code, too_much.err.strip()) == (2, "abacus: 51 points; 50 of 50 are available")
     lots = (await abacus("points", "lots", "bob", "--json", env=env)).json["lots"]
     assert [(lot["key"], lot["remaining"]) for lot in lots] == [("txn:rides:T-1", 30), ("txn:rides:T-2", 20)]
-    held = (await abacus("points", "hold", "bob", "40", "--by", "ann", "--json", env=env)).json
+    held = (await abacus("points", "hold", "bob", "40", "--json", env=env)).json
     hold_id = held["explanation"]["hold"]
     assert hold_id in (await abacus("points", "holds", "bob", "--json", env=env)).out
     captured = (await abacus("points", "capture", "bob", hold_id, "--points", "10", "--json", env=env)).json
@@ -46,24 +48,65 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
     back = await abacus("points", "reverse", "ops:s-1", "--points", "50", "--reason", "One returned", env=env)
     assert back.out.startswith("reverse +50 GRP for bob: balance 90")
     explained = (await abacus("explain", "ops:s-1", env=env)).out
-    assert "spent by ann" in explained
+    assert f"spent by {login()}" in explained
     assert "recomputed now: same" in explained
     assert (await abacus("ledger", "verify", env=env)).code == 0
 
 
-async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, str]) -> None:
-    small = await abacus("adjustments", "add", "bob", "-50", "--reason", "Twice", "--by", "ann", env=env)
+async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, str], pool: Pool) -> None:
+    ann = env | {"ABACUS_TOKEN": await hire(pool, "ann", "support:SG", "approver")}
+    ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}
+    small = await abacus("adjustments", "add", "bob", "-50", "--reason", "Twice", env=ann)
     assert small.out.startswith("adjust -50 GRP for bob: balance 150")
-    large = ("adjustments", "add", "bob", "500", "--reason", "Sorry", "--by", "ann", "--key", "a-1", "--json")
-    (pending,) = (await abacus(*large, env=env)).json["adjustments"]
-    assert (pending["status"], pending["points"]) == ("pending", 500)
-    assert (await abacus(*large, env=env)).json["adjustments"] == [pending]
-    id_ = pending["adjustment_id"]
-    own = await abacus("adjustments", "approve", id_, "--by", "Ann", env=env)
-    assert (own.code, own.err.strip()) == (2, "abacus: ann asked for it; somebody else has to approve it")
-    approved = await abacus("adjustments", "approve", id_, "--by", "ben", env=env)
-    assert approved.out.startswith("adjust +500 GRP for bob: balance 650")
-    (listed,) = (await abacus("adjustments", "list", "--json", env=env)).json["adjustments"]
-    assert (listed["status"], listed["decided_by"]) == ("posted", "ben")
-    assert "approved by ben" in (await abacus("explain", "adjust:a-1", env=env)).out
+    large = ("adjustments", "add", "bob", "500", "--reason", "Sorry", "--key", "a-1", "--json")
+    request = (await abacus(*large, env=ann)).json["approval"]
+    assert (request["status"], request["document"]["points"], request["asked_by"]) == ("pending", 500, "person:ann")
+    assert (await abacus(*large, env=ann)).json["approval"] == request
+    reused = await abacus("adjustments", "add", "bob", "501", "--reason", "Sorry", "--key", "a-1", env=ann)
+    assert (reused.code, reused.err.strip()) == (2, "abacus: the key was used for something else")
+    id_, seen = request["approval_id"], ("--digest", request["digest"][:8])
+    shown = (await abacus("approvals", "show", id_, env=ben)).out
+    assert "adjust +500 GRP of bob in SG: Sorry" in shown
+    assert f"digest {request['digest']}" in shown
+    for who, words, why in (
+        (ann, seen, "ann asked for it; somebody else has to approve it"),
+        (env, seen, f"{login()} is a login and no person: to approve takes the token of a person in ABACUS_TOKEN"),
+        (ben, (), "nobody can be asked here; --digest names what you looked at with `abacus approvals show`"),
+        (ben, ("--digest", "00000000"), f"this is {request['digest'][:16]}, not 00000000: look at it again"),
+    ):
+        refused = await abacus("approvals", "approve", id_, *words, env=who)
+        assert (refused.code, refused.err.strip()) == (2, f"abacus: {why}")
+    approved = await abacus("approvals", "approve", id_, *seen, env=ben)
+    assert approved.out.strip() == "done: adjust +500 GRP of bob in SG: Sorry"
+    (listed,) = (await abacus("approvals", "list", "--json", env=env)).json["approvals"]
+    assert (listed["status"], listed["decided_by"]) == ("done", "person:ben")
+    assert "adjusted by ann, approved by ben: Sorry" in (await abacus("explain", "adjust:a-1", env=env)).out
+    assert (await abacus("ledger", "verify", env=env)).code == 0
+
+
+async def test_what_was_asked_for_is_rejected_or_withdrawn(env: dict[str, str], pool: Pool) -> None:
+    ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}
+    cat = env | {"ABACUS_TOKEN": await hire(pool, "cat", "support")}
+    for who, outcome in ((cat, 2), (ben, 0), (env, 0)):
+        request = (await abacus("adjustments", "add", "bob", "500", "--reason", "Sorry", "--json", env=env)).json
+        ran = await abacus("approvals", "reject", request["approval"]["approval_id"], "--reason", "no", env=who)
+        assert ran.code == outcome, ran.err
+    statuses = [each["status"] for each in (await abacus("approvals", "list", "--json", env=env)).json["approvals"]]
+    assert sorted(statuses) == ["pending", "rejected", "rejected"]
+    assert await pool.fetchval("select balance from account") == 200
+
+
+async def test_much_is_not_taken_back_by_one_alone(env: dict[str, str], pool: Pool) -> None:
+    env = env | {"ABACUS_REVERSAL_LIMIT": "50"}
+    ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}
+    request = (await abacus("points", "reverse", "txn:rides:T-1", "--key", "r-1", "--json", env=env)).json["approval"]
+    assert (request["kind"], request["document"]["part"]) == ("reversal", 180)
+    small = await abacus("points", "reverse", "txn:rides:T-2", env=env)
+    assert small.out.startswith("reverse -20 GRP for bob: balance 180")
+    done = await abacus("approvals", "approve", request["approval_id"], "--digest", request["digest"], env=ben)
+    assert done.out.startswith("done: take back 180 GRP of bob in SG, of txn:rides:T-1: reversed")
+    again = await abacus("points", "reverse", "txn:rides:T-1", "--key", "r-1", env=env)
+    assert again.out.strip().endswith("(done before)")
+    explained = await abacus("explain", "ops:r-1", env=env)
+    assert f"by {login()}, approved by ben: reversed" in explained.out
     assert (await abacus("ledger", "verify", env=env)).code == 0

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from abacus.cli.rates import app
 from abacus.pricing.decide.card import parse_toml
+from tests.support.staff import LOGIN
 
 
 class Outcome(NamedTuple):
@@ -97,7 +98,7 @@ def test_lint_for_scripts(card: Path, tmp_path: Path) -> None:
 
 
 async def test_publishing_says_what_changes_and_the_new_name(abacus: Abacus, card: Path) -> None:
-    result = await abacus("publish", card, "--by", "ann")
+    result = await abacus("publish", card)
     assert (result.exit_code, result.stderr) == (0, "")
     assert f"{card} against nothing:\n  first card of SG, effective from 2026-01-01\n" in result.stdout
     assert result.stdout.endswith("SG@1 published, effective from 2026-01-01T00:00:00+08:00\n")
@@ -236,18 +237,18 @@ async def test_a_scheduled_card_stays_in_view_when_another_is_published(abacus: 
 
 async def test_a_scheduled_card_is_withdrawn(abacus: Abacus, card: Path) -> None:
     later = write(card.parent, "later.toml", dearer(SINGAPORE, "3").replace("2026-01-01", "2999-12-01"))
-    await abacus("publish", card, later, "--by", "ann")
-    result = await abacus("withdraw", "SG@2", "--reason", "not agreed", "--by", "ben")
+    await abacus("publish", card, later)
+    result = await abacus("withdraw", "SG@2", "--reason", "not agreed")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == "SG@2 withdrawn; SG@1 is in force from 2999-12-01T00:00:00+08:00 on\n"
     (row,) = json.loads((await abacus("list", "--json")).stdout)
     assert (row["name"], row["in_force"], row["next"]) == ("SG@1", "SG@1", None)
     first, second = json.loads((await abacus("timeline", "--json")).stdout)
-    assert (first["published_by"], first["withdrawn_by"]) == ("ann", None)
+    assert (first["published_by"], first["withdrawn_by"]) == (LOGIN, None)
     assert [second[name] for name in ("phase", "until", "withdrawn_by", "withdrawn_because")] == [
         "withdrawn",
         None,
-        "ben",
+        LOGIN,
         "not agreed",
     ]
     assert json.loads((await abacus("show", "SG", "--json")).stdout)["name"] == "SG@1"

@@ -19,6 +19,7 @@ from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE
 from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
+from tests.support.staff import LOGIN
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 JANUARY, FEBRUARY = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)
@@ -46,7 +47,7 @@ async def command(pool: Pool, database_url: str) -> Command:
 
 async def assume(command: Command, use: str, since: str, *more: str) -> Ran:
     words = ("report", "assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", use)
-    said = ("--currency", "SGD", "--from", since, "--by", "jane", "--reason", "a study", *more)
+    said = ("--currency", "SGD", "--from", since, "--reason", "a study", *more)
     return await command(*words, *said)
 
 
@@ -80,8 +81,8 @@ async def test_assumptions_are_versions(command: Command) -> None:
     shown = await command("report", "assumptions", "show", "--json")
     assert [(row["assumption"], row["expected_use"], row["cost_per_point"], row["set_by"], row["reason"])
             for row in shown.json["rows"]] == [
-        ("GRP/SG@1", "97%", "0.008", "jane", "a study"),
-        ("GRP/SG@2", "99%", None, "jane", "a study"),
+        ("GRP/SG@1", "97%", "0.008", LOGIN, "a study"),
+        ("GRP/SG@2", "99%", None, LOGIN, "a study"),
     ]  # fmt: skip
 
 
@@ -229,17 +230,17 @@ async def test_allocation(command: Command) -> None:
         (["revenue", "--month", "2026-01", "--allocated", "9000"], "abacus: --allocated: '9000' is not a month"),
         (
             ["assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", "97", "--currency", "SGD",
-             "--reason", "x", "--by", "jane"],
+             "--reason", "x"],
             "abacus: --expected-use: '97' is not above 0 % and at most 100 %; write it as 97%",
         ),
         (
             ["assumptions", "set", "--program", "grp", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
-             "--reason", "x", "--by", "jane"],
+             "--reason", "x"],
             "abacus: --program: 'grp' does not look like one",
         ),
         (
             ["assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
-             "--reason", "x", "--by", "jane", "--cost-per-point=-1"],
+             "--reason", "x", "--cost-per-point=-1"],
             "abacus: --cost-per-point: '-1' is negative",
         ),
     ],

@@ -14,8 +14,9 @@ from tests.programs.tiers.cards import card
 from tests.support.commands import DOWN, abacus
 from tests.support.house import House, until
 from tests.support.keeping import MARCH, FixedCards, earned, keeper, told
+from tests.support.staff import LOGIN
 
-SET = ("--program", "GRP", "--reason", "a wedding", "--by", "jane")
+SET = ("--program", "GRP", "--reason", "a wedding")
 LONG_AGO = MARCH.replace(year=2021)
 
 
@@ -54,11 +55,11 @@ async def test_both_tiers_are_shown_and_which_counts(pool: Pool, env: dict[str, 
             "program": "GRP",
             "tier": "gold",
             "reason": "a wedding",
-            "actor": "jane",
+            "actor": LOGIN,
         },
     }
     table = (await abacus("tiers", "show", "bob", env=env)).out  # as narrow as without a terminal
-    for text in ("GRP", "gold", "silver", "310", "jane"):
+    for text in ("GRP", "gold", "silver", "310", "login:"):
         assert text in table
 
     cleared = await abacus("tiers", "clear", "bob", *SET, "--json", env=env)
@@ -67,12 +68,12 @@ async def test_both_tiers_are_shown_and_which_counts(pool: Pool, env: dict[str, 
     assert (shown["tier"], shown["override"]) == ("silver", None)
     history = (await abacus("tiers", "history", "bob", "--json", env=env)).json
     assert [(each["n"], each["from_tier"], each["to_tier"], each["reason"], each["actor"]) for each in history] == [
-        (3, "gold", "silver", "override cleared", "jane"),
-        (2, "silver", "gold", "override", "jane"),
+        (3, "gold", "silver", "override cleared", LOGIN),
+        (2, "silver", "gold", "override", LOGIN),
         (1, "member", "silver", "upgrade", None),
     ]
     table = (await abacus("tiers", "history", "bob", env=env)).out
-    for text in ("GRP", "silver", "310", "jane"):
+    for text in ("GRP", "silver", "310", "login:"):
         assert text in table
     assert (await abacus("tiers", "show", "nobody", "--json", env=env)).json == []
 

@@ -55,6 +55,7 @@ async def test_a_transfer_is_taken_back_by_its_id(api: ScriptedApi) -> None:
     answer.headers["Idempotency-Replayed"] = "true"
     api.answers(answer)
     back = await ask(api.client().reverse, "b/ob:GRP:1", 5, reason="One of two", idempotency_key="r-1")
+    assert isinstance(back, Movement)
     assert (back.reverses, back.replayed) == ("api:acme:1", True)
     assert api.requests[0].url.raw_path == b"/v1/transfers/b%2Fob%3AGRP%3A1/reverse"
 
@@ -67,7 +68,9 @@ async def test_a_transfer_is_taken_back_by_its_id(api: ScriptedApi) -> None:
             httpx.Response(
                 202,
                 json={
+                    "approval_id": HOLD,
                     "adjustment_id": HOLD,
+                    "kind": "adjustment",
                     "member_id": "bob",
                     "program": "GRP",
                     "points": 500,
@@ -86,6 +89,14 @@ async def test_an_adjustment_is_posted_or_waits(api: ScriptedApi, answer: httpx.
     adjusted = await ask(api.client().adjust, "bob", 500, reason="Sorry", actor="ann")
     assert isinstance(adjusted, kind)
     assert json.loads(api.requests[0].content) == {"points": 500, "reason": "Sorry", "actor": "ann"}
+
+
+async def test_a_large_reversal_waits(api: ScriptedApi) -> None:
+    waiting = {"approval_id": HOLD, "kind": "reversal", "member_id": "bob", "program": "GRP", "points": 500}
+    api.answers(httpx.Response(202, json={**waiting, "reason": "reversed", "actor": "acme", "status": "pending"}))
+    back = await ask(api.client().reverse, "bob:GRP:1")
+    assert isinstance(back, Pending)
+    assert (back.kind, back.points) == ("reversal", 500)
 
 
 async def test_lots_come_page_after_page(api: ScriptedApi) -> None:

@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from abacus.core.ids import award_id
+from abacus.core.sources import Agent
 from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import (
     Adjustment,
-    Agent,
     Because,
     Capture,
     Movement,

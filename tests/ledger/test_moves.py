@@ -71,9 +71,17 @@ def ledger(request: pytest.FixtureRequest) -> Living:
 P, D, C = "posted", "duplicate", "conflict"
 POOR, NONE, CLOSED, SMALL = "insufficient-points", "no-such-hold", "hold-not-open", "hold-too-small"
 NEVER, DONE, FULL = "not-reversible", "reversed-already", "out-of-range"
+TWO = "second-person-needed"
 
 # Bob has earned 100. The batches that follow; the fate of each order; his balance in the end, and the points on hold.
 FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = {
+    "much at once takes two": ([[reverse(alone=99)], [reverse(alone=100)]], [[TWO], [P]], (0, 0)),
+    "much in parts takes two": (
+        [[reverse(part=60, alone=80)], [reverse(part=21, name="s", alone=80)], [reverse(part=20, name="t", alone=80)]],
+        [[P], [TWO], [P]],
+        (20, 0),
+    ),
+    "much is taken back where two agreed": ([[reverse(approved_by="ben")]], [[P]], (0, 0)),
     "nothing": ([[]], [[]], (100, 0)),
     "all of it is spent": ([[spend(100)]], [[P]], (0, 0)),
     "a point more than there is": ([[spend(101)]], [[POOR]], (100, 0)),

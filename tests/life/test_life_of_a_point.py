@@ -23,13 +23,13 @@ from hypothesis.stateful import (
 )
 
 from abacus.core.ids import award_id, expiry_key
+from abacus.core.sources import Agent
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.movement import (
     Adjustment,
-    Agent,
     Because,
     Capture,
     Movement,

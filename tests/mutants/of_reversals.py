@@ -41,16 +41,30 @@ MUTANTS: Final = (
     Mutant(
         "the rule that all of it is taken back once",
         _REVERSAL,
-        "_due",
+        "_left_of",
         Node("points and before >= points", "False"),
         (fate("taken back once"),),
     ),
     Mutant(
         "the rule that no more is taken back than is left",
         _REVERSAL,
-        "_due",
+        "_left_of",
         Node("part > points - before", "part > points"),
         (fate("several of one account in a batch"),),
+    ),
+    Mutant(
+        "the rule that much of one transfer takes a second person",
+        _REVERSAL,
+        "_due",
+        Node("original.due_before + due > reversal.alone", "False"),
+        (fate("much at once takes two"),),
+    ),
+    Mutant(
+        "the rule that parts count together for a second person",
+        _REVERSAL,
+        "_due",
+        Node("original.due_before + due", "due"),
+        (fate("much in parts takes two"),),
     ),
     Mutant(
         "the policy that nothing may be owed",
@@ -125,7 +139,7 @@ MUTANTS: Final = (
     Mutant(
         "the rule that a refund gives nothing",
         _REVERSAL,
-        "_due",
+        "_left_of",
         Node("max(0, _share(original, refund) - before)", "_share(original, refund) - before"),
         (taken("more was taken back than a refund's share"),),
     ),

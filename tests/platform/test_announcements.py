@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 
 from abacus.cli.examples import example_cards
 from abacus.core.backoff import Backoff
-from abacus.intake.partners.decide.keys import NewKey, new_key
+from abacus.core.tokens import NewToken
+from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
@@ -67,7 +68,7 @@ async def called(url: str, on: Announced) -> AsyncIterator[Calls]:
         yield calls
 
 
-async def with_partner(pool: Pool) -> tuple[PartnerStore, NewKey]:
+async def with_partner(pool: Pool) -> tuple[PartnerStore, NewToken]:
     store, key = PartnerStore(pool, CLOCK), new_key()
     await store.create(ACME, Limits(per_day=1000), key)
     return store, key

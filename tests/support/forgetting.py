@@ -6,18 +6,20 @@ from typing import Final
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import award_id
+from abacus.core.sources import Agent
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.ledger.decide.opening import Opening, Origin
-from abacus.ledger.store.adjustments import Adjustments
+from abacus.ledger.store.large_moves import Alone, LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
-from abacus.ledger.types.movement import Adjustment, Agent, Moved, Movement, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
 from abacus.ledger.types.posting import Status
 from abacus.oversight.erasure.erase import Eraser
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
@@ -120,7 +122,7 @@ async def _moves(pool: Pool, member: str) -> None:
     adjustment = Adjustment(
         f"adjust:{mark}", *account, facts, 9000, f"{member} rang", *ALICE, None, day, lifetime=False
     )
-    await Adjustments(pool, _refusing, CLOCK, limit=100).ask(adjustment, None)
+    await LargeMoves(Approvals(pool, CLOCK), _refusing, Alone(100, 100)).do(adjustment)
 
 
 async def _refusing(_: Movement) -> Moved:

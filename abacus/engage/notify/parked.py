@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 
 
@@ -52,7 +52,7 @@ class ParkedMessages:
             rows = await self._pool.fetch(*_LIST(channel=channel, most=limit))
         return [ParkedMessage(*row) for row in rows]
 
-    async def resend(self, ids: Sequence[str], channel: ChannelName | None) -> int:
+    async def resend(self, ids: Sequence[str], channel: ChannelName | None, *, also: Also = nothing_else) -> int:
         """Make these messages due now with all their time again, or all messages if no id is given; return how many.
 
         Raises `Refused` when one of the ids is not parked; no message is changed then.
@@ -62,4 +62,5 @@ class ParkedMessages:
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints all of them")
+            await also(connection)
         return len(rows)

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from abacus.core.errors import SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, award_id, fingerprint
 from abacus.core.points import MAX_POINTS
+from abacus.core.sources import Agent
 from abacus.intake.earning.decide.transaction import Country
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Adjustment, Agent, Capture, Hold, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Capture, Hold, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -82,13 +83,15 @@ class ReverseOrder(BaseModel):
 
 
 class AdjustmentOrder(_Order):
-    """Points that a person adds or takes. `actor` is that person."""
+    """Points that somebody adds or takes. `actor` is the person on whose behalf a partner does it, by the partner's
+    word; the partner answers for it. A person's token says who it is, and leaves `actor` out.
+    """
 
     model_config = _with_example({"points": -20, "reason": "Credited twice by the shop", "actor": "ann@acme.example"})
 
     points: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
     reason: ReasonText
-    actor: Person
+    actor: Person | None = None
 
 
 class Target(NamedTuple):
@@ -190,9 +193,9 @@ def reversal_of(
     )
 
 
-def adjustment_of(order: AdjustmentOrder, target: Target, key: str, source: str, now: datetime) -> Adjustment:
+def adjustment_of(order: AdjustmentOrder, target: Target, key: str, agent: Agent, now: datetime) -> Adjustment:
     card = target.card.card
-    facts = ("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor)
+    facts = ("adjust", target.member_id, target.program, str(order.points), order.reason, order.actor or agent.actor)
     return Adjustment(
         key=key,
         member_id=target.member_id,
@@ -201,11 +204,12 @@ def adjustment_of(order: AdjustmentOrder, target: Target, key: str, source: str,
         fingerprint=fingerprint(facts),
         points=order.points,
         reason=order.reason,
-        actor=order.actor,
-        source=source,
+        actor=agent.actor,
+        source=agent.source,
         approved_by=None,
         expires_on=last_good_day(now, card.zone, card.expiry_months),
         lifetime=card.expiry is Expiry.LIFETIME,
+        on_behalf_of=order.actor,
     )
 
 

@@ -8,14 +8,14 @@ import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
-from abacus.intake.partners.decide.keys import NewKey
+from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
 from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.partner_limits import AllowanceRow
 from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""
@@ -92,7 +92,7 @@ class PartnerStore:
         self._clock = clock
         self._secrets = secrets
 
-    async def create(self, partner: Partner, limits: Limits, key: NewKey) -> None:
+    async def create(self, partner: Partner, limits: Limits, key: NewToken, *, also: Also = nothing_else) -> None:
         """Enters a partner. Raises `Refused` for bad values, and for an id that is taken."""
         checked(partner)
         partner_id = partner.partner_id
@@ -105,8 +105,9 @@ class PartnerStore:
                 raise Refused(f"there is a partner {partner_id!r} already") from None
             await connection.execute(*_ALLOW(partner_id=partner_id, **limits._asdict()))
             await _add_key(connection, partner_id, key, partner.created_at)
+            await also(connection)
 
-    async def replace(self, partner: Partner, limits: Limits, key: NewKey) -> None:
+    async def replace(self, partner: Partner, limits: Limits, key: NewToken) -> None:
         """Enters a partner, or gives the one of this id these limits and this secret; only this key is valid then."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -121,7 +122,9 @@ class PartnerStore:
                 await connection.execute(*_END_KEY(prefix=row["prefix"], end=now))
             await _add_key(connection, partner.partner_id, key, now)
 
-    async def rotate(self, partner_id: str, key: NewKey, *, overlap: timedelta) -> datetime:
+    async def rotate(
+        self, partner_id: str, key: NewToken, *, overlap: timedelta, also: Also = nothing_else
+    ) -> datetime:
         """Adds the new key, and returns the end of the overlap: until then the newest old key stays valid. Older keys
         end now.
         """
@@ -131,22 +134,27 @@ class PartnerStore:
             for place, row in enumerate(await connection.fetch(*_VALID_KEYS(partner_id=partner_id, now=now))):
                 await connection.execute(*_END_KEY(prefix=row["prefix"], end=now if place else now + overlap))
             await _add_key(connection, partner_id, key, now)
+            await also(connection)
         return now + overlap
 
-    async def disable(self, partner_id: str) -> datetime:
+    async def disable(self, partner_id: str, *, also: Also = nothing_else) -> datetime:
         """Disables the partner: its keys are refused from now on. Awards that were accepted before are still posted."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             since: datetime = await connection.fetchval(*_DISABLE(partner_id=partner_id, now=self._clock.now()))
+            await also(connection)
         return since
 
-    async def enable(self, partner_id: str) -> None:
+    async def enable(self, partner_id: str, *, also: Also = nothing_else) -> None:
         """Enables a disabled partner: its keys that have not ended are valid again."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             await connection.execute(*_ENABLE(partner_id=partner_id))
+            await also(connection)
 
-    async def change(self, partner_id: str, change: RightsChange) -> tuple[Partner, Partner]:
+    async def change(
+        self, partner_id: str, change: RightsChange, *, also: Also = nothing_else
+    ) -> tuple[Partner, Partner]:
         """Changes the rights that are named, and returns the partner before and after. Raises `Refused` for bad values,
         as `create` does.
         """
@@ -157,20 +165,23 @@ class PartnerStore:
                 await _check_card(connection, after.card_scope)
             values = {name: getattr(after, name) for name in _CHANGEABLE}
             await connection.execute(*_CHANGE(partner_id=partner_id, **values))
+            await also(connection)
         return before, after
 
-    async def sign(self, partner_id: str, secret: str | None) -> None:
+    async def sign(self, partner_id: str, secret: str | None, *, also: Also = nothing_else) -> None:
         """Sets the one secret that its requests must be signed with; None: they need not be signed."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             stored = await self._to_store(partner_id, secret)
             await connection.execute(*_SIGN(partner_id=partner_id, secret=stored))
+            await also(connection)
 
-    async def limit(self, partner_id: str, limits: Limits) -> None:
+    async def limit(self, partner_id: str, limits: Limits, *, also: Also = nothing_else) -> None:
         """Replaces the limits of the partner."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
             await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
+            await also(connection)
 
     async def get(self, partner_id: str) -> Registered:
         """One partner. Raises `Refused` for an unknown one."""
@@ -225,6 +236,6 @@ async def _check_card(connection: Connection, scope: str | None) -> None:
         raise Refused(f"--card: no rate card of the scope {scope!r} is published")
 
 
-async def _add_key(connection: Connection, partner_id: str, key: NewKey, now: datetime) -> None:
+async def _add_key(connection: Connection, partner_id: str, key: NewToken, now: datetime) -> None:
     row = PartnerKey(key.prefix, partner_id, key.digest, created_at=now, expires_at=None, last_used_at=None)
     await connection.execute(*_ADD_KEY(**row._asdict()))

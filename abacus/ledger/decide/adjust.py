@@ -13,7 +13,11 @@ from abacus.pricing.explanation.types import Adjusted
 def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Change:
     """Raises `Declined` when the adjustment takes more points than are available."""
     explanation = Adjusted(
-        points=adjustment.points, reason=adjustment.reason, by=adjustment.actor, approved_by=adjustment.approved_by
+        points=adjustment.points,
+        reason=adjustment.reason,
+        by=adjustment.actor,
+        on_behalf_of=adjustment.on_behalf_of,
+        approved_by=adjustment.approved_by,
     )
     entry = Entry(
         Kind.ADJUST, adjustment.key, text_of(explanation), now, now, adjustment.source, actor=adjustment.actor

@@ -16,7 +16,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
 from abacus.ledger.types.award import Kind
-from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal
+from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
 from abacus.pricing.explanation.text import read, text_of
@@ -98,6 +98,13 @@ def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, 
 
 
 def _due(original: Original, reversal: Reversal) -> int:
+    due = _left_of(original, reversal)
+    if reversal.alone is not None and original.due_before + due > reversal.alone:
+        raise SecondPersonNeeded(due, reversal.alone)
+    return due
+
+
+def _left_of(original: Original, reversal: Reversal) -> int:
     points, before = abs(original.transfer.points), original.due_before
     match reversal.part:
         case Refund() as refund:
@@ -148,6 +155,7 @@ def _explained(original: Original, reversal: Reversal, points: int, due: int) ->
         currency=refund.currency if refund else None,
         of_amount=_calculated(transfer).amount if refund else None,
         reason=reversal.reason,
+        approved_by=reversal.approved_by,
         own_lot=0,
         expired=0,
         clipped=0,

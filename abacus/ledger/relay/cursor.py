@@ -7,7 +7,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.cursor import Cursor, Walk
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement
 
 _BATCH: Final = 2000
@@ -51,12 +51,12 @@ class RelayCursor:
             position = await self._cursor.position(connection, self._clock.now())
             return await TRANSFERS.waiting(connection, position)
 
-    async def rewind(self, posted_from: datetime | None) -> Position:
+    async def rewind(self, posted_from: datetime | None, *, also: Also = nothing_else) -> Position:
         """Publish again the transfers posted from that time on, or all.
 
         Raises `Refused` when nothing was posted since.
         """
-        async with passing_failures(), self._pool.acquire() as connection:
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             target = START
             if posted_from is not None:
                 xid = await connection.fetchval(*_FIRST_SINCE(posted_from=posted_from))
@@ -64,4 +64,5 @@ class RelayCursor:
                     raise Refused(f"nothing was posted since {posted_from.isoformat()}; the cursor stays where it is")
                 target = START._replace(xid=xid)
             await self._cursor.put(connection, target, self._clock.now())
+            await also(connection)
         return target

@@ -10,9 +10,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.core.sources import CLOCK, source_sql
+from abacus.core.sources import CLOCK, Agent, source_sql
 from abacus.ledger.decide.spend import release_of
-from abacus.ledger.types.movement import Agent, Because, Hold, HoldStatus, MovesPort
+from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns

@@ -11,6 +11,7 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
+from abacus.ledger.store.deeds import note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.partner_limits import lock_standing, write_use
@@ -69,6 +70,7 @@ class PostgresMoves:
             await write_use(connection, decided.spending)
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
+        await note_deeds(connection, decided.outcomes)
         return decided
 
 

@@ -129,31 +129,6 @@ HOLD: Final = Table(
     Index(None, "until", postgresql_where=text("status = 'open'")),  # overdue holds
 )
 
-# Points that a person wants added or taken. `approved_by` is null until a second person agrees, where one has to.
-ADJUSTMENT: Final = Table(
-    "adjustment",
-    METADATA,
-    Column("member_id", KEY_TEXT, primary_key=True),
-    Column("adjustment_id", Uuid, primary_key=True),
-    Column("key", KEY_TEXT, nullable=False),
-    Column("program", KEY_TEXT, nullable=False),
-    Column("country", Text, nullable=False),
-    Column("points", BigInteger, nullable=False),
-    Column("expires_on", Date, nullable=False),
-    Column("lifetime", Boolean, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("actor", Text, nullable=False),
-    Column("asked_by", Text),
-    Column("fingerprint", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("asked_at", DateTime(timezone=True), nullable=False),
-    Column("decided_by", Text),
-    Column("decided_at", DateTime(timezone=True)),
-    Column("note", Text),
-    Index(None, "asked_at", postgresql_where=text("status = 'pending'")),
-    Index(None, "adjustment_id"),  # an approver knows the id alone
-)
-
 # Each partner's limits, and the points that it has awarded. Each batch with an award of the partner locks its row.
 ALLOWANCE: Final = Table(
     "allowance",

@@ -21,6 +21,12 @@ class Limits(NamedTuple):
     per_day: int | None = None
     in_total: int | None = None
 
+    def allows_more_than(self, other: "Limits") -> bool:
+        """Whether any limit is higher than there, or gone."""
+        return any(
+            theirs is not None and (mine is None or mine > theirs) for mine, theirs in zip(self, other, strict=True)
+        )
+
 
 class MemberDay(NamedTuple):
     """A member, a partner and a day: the points given there count against the limit of a day."""

@@ -30,6 +30,7 @@ class Decline(StrEnum):
     AWARD_CAP = RejectionReason.AWARD_CAP.value  # the limits of the partner that moves the points
     MEMBER_DAY_CAP = RejectionReason.MEMBER_DAY_CAP.value
     BUDGET_EXHAUSTED = RejectionReason.BUDGET_EXHAUSTED.value
+    SECOND_PERSON_NEEDED = "second-person-needed"
 
 
 class Declined(AbacusError):
@@ -41,11 +42,13 @@ class Declined(AbacusError):
         self.detail = detail
 
 
-class Agent(NamedTuple):
-    """The actor and the source of a movement."""
+class SecondPersonNeeded(Declined):
+    """So many points of one transfer are not taken back by one person alone."""
 
-    actor: str
-    source: str
+    def __init__(self, points: int, alone: int) -> None:
+        detail = f"{points} points; more than {alone} of one transfer take a second person"
+        super().__init__(Decline.SECOND_PERSON_NEEDED, detail)
+        self.points = points
 
 
 class Spend(NamedTuple):
@@ -130,6 +133,7 @@ class Adjustment(NamedTuple):
     approved_by: str | None
     expires_on: date
     lifetime: bool
+    on_behalf_of: str | None = None  # whom a partner names as the person at its end
 
 
 class Refund(NamedTuple):
@@ -142,7 +146,7 @@ class Refund(NamedTuple):
 class Reversal(NamedTuple):
     """The transfer with the key `reverses` is taken back: the share of a refund, a number of points, or all that is
     left of it. Points that are given back are good until `expires_on`, in an account that goes by `lifetime` if it was
-    empty.
+    empty. At most `alone` points of the transfer are taken back altogether, where that is said.
     """
 
     key: str
@@ -160,6 +164,8 @@ class Reversal(NamedTuple):
     occurred_at: datetime
     expires_on: date
     lifetime: bool
+    approved_by: str | None = None
+    alone: int | None = None
 
 
 Movement: TypeAlias = Spend | Reserve | Capture | Release | Adjustment | Reversal

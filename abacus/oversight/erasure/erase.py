@@ -49,6 +49,14 @@ select {columns(Erasure)} from erasure order by erased_at desc, pseudonym limit 
 """)
 
 
+# Called with the record, in the transaction that writes it.
+Also = Callable[[Connection, Erasure], Awaitable[None]]
+
+
+async def _nothing_else(_: Connection, __: Erasure) -> None:
+    """Nothing more belongs to the erasure."""
+
+
 class Eraser:
     """Erases members. Needs a pool of the login that owns the tables. Every method raises `Unavailable` while the
     database is away.
@@ -72,7 +80,7 @@ class Eraser:
             finally:
                 await transaction.rollback()
 
-    async def erase(self, member_id: str, *, by: str, reason: str) -> Erasure:
+    async def erase(self, member_id: str, *, by: str, reason: str, also: Also = _nothing_else) -> Erasure:
         """Erase the member from every table. The ledger keeps its transfers, under a random pseudonym.
 
         Raises `Refused` for a member without any rows, for accounts that do not verify, and for a login without the
@@ -82,6 +90,7 @@ class Eraser:
             erasure = await self._erase(connection, member_id, by, reason)
             documents = {"accounts": _json(erasure.accounts), "rows": _json(erasure.rows)}
             await connection.execute(*_RECORD(**(erasure._asdict() | documents)))
+            await also(connection, erasure)
         return erasure
 
     async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:

@@ -10,9 +10,11 @@ from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
 from abacus.oversight.erasure.treatments import (
     Rows,
     Treatment,
+    approvals,
     daily_use,
     expiry,
     holds,
+    log_entries,
     partner_awards,
     quarantine,
     touch,
@@ -29,7 +31,6 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 RENAMED: Final = {
     "account_tier": "",
     "membership": f", reason = '{ERASED}'",
-    "adjustment": f", reason = '{ERASED}', note = case when note is not null then '{ERASED}' end",
     "rejection": "",
     "tier_change": (
         f", note = case when note is not null then '{ERASED}' end, published_at = coalesce(published_at, changed_at)"
@@ -46,6 +47,8 @@ NAMELESS: Final = frozenset(
         "notification_pace",
         "partner",
         "partner_key",
+        "person",
+        "person_token",
         "rate_card",
         "rate_card_withdrawal",
         "seal",
@@ -85,12 +88,14 @@ BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
     quarantine,
     expiry,
 )
-AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds)
+AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds, approvals, log_entries)
 TREATED: Final = frozenset(
     {
         *DELETED,
         *RENAMED,
         "allowance_member",
+        "approval",
+        "audit_log",
         "hold",
         "partner_award",
         "webhook_delivery",

@@ -1,5 +1,6 @@
 """How an erasure treats the tables that need more than a delete or a new name."""
 
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -8,7 +9,9 @@ import orjson
 
 from abacus.core.errors import Reason, Refused
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
-from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
+from abacus.people.decide.approving import canonical, digest_of
+from abacus.people.types.approval import Approval, Status
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.platform.sql import Statement, columns
@@ -68,6 +71,19 @@ update expiry_run set found_member = :pseudonym where found_member = :member_id
 """)
 _RENAME_DAILY_USE: Final = Statement("""
 update allowance_member set member_id = :pseudonym where member_id = :member_id
+""")
+_LOGGED: Final = Statement("select entry_id, details from audit_log where subject = :subject")
+_FORGET_LOGGED: Final = Statement("""
+update audit_log set subject = :subject, details = :details where entry_id = :entry_id
+""")
+_APPROVALS: Final = Statement(f"""
+select {columns(Approval)} from approval where document::json ->> 'member_id' = :member_id for update
+""")
+_FORGET_APPROVAL: Final = Statement(f"""
+update approval set summary = '{ERASED}', document = :document, digest = :digest,
+    note = case when note is not null or status = 'pending' then '{ERASED}' end,
+    status = case status when 'pending' then 'void' else status end
+where approval_id = :approval_id
 """)
 _RENAME_HOLDS: Final = Statement("update hold set member_id = :pseudonym where member_id = :member_id")
 
@@ -138,6 +154,33 @@ async def daily_use(connection: Connection, renaming: Renaming) -> Rows:
 
 async def holds(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(hold=await touch(connection, _RENAME_HOLDS(**renaming._asdict())))
+
+
+async def approvals(connection: Connection, renaming: Renaming) -> Rows:
+    """Approvals about the member keep who decided, and what, without the name and the reasons; a pending one is void.
+    The digest is made anew.
+    """
+    rows = await connection.fetch(*_APPROVALS(member_id=renaming.member_id), timeout=_SCAN_TIMEOUT_S)
+    for approval in (Approval(*row) for row in rows):
+        if approval.status == Status.APPROVED:
+            raise Refused(
+                f"an approval is being carried out; `abacus approvals approve {approval.approval_id}` ends it"
+            )
+        document = canonical(json.loads(renaming.explanation(approval.document.encode())))
+        digest = digest_of(approval.kind, approval.subject, approval.country, document)
+        forgotten = _FORGET_APPROVAL(document=document, digest=digest, approval_id=approval.approval_id)
+        await connection.execute(*forgotten)
+    return Rows(approval=len(rows))
+
+
+async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
+    """The log keeps who did what, without the name and the reasons."""
+    rows = await connection.fetch(*_LOGGED(subject=f"member:{renaming.member_id}"))
+    subject = f"member:{renaming.pseudonym}"
+    for entry_id, details in rows:
+        forgotten = _FORGET_LOGGED(subject=subject, details=renaming.explanation(details), entry_id=entry_id)
+        await connection.execute(*forgotten)
+    return Rows(audit_log=len(rows))
 
 
 async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:

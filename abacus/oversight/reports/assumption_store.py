@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 
 
@@ -49,7 +49,16 @@ class AssumptionStore:
         self._pool = pool
 
     async def set(
-        self, program: str, country: str, effective_from: date, estimate: Estimate, *, by: str, why: str, now: datetime
+        self,
+        program: str,
+        country: str,
+        effective_from: date,
+        estimate: Estimate,
+        *,
+        by: str,
+        why: str,
+        now: datetime,
+        also: Also = nothing_else,
     ) -> Assumption:
         """Add the next version. Raises `Refused` if the latest version says the same already, or is in another
         currency: sums over months would mix the two.
@@ -67,6 +76,7 @@ class AssumptionStore:
             version = latest.version + 1 if latest else 1
             assumption = Assumption(program, country, version, effective_from, estimate, now, by, why)
             await connection.execute(*_INSERT(**_row(assumption)))
+            await also(connection)
         return assumption
 
     async def all(self) -> list[Assumption]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from abacus.core.errors import Reason
+from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.packing import pack
@@ -22,13 +23,16 @@ async def replay(
     reason: Reason | None = None,
     set_aside_before: datetime | None = None,
     limit: int = 100,
+    also: Also = nothing_else,
 ) -> list[Item]:
     """Sends held items again, by the queues of that name, and returns the items that were sent. Raises `Unavailable`;
     then none counts as replayed.
 
     A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
     """
-    async with quarantine.replaying(ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit) as held:
+    async with quarantine.replaying(
+        ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit, also=also
+    ) as held:
         items = [entry.item for entry in held]
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
 from abacus.platform.metrics import QUARANTINED
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.platform.quarantine.types import HeldItem, Item, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -159,6 +159,7 @@ class QuarantineStore:
         reason: Reason | None = None,
         set_aside_before: datetime | None = None,
         limit: int = 100,
+        also: Also = nothing_else,
     ) -> AsyncIterator[Sequence[HeldItem]]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
@@ -170,6 +171,8 @@ class QuarantineStore:
             # Marked before they are sent, in the same transaction: if one is refused again at once, its row is
             # written after ours and ends as held.
             await connection.execute(*_REPLAYED(ids=[row.id for row in rows], now=self._clock.now()))
+            if rows:
+                await also(connection)
             yield [row.held for row in rows]
 
 

@@ -167,6 +167,11 @@ def split_name(name: str) -> tuple[str, int | None]:
     return match["scope"], int(version) if version else None
 
 
+def country_of(scope: str) -> str | None:
+    """The country that a scope is; None for a partner's own cards."""
+    return None if ":" in scope else scope
+
+
 def parse_toml(text: str) -> RateCard:
     """The card that a person wrote. Raises `CardFaults`; for text that is not TOML, with the line and column."""
     try:

@@ -90,6 +90,7 @@ class Reversed:
     expired: int
     on_shortfall: OnShortfall | None = None
     clipped: int
+    approved_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,11 +165,12 @@ class Released:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjusted:
-    """A person added or took points, and answers for it."""
+    """Somebody added or took points, and answers for it. `on_behalf_of` is a name that a partner gave."""
 
     points: int
     reason: str
     by: str
+    on_behalf_of: str | None = None
     approved_by: str | None = None
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.pricing.decide.card import (
     FINAL_BEFORE,
@@ -82,7 +82,15 @@ class CardStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def publish(self, card: RateCard, *, by: str, now: datetime, approved_by: str | None = None) -> PublishedCard:
+    async def publish(
+        self,
+        card: RateCard,
+        *,
+        by: str,
+        now: datetime,
+        approved_by: str | None = None,
+        also: Also = nothing_else,
+    ) -> PublishedCard:
         """Give the card the next version of its scope. Publishers of one scope wait for each other.
 
         Raises `Refused` when the same card is already the one that begins then: a version says that something changes.
@@ -103,9 +111,12 @@ class CardStore:
                 approved_by=approved_by,
             )
             await connection.execute(*_INSERT(**row._asdict()))
+            await also(connection)
             return (await _records(connection, card.scope))[-1].published
 
-    async def withdraw(self, scope: str, version: int, *, by: str, reason: str, now: datetime) -> CardRecord:
+    async def withdraw(
+        self, scope: str, version: int, *, by: str, reason: str, now: datetime, also: Also = nothing_else
+    ) -> CardRecord:
         """Withdraw a card that has not begun: it will never be in force. Raises `Refused` for every other card, and
         when it begins so soon that a process may rely on it.
         """
@@ -120,6 +131,7 @@ class CardStore:
                     f"{scope}@{version} is in force, or will be within {minutes} minutes, and processes rely on it;"
                     " publish a card that takes over from it"
                 )
+            await also(connection)
             return next(each for each in await _records(connection, scope) if each.published.version == version)
 
     async def all(self, known: Mapping[str, PublishedCard] = NONE_KNOWN) -> list[PublishedCard]:

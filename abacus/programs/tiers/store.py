@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write
@@ -96,7 +96,9 @@ class MembershipStore:
             )
         return {(row["member_id"], row["program"]): row["tier"] for row in rows}
 
-    async def set(self, account: AccountId, tier: str, *, reason: str, actor: str) -> Membership:
+    async def set(
+        self, account: AccountId, tier: str, *, reason: str, actor: str, also: Also = nothing_else
+    ) -> Membership:
         """From now on this is the tier, whatever the points say, until it is cleared."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -105,9 +107,10 @@ class MembershipStore:
             await connection.execute(*_SET(**membership._asdict()))
             after, changes = override(before, tier, actor, reason, now)
             await write(connection, [account], [(before, after)], changes)
+            await also(connection)
         return membership
 
-    async def clear(self, account: AccountId, *, reason: str, actor: str) -> str:
+    async def clear(self, account: AccountId, *, reason: str, actor: str, also: Also = nothing_else) -> str:
         """Leave the tier to the points again; returns the tier that counts now. Raises `Refused` when none was set."""
         now, (member_id, program) = self._clock.now(), account
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -117,6 +120,7 @@ class MembershipStore:
             await connection.execute(*_CLEAR(member_id=member_id, program=program))
             after, changes = override(before, None, actor, reason, now)
             await write(connection, [account], [(before, after)], changes)
+            await also(connection)
         return after.tier
 
     async def show(self, member_id: str) -> Sequence[Shown]:

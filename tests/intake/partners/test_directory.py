@@ -6,7 +6,8 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.intake.partners.decide.keys import NewKey, new_key
+from abacus.core.tokens import NewToken
+from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner, PartnerKey
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import Registered
@@ -40,7 +41,7 @@ class Partners:
         if self.is_away:
             raise Unavailable("database", "connection refused")
 
-    def add(self, partner_id: str, *, expires_at: datetime | None = None, **changes: Any) -> NewKey:
+    def add(self, partner_id: str, *, expires_at: datetime | None = None, **changes: Any) -> NewToken:
         key = new_key()
         partner = Partner(partner_id, partner_id.title(), True, True, (), None, 60, None, NOW, "ann", None)  # noqa: FBT003  # columns
         keys = [PartnerKey(key.prefix, partner_id, key.digest, NOW, expires_at, None)]

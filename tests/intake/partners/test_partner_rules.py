@@ -1,4 +1,4 @@
-"""Keys, rates of requests, and values of a partner: small rules, each by itself."""
+"""Rates of requests, and values of a partner: small rules, each by itself."""
 
 from datetime import UTC, datetime
 
@@ -7,15 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
-from abacus.intake.partners.decide.keys import (
-    digest_of,
-    is_key,
-    is_test_key,
-    looks_like_key,
-    new_key,
-    new_test_key,
-    prefix_of,
-)
 from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.decide.partner import Partner, checked
 
@@ -33,33 +24,6 @@ PARTNER = Partner(
     created_by="ann",
     disabled_at=None,
 )
-
-
-def test_keys_are_new_each_time_and_proved_by_all_of_them() -> None:
-    keys = [new_key() for _ in range(50)]
-    assert len({key.text for key in keys}) == len({key.prefix for key in keys}) == 50
-    key = keys[0]
-    assert looks_like_key(key.text)
-    assert key.prefix == prefix_of(key.text) == key.text[:21]
-    assert len(key.text) - len(key.prefix) == 43  # 62 ** 43 > 2 ** 256
-    assert is_key(key.text, key.digest)
-    assert not is_key(key.text[:-1] + ("a" if key.text[-1] != "a" else "b"), key.digest)
-    assert len(digest_of(key.text)) == 32
-
-
-def test_a_key_says_whether_it_is_for_the_sandbox() -> None:
-    live, test = new_key(), new_test_key()
-    assert (live.text[:9], test.text[:9]) == ("abk_live_", "abk_test_")
-    assert [is_test_key(key.text) for key in (live, test)] == [False, True]
-    assert all(looks_like_key(key.text) and key.prefix == key.text[:21] for key in (live, test))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "abk_live_", "abk_prod_" + "a" * 55, "abk_test_" + "a" * 54, "abk_live_" + "a" * 54, "abk_live_" + "é" * 55],
-)
-def test_what_is_no_key(text: str) -> None:
-    assert not looks_like_key(text)
 
 
 def test_a_minutes_requests_pass_at_once_and_then_one_a_second() -> None:

@@ -21,6 +21,9 @@ from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser, erasures
 from abacus.oversight.erasure.inventory import NAMELESS, TREATED
 from abacus.oversight.erasure.ledger import Head
+from abacus.people.decide.approving import check_unchanged
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import log
 from abacus.platform.metadata import METADATA
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.quarantine.store import QuarantineStore
@@ -210,3 +213,16 @@ async def test_an_account_of_many_transfers(pool: Pool, owner: Pool) -> None:
     pseudonym = await erase(owner, "bob")
     assert await verify_member(pool, pseudonym) == 2500
     assert await naming(owner, "bob") == []
+
+
+async def test_what_waited_for_a_second_person_is_void_and_its_digest_still_fits(pool: Pool, owner: Pool) -> None:
+    await live(pool, BOB)
+    await erase(owner, BOB)
+    approvals = await Approvals(pool, CLOCK).all()
+    assert [(each.status, each.summary, each.note) for each in approvals] == [("void", "erased", "erased")]
+    for each in approvals:
+        check_unchanged(each, each.document)
+    entries = await log(pool)
+    assert {each.subject.partition("-")[0] for each in entries if each.subject.startswith("member:")} == {
+        "member:erased"
+    }

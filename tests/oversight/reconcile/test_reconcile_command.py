@@ -9,18 +9,19 @@ import pytest
 from tests.oversight.reconcile.reconciling import MESSAGES, SECOND_TRANSFER, as_owner, processed
 from tests.support.commands import abacus
 from tests.support.house import House, completed
+from tests.support.staff import LOGIN
 
 
 async def test_the_command_files_the_account(house: House, database_url: str, tmp_path: Path) -> None:
     env, filed = house.environment(), tmp_path / "account.json"
     async with processed(house):
-        command = ("reconcile", "--from", "2026-01-01T00:00:00+08:00", "--by", "finance")
+        command = ("reconcile", "--from", "2026-01-01T00:00:00+08:00")
         ran = await abacus(*command, "--out", str(filed), "--json", "--wait", "1", env=env)
         assert ran.code == 0
         assert ran.json == json.loads(filed.read_text())
         assert (ran.json["comes_out"], ran.json["by"], ran.json["from"]) == (
             True,
-            "finance",
+            LOGIN,
             "2025-12-31T16:00:00+00:00",
         )
         assert sum(each["messages"] for each in ran.json["partitions"]) == ran.json["messages"] == len(MESSAGES) + 1
@@ -35,7 +36,7 @@ async def test_the_command_files_the_account(house: House, database_url: str, tm
 
 async def test_waiting_ends_when_nothing_is_on_its_way(house: House) -> None:
     await house.produce([completed(1)])
-    command = ("reconcile", "--from", "2026-01-01T00:00:00Z", "--by", "finance", "--json")
+    command = ("reconcile", "--from", "2026-01-01T00:00:00Z", "--json")
     at_once = await abacus(*command, env=house.environment())
     assert (at_once.code, at_once.json["verdicts"], at_once.json["on_the_way"]) == (0, {"in flight": 1}, 1)
     waiting = asyncio.create_task(abacus(*command, "--wait", "50", env=house.environment()))

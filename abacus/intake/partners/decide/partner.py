@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
 from abacus.core.errors import Refused
-from abacus.core.sources import partner_source
-from abacus.ledger.types.movement import Agent
+from abacus.core.sources import Agent, partner_source
 
 _PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_REQUESTS_PER_MINUTE: Final = 1_000_000

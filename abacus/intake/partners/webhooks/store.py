@@ -12,7 +12,7 @@ from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 
 
@@ -113,7 +113,7 @@ class WebhookStore:
         self._clock = clock
         self._secrets = secrets
 
-    async def set(self, partner_id: str, url: str, secret: str) -> bool:
+    async def set(self, partner_id: str, url: str, secret: str, *, also: Also = nothing_else) -> bool:
         """Sets the address, enables the webhook, and returns whether the secret was used: an existing webhook keeps its
         own.
         """
@@ -122,7 +122,9 @@ class WebhookStore:
                 raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
             stored = await self._secrets.to_store(secret, webhook_secret_of(partner_id))
             statement = _SET(partner_id=partner_id, url=url, secret=stored, now=self._clock.now())
-            return bool(await connection.fetchval(*statement))
+            is_new = bool(await connection.fetchval(*statement))
+            await also(connection)
+        return is_new
 
     async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
         async with passing_failures(), self._pool.acquire() as connection:
@@ -138,7 +140,9 @@ class WebhookStore:
         secrets = await webhook_secrets(self._secrets, partner_id, row["secret"], row["former_secret"])
         return Receiver(row["url"], secrets, row["disabled_why"])
 
-    async def rotate_secret(self, partner_id: str, secret: str, *, overlap: timedelta) -> datetime:
+    async def rotate_secret(
+        self, partner_id: str, secret: str, *, overlap: timedelta, also: Also = nothing_else
+    ) -> datetime:
         """Replaces the secret, and returns until when the old secret signs too. Raises `SecretUnreadable` for an old
         secret that is to sign and cannot be read.
         """
@@ -153,14 +157,16 @@ class WebhookStore:
             stored = await self._secrets.to_store(secret, webhook_secret_of(partner_id))
             statement = _ROTATE(partner_id=partner_id, secret=stored, former=former, until=until if overlap else None)
             await connection.execute(*statement)
+            await also(connection)
         return until
 
-    async def remove(self, partner_id: str) -> None:
+    async def remove(self, partner_id: str, *, also: Also = nothing_else) -> None:
         """Removes the webhook. Waiting messages are given up."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _existing(connection, partner_id, lock=True)
             await connection.execute(*_REMOVE(partner_id=partner_id))
             await give_up_all(connection, partner_id, self._clock.now(), "the webhook was removed")
+            await also(connection)
 
     async def undelivered(self, partner_id: str, limit: int) -> list[Undelivered]:
         """The oldest first."""
@@ -169,7 +175,7 @@ class WebhookStore:
             rows = await connection.fetch(*_UNDELIVERED(partner_id=partner_id, most=limit))
         return [Undelivered(*row) for row in rows]
 
-    async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool) -> int:
+    async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool, also: Also = nothing_else) -> int:
         """Makes these messages, or all undelivered ones, due now and for three days more. Returns how many."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -188,6 +194,7 @@ class WebhookStore:
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no undelivered message of {partner_id}; nothing was changed")
+            await also(connection)
         return len(rows)
 
 

@@ -1,0 +1,218 @@
+"""The routes by which people see what waits for a second person, and decide on it."""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.answer_schemas import AdjustmentsAnswer, ApprovalAnswer, ApprovalsAnswer, MoveAnswer, PendingAnswer
+from abacus.api.auth import Call, PersonCall, caller_of, person_of
+from abacus.api.lean import read_body
+from abacus.api.moves import declined, described
+from abacus.api.problems import ApiProblem, documented
+from abacus.core.errors import AbacusError, SetAside, Unavailable
+from abacus.intake.partners.decide.ask import ReasonText
+from abacus.ledger.types.movement import Declined
+from abacus.people.decide.rights import countries_of
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.deed import Deed
+
+router = APIRouter(prefix="/v1", tags=["approvals"])
+
+_SHOWN: Final = "3f2a9c1be07d5511"
+
+
+class Approving(BaseModel):
+    """The digest of what was looked at: all of it, or its first characters, at least eight."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"digest": _SHOWN}]})
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$")]
+
+
+class Rejecting(BaseModel):
+    """The reason why not."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "No such complaint"}]})
+
+    reason: ReasonText
+
+
+_APPROVING: Final[TypeAdapter[Approving]] = TypeAdapter(Approving)
+_REJECTING: Final[TypeAdapter[Rejecting]] = TypeAdapter(Rejecting)
+
+ApprovalId = Annotated[UUID, Path()]
+
+
+@router.get(
+    "/approvals",
+    summary="What needs, or needed, a second person",
+    response_class=Response,
+    responses={200: {"model": ApprovalsAnswer, "description": "The newest first"}, **documented(403, 422)},
+)
+async def approvals(
+    request: Request, status: Annotated[Status | None, Query()] = None, kind: Annotated[Kind | None, Query()] = None
+) -> Response:
+    """The approvals in the countries that your roles open, a thousand at most."""
+    shown = await _seen(person_of(request), status, [kind] if kind is not None else None)
+    return answers.json_answer({"approvals": [answers.approval(each) for each in shown]})
+
+
+@router.get(
+    "/approvals/{approval_id:uuid}",
+    summary="One approval",
+    response_class=Response,
+    responses={200: {"model": ApprovalAnswer, "description": "The approval"}, **documented(403, 404, 422)},
+)
+async def approval(approval_id: ApprovalId, request: Request) -> Response:
+    """An approval with the document that takes effect, and its digest."""
+    return answers.json_answer(answers.approval(await _open_to(person_of(request), approval_id)))
+
+
+@router.post(
+    "/approvals/{approval_id:uuid}/approve",
+    summary="Approve",
+    response_class=Response,
+    responses={
+        200: {"model": ApprovalAnswer, "description": "It has taken effect"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(body=Approving),
+)
+async def approve(approval_id: ApprovalId, request: Request) -> Response:
+    """Approve as the second person, by the digest of what you looked at. It takes effect at once. After no answer,
+    approve again: it takes effect once.
+    """
+    return answers.json_answer(answers.approval(await _approved(person_of(request), approval_id, request)))
+
+
+@router.post(
+    "/approvals/{approval_id:uuid}/reject",
+    summary="Reject, or withdraw",
+    response_class=Response,
+    responses={
+        200: {"model": ApprovalAnswer, "description": "It is rejected"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(body=Rejecting),
+)
+async def reject(approval_id: ApprovalId, request: Request) -> Response:
+    """Reject it: nothing happens. Who asked for it withdraws it so."""
+    return answers.json_answer(answers.approval(await _rejected(person_of(request), approval_id, request)))
+
+
+@router.get(
+    "/adjustments",
+    summary="Adjustments that need, or needed, a second person",
+    response_class=Response,
+    responses={200: {"model": AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
+    tags=["adjustments"],
+)
+async def adjustments(request: Request, status: Annotated[Status | None, Query()] = None) -> Response:
+    """A person sees those in the countries that its roles open, a partner those that it asked for; a thousand at
+    most.
+    """
+    call = caller_of(request)
+    if isinstance(call, PersonCall):
+        shown = await _seen(call, status, [Kind.ADJUSTMENT])
+    else:
+        _check_may_adjust(call)
+        room = call.backends.large_moves.approvals
+        shown = await room.all(status=status, kinds=[Kind.ADJUSTMENT], asked_by=call.partner.source)
+    return answers.json_answer({"adjustments": [answers.pending(each) for each in shown]})
+
+
+@router.post(
+    "/adjustments/{adjustment_id:uuid}/approve",
+    status_code=201,
+    summary="Approve an adjustment",
+    response_class=Response,
+    responses={
+        201: {"model": MoveAnswer, "description": "It is posted"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(body=Approving),
+    tags=["adjustments"],
+)
+async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
+    """Approve an adjustment as the second person, with a person's token; the answer is the transfer."""
+    call = person_of(request)
+    approved = await _approved(call, adjustment_id, request, Kind.ADJUSTMENT)
+    claim = await call.backends.ledger.claim(approved.subject)
+    transfer = await call.backends.ledger.transfer(claim) if claim is not None else None
+    if transfer is None:
+        raise Unavailable("ledger", "what was posted cannot be read")
+    return answers.json_answer(answers.moved(transfer), 201)
+
+
+@router.post(
+    "/adjustments/{adjustment_id:uuid}/reject",
+    summary="Reject an adjustment",
+    response_class=Response,
+    responses={
+        200: {"model": PendingAnswer, "description": "It is rejected"},
+        **documented(400, 403, 404, 409, 415, 422),
+    },
+    openapi_extra=described(body=Rejecting),
+    tags=["adjustments"],
+)
+async def reject_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
+    """Reject an adjustment with a person's token: nothing is posted."""
+    rejected = await _rejected(person_of(request), adjustment_id, request, Kind.ADJUSTMENT)
+    return answers.json_answer(answers.pending(rejected))
+
+
+async def _approved(call: PersonCall, approval_id: UUID, request: Request, kind: Kind | None = None) -> Approval:
+    body = await read_body(request, _APPROVING)
+    await _open_to(call, approval_id, kind)
+    try:
+        return await call.backends.large_moves.approvals.approve(approval_id, call.actor, body.digest)
+    except CannotDecide as error:
+        raise ApiProblem(error.kind, error.detail) from None
+    except CannotExecute as error:
+        raise _void(error, error.cause) from None
+
+
+async def _rejected(call: PersonCall, approval_id: UUID, request: Request, kind: Kind | None = None) -> Approval:
+    body = await read_body(request, _REJECTING)
+    await _open_to(call, approval_id, kind)
+    try:
+        return await call.backends.large_moves.approvals.reject(approval_id, call.actor, body.reason)
+    except CannotDecide as error:
+        raise ApiProblem(error.kind, error.detail) from None
+
+
+def _void(error: CannotExecute, cause: AbacusError | None) -> ApiProblem:
+    match cause:
+        case Declined() | SetAside():
+            return declined(cause)
+        case CannotDecide():
+            return ApiProblem(cause.kind, cause.detail)
+        case _:
+            return ApiProblem("approval-void", error.detail)
+
+
+async def _seen(call: PersonCall, status: Status | None, kinds: list[Kind] | None) -> list[Approval]:
+    given: dict[str, Any] = {"status": status, "kinds": kinds, "countries": countries_of(call.actor, Deed.SEE)}
+    return await call.backends.large_moves.approvals.all(**given)
+
+
+async def _open_to(call: PersonCall, approval_id: UUID, kind: Kind | None = None) -> Approval:
+    """The approval, if the person may see it; it is also told of what it asked for itself. Raises `ApiProblem`."""
+    approval = await call.backends.large_moves.approvals.find(approval_id)
+    countries = countries_of(call.actor, Deed.SEE)
+    if (
+        approval is None
+        or kind not in {None, approval.kind}
+        or (countries is not None and approval.country not in countries and approval.asked_by != call.actor.source)
+    ):
+        raise ApiProblem("not-found", "no such approval is open to you")
+    return approval
+
+
+def _check_may_adjust(call: Call) -> None:
+    if not call.partner.may_adjust:
+        raise ApiProblem("adjustments-not-allowed")

@@ -1,0 +1,77 @@
+"""The executors of approvals: what each kind lets happen. The rooms that do it know nothing of approvals."""
+
+import json
+
+from abacus.core.clock import Clock
+from abacus.intake.partners.award_intake import KeyReused
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.store.large_moves import Alone, LargeMoves, Mover
+from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.decide.approving import canonical, check_unchanged
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
+from abacus.platform.postgres import Also, Pool
+from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
+from abacus.pricing.store.cards import CardStore
+
+
+def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone) -> LargeMoves:
+    """The large moves, with the approvals that they and every other kind go through."""
+
+    async def publish(approval: Approval, also: Also) -> None:
+        card = _card(approval)
+        check_unchanged(approval, canonical(to_document(card)))
+        await CardStore(pool).publish(
+            card, by=approval.asked_by, now=clock.now(), approved_by=approval.decided_by, also=also
+        )
+
+    async def limit(approval: Approval, also: Also) -> None:
+        limits = Limits(**json.loads(approval.document)["limits"])
+        check_unchanged(approval, limits_document(approval.subject, limits))
+        await PartnerStore(pool, clock).limit(approval.subject, limits, also=also)
+
+    async def moved(movement: Movement) -> Moved:
+        try:
+            return await move(movement)
+        except KeyReused as error:
+            raise CannotDecide("idempotency-key-reused", f"{movement.key} is the key of an award") from error
+
+    approvals = Approvals(pool, clock, {Kind.RATE_CARD: publish, Kind.LIMITS: limit})
+    return LargeMoves(approvals, moved, alone)
+
+
+def card_proposal(card: RateCard, changes: list[str]) -> Proposal:
+    return Proposal(
+        kind=Kind.RATE_CARD,
+        subject=card.scope,
+        country=country_of(card.scope),
+        summary=f"publish a card of {card.scope}: {'; '.join(changes) or 'nothing changes'}",
+        document=canonical(to_document(card)),
+    )
+
+
+def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
+    changed = (
+        f"{name} from {old if old is not None else 'none'} to {new if new is not None else 'none'}"
+        for name, old, new in zip(Limits._fields, before, after, strict=True)
+        if old != new
+    )
+    return Proposal(
+        kind=Kind.LIMITS,
+        subject=partner_id,
+        country=None,
+        summary=f"change the limits of {partner_id}: {', '.join(changed)}",
+        document=limits_document(partner_id, after),
+    )
+
+
+def limits_document(partner_id: str, limits: Limits) -> str:
+    return canonical({"partner_id": partner_id, "limits": limits._asdict()})
+
+
+def _card(approval: Approval) -> RateCard:
+    try:
+        return parse_card(json.loads(approval.document))
+    except CardFaults as fault:
+        raise CannotExecute(f"the card cannot be published any more: {fault}") from None

@@ -1,0 +1,76 @@
+"""Who runs a command: the person of `ABACUS_TOKEN`, or the login on this machine; what it may do, and the log of it."""
+
+import getpass
+import os
+import socket
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock, SystemClock
+from abacus.core.errors import Refused
+from abacus.people.decide.rights import check
+from abacus.people.store.audit import entry_of, write
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.settings import read_settings
+
+_LONGEST_NAME: Final = 120  # of a source
+
+
+class Acting(NamedTuple):
+    """The actor of a command."""
+
+    actor: Actor
+    people_required: bool
+    pool: Pool
+    clock: Clock
+
+    def check(self, deed: Deed, country: str | None = None) -> None:
+        """Raises `Refused` where the actor may not do it there; without a country, in all countries."""
+        check(self.actor, deed, country, people_required=self.people_required)
+
+    def does(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
+        """The entry of the log, to be written in the transaction of the deed. Raises `Refused` where the actor may not
+        do it.
+        """
+        self.check(deed, country)
+        return self.told(deed, subject, country=country, **details)
+
+    def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
+        """The same for a deed whose rights are checked where it is done."""
+        entry = entry_of(self.actor.source, deed, subject, self.clock.now(), country=country, **details)
+
+        async def also(connection: Connection) -> None:
+            await write(connection, [entry])
+
+        return also
+
+    async def begins(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> None:
+        """Check the right and write the entry now: for a deed of many transactions, or of none."""
+        also = self.does(deed, subject, country=country, **details)
+        async with passing_failures(), self.pool.acquire() as connection:
+            await also(connection)
+
+
+async def acting(opened: Pool) -> Acting:
+    """Raises `Refused` for a token that does not hold."""
+    settings, clock = read_settings(), SystemClock()
+    if settings.token is None:
+        actor = Actor(login(), None)
+    else:
+        try:
+            actor = await PeopleStore(opened, clock).actor_of(settings.token)
+        except Refused as fault:
+            raise Refused(f"ABACUS_TOKEN: {fault}") from None
+    return Acting(actor, settings.people_required, opened, clock)
+
+
+def login() -> str:
+    """The login and the machine, as `root@host`. Nobody has checked it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container whose user has no name
+        user = f"uid-{os.getuid()}"
+    name = f"{user}@{socket.gethostname()}"
+    return "".join(each if each.isprintable() else "?" for each in name)[:_LONGEST_NAME]

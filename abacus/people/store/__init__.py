@@ -1,0 +1,1 @@
+"""People, tokens, approvals and the log in Postgres."""

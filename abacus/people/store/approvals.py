@@ -1,0 +1,206 @@
+"""Approvals in Postgres: whatever needs a second person is asked for, decided and carried out here.
+
+What is asked for is never changed. Deciding locks the row, so one of two wins. What is approved is carried out at once;
+if that is cut off, approving again carries it out, and it takes effect once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+from uuid import UUID, uuid4
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.core.sources import Agent
+from abacus.people.decide.approving import (
+    OnAsk,
+    check_approves,
+    check_rejects,
+    check_unchanged,
+    digest_of,
+    on_ask,
+)
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.actor import Actor
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Status
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
+
+# Does what the approval lets happen, and calls `Also` in its transaction where it has one of its own. What has none is
+# idempotent. Raises `CannotExecute` or `Refused` for what cannot be done any more.
+Executor: TypeAlias = Callable[[Approval, Also], Awaitable[None]]
+
+_MOST: Final = 1000
+_DEEDS: Final[Mapping[str, Deed]] = {
+    Kind.ADJUSTMENT: Deed.ADJUST,
+    Kind.REVERSAL: Deed.REVERSE,
+    Kind.RATE_CARD: Deed.PUBLISH_RATES,
+    Kind.LIMITS: Deed.EDIT_LIMITS,
+}
+
+_LOCK_SUBJECT: Final = Statement("select pg_advisory_xact_lock(hashtext('approval:' || :kind || ':' || :subject))")
+_EARLIER: Final = Statement(f"""
+select {columns(Approval)} from approval
+where case when :once::uuid is null then kind = :kind and subject = :subject and status in ('pending', 'approved')
+    else approval_id = :once end
+""")
+_ASK: Final = Statement(f"""
+insert into approval (approval_id, kind, subject, country, summary, document, digest, asked_by, asked_at)
+values (:approval_id, :kind, :subject, :country, :summary, :document, :digest, :asked_by, :now)
+returning {columns(Approval)}
+""")
+_ONE: Final = f"select {columns(Approval)} from approval where approval_id = :approval_id"
+_FIND: Final = Statement(_ONE)
+_LOCK: Final = Statement(f"{_ONE} for update")
+_ALL: Final = Statement(f"""
+select {columns(Approval)} from approval
+where (:status::text is null or status = :status) and (:kinds::text[] is null or kind = any(:kinds))
+    and (:countries::text[] is null or country = any(:countries))
+    and (:asked_by::text is null or asked_by = :asked_by)
+order by asked_at desc, approval_id limit {_MOST}
+""")
+_DECIDE: Final = Statement(f"""
+update approval set status = :status, decided_by = :by, decided_at = :now, note = :note
+where approval_id = :approval_id returning {columns(Approval)}
+""")
+_CLOSE: Final = Statement(f"""
+update approval set status = :status, note = coalesce(:note, note)
+where approval_id = :approval_id and status = 'approved' returning {columns(Approval)}
+""")
+
+
+class Approvals:
+    """Every method raises `Unavailable` while the database is away, and `CannotDecide` for what may not be."""
+
+    def __init__(self, pool: Pool, clock: Clock, executors: Mapping[Kind, Executor] | None = None) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._executors = dict(executors or {})
+
+    def carried_out_by(self, executors: Mapping[Kind, Executor]) -> None:
+        """Adds executors: they often ask for approvals too, so they come after the room."""
+        self._executors |= executors
+
+    async def ask(self, proposal: Proposal, by: Agent) -> Approval:
+        """The pending approval of the proposal. Asked for again, it is the same one; another document for the subject
+        makes the pending one void. For a subject that is used once, the first approval comes again, however far it is.
+        """
+        kind, subject, country, summary, document, once = proposal
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK_SUBJECT(kind=kind, subject=subject))
+            row = await connection.fetchrow(*_EARLIER(kind=kind, subject=subject, once=once))
+            earlier = Approval(*row) if row else None
+            if earlier is not None:
+                if on_ask(earlier, proposal) is OnAsk.KEEP:
+                    return earlier
+                note = f"{by.source} asked for another one"
+                await self._set(connection, earlier, Status.VOID, by.source, note, did="void")
+            row = await connection.fetchrow(
+                *_ASK(
+                    approval_id=once or uuid4(),
+                    kind=kind,
+                    subject=subject,
+                    country=country,
+                    summary=summary,
+                    document=document,
+                    digest=digest_of(kind, subject, country, document),
+                    asked_by=by.source,
+                    now=self._clock.now(),
+                )
+            )
+            approval = Approval(*row)
+            await self._log(connection, approval, by.source, _DEEDS[kind], did="ask")
+        return approval
+
+    async def find(self, approval_id: UUID) -> Approval | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_FIND(approval_id=approval_id))
+        return Approval(*row) if row else None
+
+    async def all(
+        self,
+        *,
+        status: Status | None = None,
+        kinds: Sequence[Kind] | None = None,
+        countries: Sequence[str] | None = None,
+        asked_by: str | None = None,
+    ) -> list[Approval]:
+        """The newest first, a thousand at most."""
+        given = {"status": status, "kinds": kinds, "countries": countries, "asked_by": asked_by}
+        async with passing_failures():
+            rows = await self._pool.fetch(*_ALL(**given))
+        return [Approval(*row) for row in rows]
+
+    async def approve(self, approval_id: UUID, by: Actor, digest: str) -> Approval:
+        """Approve what has this digest, and carry it out. Raises `CannotExecute` when that is not possible any more;
+        then it is void. One that was approved and cut off is carried out.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            approval = await _locked(connection, approval_id)
+            if approval.status == Status.DONE and approval.decided_by == by.source:
+                return approval
+            check_approves(approval, by, digest, self._clock.now())
+            if approval.status == Status.PENDING:
+                approval = await self._set(connection, approval, Status.APPROVED, by.source, None, did="approve")
+        return await self._carry_out(approval)
+
+    async def reject(self, approval_id: UUID, by: Actor, why: str) -> Approval:
+        """Reject it as a person who could approve it, or withdraw what one has asked for."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            approval = await _locked(connection, approval_id)
+            check_rejects(approval, by)
+            return await self._set(connection, approval, Status.REJECTED, by.source, why, did="reject")
+
+    async def _carry_out(self, approval: Approval) -> Approval:
+        async def done(connection: Connection) -> None:
+            if (
+                await connection.fetchrow(*_CLOSE(approval_id=approval.approval_id, status=Status.DONE, note=None))
+                is None
+            ):
+                raise CannotDecide("approval-decided", "it was carried out just now")
+
+        try:
+            check_unchanged(approval, approval.document)
+            await self._executors[Kind(approval.kind)](approval, done)
+        except CannotExecute as fault:
+            await self._close(approval, Status.VOID, fault.detail)
+            raise
+        except Refused as fault:
+            await self._close(approval, Status.VOID, str(fault))
+            raise CannotExecute(str(fault), fault) from None
+        return await self._close(approval, Status.DONE, None)
+
+    async def _close(self, approval: Approval, status: Status, note: str | None) -> Approval:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_CLOSE(approval_id=approval.approval_id, status=status, note=note))
+        return Approval(*row) if row else await self.find(approval.approval_id) or approval
+
+    async def _set(
+        self, connection: Connection, approval: Approval, status: Status, by: str, note: str | None, *, did: str
+    ) -> Approval:
+        given = {"approval_id": approval.approval_id, "status": status, "by": by, "note": note}
+        decided = Approval(*await connection.fetchrow(*_DECIDE(**given, now=self._clock.now())))
+        await self._log(connection, decided, by, Deed.APPROVE, did=did)
+        return decided
+
+    async def _log(self, connection: Connection, approval: Approval, by: str, deed: Deed, *, did: str) -> None:
+        entry = entry_of(
+            by,
+            deed,
+            f"approval:{approval.approval_id}",
+            self._clock.now(),
+            country=approval.country,
+            did=did,
+            kind=approval.kind,
+            of=approval.subject,
+            digest=approval.digest,
+            reason=approval.note,
+        )
+        await write(connection, [entry])
+
+
+async def _locked(connection: Connection, approval_id: UUID) -> Approval:
+    row = await connection.fetchrow(*_LOCK(approval_id=approval_id))
+    if row is None:
+        raise CannotDecide("not-found", "there is no such approval")
+    return Approval(*row)

@@ -1,0 +1,58 @@
+"""The log of what was done, in Postgres: written with the deed in one transaction, and never changed."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from abacus.core.sources import is_person
+from abacus.people.types.deed import Deed, Entry
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
+
+_WRITE: Final = Statement(f"insert into audit_log ({columns(Entry)}) values ({parameters(Entry)})")
+
+_LIST: Final = Statement(f"""
+select {columns(Entry)} from audit_log
+where (:actor::text is null or actor = :actor) and (:deed::text is null or deed = :deed)
+    and (:subject::text is null or subject = :subject) and (:since::timestamptz is null or at >= :since)
+order by at desc, entry_id limit :limit
+""")
+
+
+def entry_of(
+    actor: str, deed: Deed, subject: str, now: datetime, *, country: str | None = None, **details: object
+) -> Entry:
+    """`actor` is a source. Details without a value are left out."""
+    said = {name: value for name, value in details.items() if value is not None}
+    return Entry(
+        entry_id=uuid4(),
+        at=now,
+        actor=actor,
+        authenticated=is_person(actor),
+        deed=deed,
+        subject=subject,
+        country=country,
+        details=json.dumps(said, ensure_ascii=False, default=str).encode(),
+    )
+
+
+async def write(connection: Connection, entries: Sequence[Entry]) -> None:
+    """Write the entries in the transaction of the connection."""
+    await connection.executemany(*_WRITE.rows([entry._asdict() for entry in entries]))
+
+
+async def log(
+    pool: Pool,
+    *,
+    actor: str | None = None,
+    deed: Deed | None = None,
+    subject: str | None = None,
+    since: datetime | None = None,
+    limit: int = 100,
+) -> list[Entry]:
+    """The entries that fit, the newest first. Raises `Unavailable`."""
+    async with passing_failures():
+        rows = await pool.fetch(*_LIST(actor=actor, deed=deed, subject=subject, since=since, limit=limit))
+    return [Entry(*row) for row in rows]

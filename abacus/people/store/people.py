@@ -1,0 +1,207 @@
+"""People and their tokens in Postgres."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import asyncpg
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.core.tokens import PERSON_TOKEN, NewToken, has_digest
+from abacus.people.decide.names import checked_person_id, parse_grants
+from abacus.people.decide.rights import can_act_as_admin, check_may_manage
+from abacus.people.types.actor import Actor
+from abacus.people.types.person import Grant, Person, PersonToken, Registered
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
+
+_LOCK: Final = "select pg_advisory_xact_lock(hashtext('abacus people'))"
+_CREATE: Final = Statement(f"insert into person ({columns(Person)}) values ({parameters(Person)})")
+_ADD_TOKEN: Final = Statement(f"insert into person_token ({columns(PersonToken)}) values ({parameters(PersonToken)})")
+_PEOPLE: Final = Statement(f"select {columns(Person)} from person order by person_id")
+_TOKENS: Final = Statement(f"select {columns(PersonToken)} from person_token order by created_at desc, prefix")
+_GRANT: Final = Statement("update person set grants = :grants where person_id = :person_id")
+_DISABLE: Final = Statement("update person set disabled_at = :at where person_id = :person_id")
+_REVOKE: Final = Statement("update person_token set revoked_at = :now where prefix = any(:prefixes::text[])")
+
+
+class _Use(NamedTuple):
+    """When a token was last used."""
+
+    prefix: str
+    last_used_at: datetime
+
+
+_NOTE_USE: Final = Statement(f"""
+update person_token t set last_used_at = greatest(t.last_used_at, u.last_used_at)
+from {unnested(_Use)} where t.prefix = u.prefix
+""")
+
+
+class PeopleStore:
+    """Who the people are. Changes are made one after the other, so that there is always an admin who can act.
+
+    Every method raises `Unavailable` while the database is away, and `Refused` for what may not be.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def all(self) -> list[Registered]:
+        async with passing_failures(), self._pool.acquire() as connection:
+            return await _all(connection)
+
+    async def create(self, person_id: str, grants: tuple[Grant, ...], *, by: Actor, also: Also) -> Person:
+        """Enters a person, who can do nothing before it has a token."""
+        checked_person_id(person_id)
+        if not grants:
+            raise Refused("--role: a person without a role may do nothing; name one")
+        person = Person(person_id, grants, created_at=self._clock.now(), created_by=by.source, disabled_at=None)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await self._check_may_manage(connection, by)
+            try:
+                await connection.execute(*_CREATE(**person._asdict() | {"grants": list(map(str, grants))}))
+            except asyncpg.UniqueViolationError:
+                raise Refused(f"there is a person {person_id!r} already") from None
+            await also(connection)
+        return person
+
+    async def give_roles(self, person_id: str, grants: tuple[Grant, ...], *, by: Actor, also: Also) -> None:
+        """Replaces the roles of the person."""
+        if not grants:
+            raise Refused("name at least one role; `abacus people disable` closes a person's tokens")
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            had_admin = await self._check_may_manage(connection, by)
+            _of(person_id, await _all(connection))
+            await connection.execute(*_GRANT(person_id=person_id, grants=list(map(str, grants))))
+            await self._check_admin_stays(connection, had_admin=had_admin)
+            await also(connection)
+
+    async def disable(self, person_id: str, *, by: Actor, also: Also) -> datetime:
+        """Refuses the person's tokens from now on; returns since when."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            had_admin = await self._check_may_manage(connection, by)
+            person = _of(person_id, await _all(connection)).person
+            since = person.disabled_at or self._clock.now()
+            await connection.execute(*_DISABLE(person_id=person_id, at=since))
+            await self._check_admin_stays(connection, had_admin=had_admin)
+            await also(connection)
+        return since
+
+    async def enable(self, person_id: str, *, by: Actor, also: Also) -> None:
+        """Accepts the person's tokens again, those that still hold."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await self._check_may_manage(connection, by)
+            _of(person_id, await _all(connection))
+            await connection.execute(*_DISABLE(person_id=person_id, at=None))
+            await also(connection)
+
+    async def add_token(
+        self, person_id: str, *, holds_for: timedelta, by: Actor, also: Also
+    ) -> tuple[NewToken, datetime]:
+        """A new token, and when it ends. A person may make one for itself."""
+        token, now = PERSON_TOKEN.new(), self._clock.now()
+        row = PersonToken(
+            prefix=token.prefix,
+            person_id=person_id,
+            digest=token.digest,
+            created_at=now,
+            created_by=by.source,
+            expires_at=now + holds_for,
+            revoked_at=None,
+            last_used_at=None,
+        )
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await self._check_may_manage(connection, by, whose=person_id)
+            person = _of(person_id, await _all(connection)).person
+            if person.disabled_at is not None:
+                raise Refused(f"{person_id} is disabled; `abacus people enable {person_id}` comes first")
+            await connection.execute(*_ADD_TOKEN(**row._asdict()))
+            await also(connection)
+        return token, row.expires_at
+
+    async def revoke(self, person_id: str, prefix: str | None, *, by: Actor, also: Also) -> list[str]:
+        """Ends the token that begins so, or all of the person's tokens; returns the beginnings of those that ended. A
+        person may end its own.
+        """
+        now = self._clock.now()
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            had_admin = await self._check_may_manage(connection, by, whose=person_id)
+            tokens = [each.prefix for each in _of(person_id, await _all(connection)).tokens if each.holds(now)]
+            ended = [each for each in tokens if prefix in {None, each}]
+            if prefix is not None and not ended:
+                raise Refused(
+                    f"{person_id} has no valid token {prefix!r}; `abacus people list` prints those that it has"
+                )
+            await connection.execute(*_REVOKE(prefixes=ended, now=now))
+            await self._check_admin_stays(connection, had_admin=had_admin)
+            await also(connection)
+        return ended
+
+    async def actor_of(self, text: str) -> Actor:
+        """The person with this token, and the note that it was used now. Raises `Refused` for a token that does not
+        hold.
+        """
+        now, prefix = self._clock.now(), PERSON_TOKEN.prefix_of(text)
+        people = await self.all() if PERSON_TOKEN.fits(text) else []
+        for person, tokens in people:
+            for token in tokens:
+                if token.prefix == prefix and has_digest(text, token.digest):
+                    _check_holds(person, token, now)
+                    await self.note_use({prefix: now})
+                    return Actor(person.person_id, person.grants)
+        raise Refused("the token is not one that a person here has")
+
+    async def note_use(self, last_used: Mapping[str, datetime]) -> None:
+        """Writes the times of the tokens' last use, by prefix."""
+        async with passing_failures():
+            await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
+
+    async def _check_may_manage(self, connection: Connection, by: Actor, *, whose: str | None = None) -> bool:
+        """Returns whether there is an admin who can act."""
+        await connection.execute(_LOCK)
+        has_admin = self._has_admin(await _all(connection))
+        if not (by.is_authenticated and by.name == whose):
+            check_may_manage(by, has_admin=has_admin)
+        return has_admin
+
+    async def _check_admin_stays(self, connection: Connection, *, had_admin: bool) -> None:
+        """Without an admin who can act, any login could manage people: the last one is not taken away."""
+        if had_admin and not self._has_admin(await _all(connection)):
+            raise Refused("no admin with a valid token would be left; make another one first")
+
+    def _has_admin(self, people: Sequence[Registered]) -> bool:
+        now = self._clock.now()
+        return any(can_act_as_admin(each, now) for each in people)
+
+
+def _check_holds(person: Person, token: PersonToken, now: datetime) -> None:
+    if person.disabled_at is not None:
+        raise Refused(f"{person.person_id} is disabled since {person.disabled_at:%Y-%m-%d %H:%M} UTC")
+    if token.revoked_at is not None:
+        raise Refused(f"the token of {person.person_id} was revoked on {token.revoked_at:%Y-%m-%d %H:%M} UTC")
+    if not token.holds(now):
+        raise Refused(f"the token of {person.person_id} expired on {token.expires_at:%Y-%m-%d %H:%M} UTC")
+
+
+async def _all(connection: Connection) -> list[Registered]:
+    people = [_person(row) for row in await connection.fetch(*_PEOPLE())]
+    by_person: dict[str, list[PersonToken]] = {}
+    for row in await connection.fetch(*_TOKENS()):
+        token = PersonToken(*row)
+        by_person.setdefault(token.person_id, []).append(token)
+    return [Registered(person, tuple(by_person.get(person.person_id, ()))) for person in people]
+
+
+def _person(row: Sequence[Any]) -> Person:
+    person = Person(*row)
+    return person._replace(grants=parse_grants(map(str, person.grants)))
+
+
+def _of(person_id: str, people: Sequence[Registered]) -> Registered:
+    for each in people:
+        if each.person.person_id == person_id:
+            return each
+    raise Refused(f"no person is called {person_id!r}; `abacus people list` prints all")

@@ -1,0 +1,1 @@
+"""The values that the room works with. Pure."""

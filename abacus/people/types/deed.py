@@ -1,0 +1,41 @@
+"""What is done in the house that a role has to allow, and the log's record of it. Pure values."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+from uuid import UUID
+
+
+class Deed(StrEnum):
+    """What somebody may be allowed to do. `decide/rights.py` says which roles allow it."""
+
+    SEE = "see"
+    ADJUST = "adjust"
+    REVERSE = "reverse"
+    MOVE_POINTS = "move-points"  # spend, hold, capture and release
+    SET_TIERS = "set-tiers"
+    EDIT_RATES = "edit-rates"
+    PUBLISH_RATES = "publish-rates"
+    EDIT_PARTNERS = "edit-partners"
+    EDIT_LIMITS = "edit-limits"
+    APPROVE = "approve"
+    CLOSE_BOOKS = "close-books"
+    SET_ASSUMPTIONS = "set-assumptions"
+    RUN_JOBS = "run-jobs"
+    REPLAY = "replay"  # the quarantine, dead letters, the points stream, and what did not arrive
+    IMPORT = "import"
+    ERASE = "erase"
+    MANAGE_PEOPLE = "manage-people"
+
+
+class Entry(NamedTuple):
+    """An entry of the log: who did what to what. `actor` is a source; `details` is JSON."""
+
+    entry_id: UUID
+    at: datetime
+    actor: str
+    authenticated: bool
+    deed: str
+    subject: str
+    country: str | None
+    details: bytes

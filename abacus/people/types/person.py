@@ -1,0 +1,60 @@
+"""A person, its roles and its tokens. Pure values."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Role(StrEnum):
+    """What a person is to the house. `decide/rights.py` says which deeds each role allows."""
+
+    VIEWER = "viewer"
+    SUPPORT = "support"
+    COUNTRY_EDITOR = "country_editor"
+    APPROVER = "approver"
+    FINANCE = "finance"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+class Grant(NamedTuple):
+    """A role in one country; without a country, in all of them. Written as `support:SG` and `admin`."""
+
+    role: Role
+    country: str | None = None
+
+    def __str__(self) -> str:
+        return self.role if self.country is None else f"{self.role}:{self.country}"
+
+
+class Person(NamedTuple):
+    """A person of the house."""
+
+    person_id: str
+    grants: tuple[Grant, ...]
+    created_at: datetime
+    created_by: str  # the source of whoever did it
+    disabled_at: datetime | None
+
+
+class PersonToken(NamedTuple):
+    """A personal token as the database keeps it."""
+
+    prefix: str
+    person_id: str
+    digest: bytes
+    created_at: datetime
+    created_by: str
+    expires_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+    def holds(self, now: datetime) -> bool:
+        return self.revoked_at is None and now < self.expires_at
+
+
+class Registered(NamedTuple):
+    """A person with its tokens, the newest first."""
+
+    person: Person
+    tokens: tuple[PersonToken, ...]

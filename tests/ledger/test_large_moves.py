@@ -1,0 +1,124 @@
+"""What is posted is what was approved, also when the process dies between the approval and the posting."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import Final
+
+import asyncpg
+import pytest
+
+from abacus.ledger.store.large_moves import Alone, LargeMoves
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
+from abacus.people.decide.approving import canonical, digest_of
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
+from abacus.platform.postgres import Pool
+from tests.ledger.moves import adjust, reverse
+from tests.people.approving import BEN
+from tests.support.fixed_clock import FixedClock
+
+NOW: Final = datetime(2026, 11, 22, tzinfo=UTC)
+LARGE: Final = adjust(5000)
+
+
+class Mortal:
+    """Posts, and dies before or after it where it is told to."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._moves = PostgresMoves(pool, FixedClock(NOW))
+        self.dies: str | None = None
+
+    async def move(self, movement: Movement) -> Moved:
+        if self.dies == "before":
+            raise asyncio.CancelledError
+        (moved,) = await self._moves.move([movement])
+        if self.dies == "after":
+            raise asyncio.CancelledError
+        return moved
+
+
+def large(pool: Pool, mortal: Mortal) -> LargeMoves:
+    return LargeMoves(Approvals(pool, FixedClock(NOW)), mortal.move, Alone(100, 100))
+
+
+async def pending(moves: LargeMoves) -> Approval:
+    request = await moves.do(LARGE)
+    assert isinstance(request, Approval)
+    return request
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_death_at_the_posting_loses_and_doubles_nothing(pool: Pool, when: str) -> None:
+    mortal = Mortal(pool)
+    request = await pending(large(pool, mortal))
+    mortal.dies = when
+    with pytest.raises(asyncio.CancelledError):
+        await large(pool, mortal).approvals.approve(request.approval_id, BEN, request.digest)
+    mortal.dies = None
+    after = large(pool, mortal)
+    cut_off = await after.approvals.find(request.approval_id)
+    assert cut_off is not None
+    assert cut_off.status == Status.APPROVED
+    done = await after.approvals.approve(request.approval_id, BEN, request.digest)
+    assert done.status == Status.DONE
+    rows = await pool.fetch("select points, actor, source, explanation from transfer")
+    assert [(row["points"], row["actor"], row["source"]) for row in rows] == [(5000, "ann", "person:ann")]
+    assert b'"approved_by":"ben"' in rows[0]["explanation"]
+
+
+async def test_a_small_one_is_posted_and_leaves_no_approval(pool: Pool) -> None:
+    moves = large(pool, Mortal(pool))
+    assert isinstance(await moves.do(adjust(100)), Moved)
+    assert await moves.approvals.all() == []
+
+
+async def test_the_key_binds_the_facts(pool: Pool) -> None:
+    moves = large(pool, Mortal(pool))
+    request = await pending(moves)
+    later = LARGE._replace(expires_on=LARGE.expires_on.replace(year=2030))  # as the same order gives tomorrow
+    assert await moves.do(later) == request
+    with pytest.raises(CannotDecide, match="the key was used for something else"):
+        await moves.do(adjust(6000, fingerprint="f" * 16))
+
+
+@pytest.mark.parametrize("field", [{"points": 9_000_000}, {"member_id": "eve"}, {"source": "person:eve"}])
+async def test_another_movement_in_its_place_is_void(pool: Pool, database_url: str, field: dict[str, object]) -> None:
+    """Somebody with every right in the database changes the document, and makes the digest fit."""
+    moves = large(pool, Mortal(pool))
+    request = await pending(moves)
+    document = canonical({**_fields(request), **field})
+    owner = await asyncpg.connect(database_url)
+    try:
+        await owner.execute("alter table approval disable trigger all")
+        await owner.execute("update approval set document = $1", document)
+        with pytest.raises(CannotExecute):
+            await moves.approvals.approve(request.approval_id, BEN, request.digest)
+        forged = digest_of(request.kind, request.subject, request.country, document)
+        await owner.execute("update approval set digest = $1, status = 'pending', decided_by = null", forged)
+    finally:
+        await owner.close()
+    with pytest.raises(CannotDecide, match="look at it again"):  # for the approver saw another digest
+        await moves.approvals.approve(request.approval_id, BEN, request.digest)
+    assert await pool.fetchval("select count(*) from transfer") == 0
+
+
+@pytest.mark.parametrize("document", ["[]", "{}", '{"key":"k"}', "null", "no JSON"])
+def test_a_document_that_cannot_be_read_is_not_executed(document: str) -> None:
+    with pytest.raises(CannotExecute, match="the document cannot be read"):
+        read_adjustment(document)
+
+
+def test_a_document_is_read_as_it_was_written() -> None:
+    assert read_adjustment(document_of(LARGE)) == LARGE
+    back = reverse(part=7, reason="é", actor="ann")
+    assert read_reversal(document_of(back)) == back
+    assert document_of(read_reversal(document_of(back))) == document_of(back)
+    assert document_of(LARGE._replace(approved_by="ben")) == document_of(LARGE)
+
+
+def _fields(approval: Approval) -> dict[str, object]:
+    fields: dict[str, object] = json.loads(approval.document)
+    return fields

@@ -1,0 +1,23 @@
+"""People for tests: entered with roles, and their tokens."""
+
+from datetime import timedelta
+from typing import Final
+
+from abacus.cli.acting import login
+from abacus.core.clock import SystemClock
+from abacus.people.decide.names import parse_grants
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.people.types.person import Grant, Role
+from abacus.platform.postgres import Pool, nothing_else
+
+ADMIN: Final = Actor("tests", (Grant(Role.ADMIN),))
+LOGIN: Final = f"login:{login()}"  # who commands act for without a token
+
+
+async def hire(pool: Pool, person_id: str, *roles: str) -> str:
+    """A person's token."""
+    store = PeopleStore(pool, SystemClock())
+    await store.create(person_id, parse_grants(roles), by=ADMIN, also=nothing_else)
+    token, _ = await store.add_token(person_id, holds_for=timedelta(days=1), by=ADMIN, also=nothing_else)
+    return token.text
