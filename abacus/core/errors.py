@@ -31,6 +31,7 @@ class Reason(StrEnum):
     INVALID = "invalid"  # JSON, but a field is missing or has no meaning
     UNKNOWN_COUNTRY = "unknown-country"  # no rate card has this scope
     NO_CARD_IN_FORCE = "no-card-in-force"  # the country has cards, but none that early
+    IN_THE_FUTURE = "in-the-future"  # it says that it happens more than five minutes from now
     UNKNOWN_VERTICAL = "unknown-vertical"
     UNKNOWN_PAYMENT_TYPE = "unknown-payment-type"
     UNKNOWN_CURRENCY = "unknown-currency"  # not the currency of the country's card

@@ -1,11 +1,12 @@
 """The body of an award request, its checks, and the award that it becomes. Pure."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from abacus.core.clock import is_to_come
 from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
@@ -20,8 +21,6 @@ from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Granted
 from abacus.programs.expiry.decide.policy import last_good_day
-
-_CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
 
 ProgramName = Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
 ReasonText = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,200}$")]
@@ -128,9 +127,11 @@ class Considered(NamedTuple):
 def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculator, now: datetime) -> Considered:
     """By the cards that are in force. Raises `Objection`."""
     transaction = transaction_of(ask, partner) if isinstance(ask, ComputedAsk) else None
-    if transaction is not None and transaction.occurred_at > now + _CLOCKS_DIFFER_BY:
+    if transaction is not None and is_to_come(transaction.occurred_at, now):
         raise Objection(
-            "in-the-future", f"{transaction.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+            str(Reason.IN_THE_FUTURE),
+            f"{transaction.occurred_at.isoformat()} is still to come",
+            "/transaction/occurred_at",
         )
     return consider_by(calculator.book.in_force, ask, transaction, partner, at=now)
 
