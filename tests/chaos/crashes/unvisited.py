@@ -65,6 +65,12 @@ REASONS: Final = (
         "only when a handler fails in a way not foreseen",
     ),
     _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason(
+        "abacus.platform.kafka.forgotten",
+        "*.explain",
+        "*beginning_offsets*",
+        "only when messages were deleted, or others left out: nothing is in hand that is not read again",
+    ),
     _Reason("abacus.platform.kafka.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._within", "self.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._started", "producer.stop()", _BROKER_AWAY),
