@@ -69,6 +69,10 @@ def create(
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
     ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="A source of transactions that it may name, beside its own id; repeat it for more."),
+    ] = None,
     card: Annotated[
         str | None, typer.Option(help="The scope of its own rate card (partner:acme); the country's otherwise.")
     ] = None,
@@ -104,6 +108,7 @@ def create(
             may_spend=spend,
             may_adjust=adjust,
             may_see_others=see_others,
+            sources=tuple(dict.fromkeys(source or ())),
         )
         limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
         async with pool() as opened:

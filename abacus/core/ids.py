@@ -24,8 +24,11 @@ KEY_PATTERN: Final = _printable(400)
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # characters that every header carries
 
 
+TRANSACTIONS: Final = "txn:"  # how the keys of transactions begin
+
+
 def transaction_key(source: str, transaction_id: str) -> str:
-    return f"txn:{source}:{transaction_id}"
+    return f"{TRANSACTIONS}{source}:{transaction_id}"
 
 
 def refund_key(source: str, refund_id: str) -> str:

@@ -84,6 +84,7 @@ CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = 
 async def test_limits(ledger: OpenLedger, name: str) -> None:
     limits, batches, expected = CASES[name]
     await ledger.allow("acme", limits)
+    await ledger.allow("bits", Limits())
     verdicts = []
     for batch in batches:
         outcomes = await ledger.post(batch)
@@ -92,6 +93,15 @@ async def test_limits(ledger: OpenLedger, name: str) -> None:
     allowance = await ledger.allowance("acme")
     posted = [t.points for t in (await ledger.contents()).transfers if t.key.startswith("api:acme:")]
     assert allowance.used == allowance.used_that_day == sum(posted)
+
+
+async def test_a_partner_whom_nobody_registered_awards_nothing(ledger: OpenLedger) -> None:
+    """It had no limits, and so whoever could send a message could award without any."""
+    await ledger.allow("acme", Limits(per_day=100))
+    outcomes = await ledger.post([grant("a", 10**12, partner="evil"), grant("b")])
+    assert [each.status for each in outcomes] == [Status.REFUSED, POSTED]
+    assert outcomes[0].fault is not None
+    assert outcomes[0].fault.reason is Reason.UNKNOWN_SOURCE
 
 
 @pytest.mark.parametrize("days", [-1, 1])

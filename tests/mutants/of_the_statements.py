@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.mutants.changes import Behind, Clause, Node
-from tests.mutants.killers import at_once, counts, fate, limits, second
+from tests.mutants.killers import at_once, counts, fate, limits, once, second
 from tests.mutants.mutant import Mutant
 
 _ROWS: Final = "abacus/ledger/store/rows.py"
@@ -16,6 +16,13 @@ _LATER: Final = "test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp"
 _EXPIRING: Final = "tests/programs/expiry/test_expiry.py"
 
 MUTANTS: Final = (
+    Mutant(
+        "looking up the transactions of partners' awards",
+        _POST,
+        "PostgresLedger._post",
+        Node("keys_of(...)", "{award.key for award in awards}"),
+        (once("a partner under another key", "postgres"),),
+    ),
     Mutant(
         "the lock on accounts",
         _ROWS,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock, is_to_come
 from abacus.core.errors import OF_CARDS, Reason, Refused, SetAside, Unavailable
 from abacus.core.sources import source_of_key
-from abacus.intake.earning.decide.calculate import Calculator, reversal_of
+from abacus.intake.earning.decide.calculate import Calculator, for_partner, reversal_of
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.intake.earning.decide.transaction import Completed, Refunded, Transaction, read_transaction
@@ -291,8 +291,7 @@ def _for_partner(award: Award, message: SourceMessage, transaction: Transaction)
     request = message.partner_request
     if request is None or not isinstance(transaction, Completed):
         return award
-    source = source_of_key(request.key) or award.source
-    return award._replace(key=request.key, fingerprint=transaction.fingerprint_for_partner, source=source)
+    return for_partner(award, transaction, request.key, source_of_key(request.key) or award.source)
 
 
 def _item(message: SourceMessage, fault: SetAside, transaction: Transaction | None = None) -> Item:

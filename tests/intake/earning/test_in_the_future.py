@@ -34,7 +34,7 @@ class NothingPosted:
 async def decided(body: bytes, origin: str, now: datetime = NOW) -> DecidedBatch:
     clock = FixedClock(now)
 
-    async def load() -> list[PublishedCard]:
+    async def load(_: Mapping[str, PublishedCard]) -> list[PublishedCard]:
         return [published for scope in BOOK.countries() for published in BOOK.versions(scope)]
 
     reader = CardReader(load)

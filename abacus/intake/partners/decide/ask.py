@@ -10,7 +10,7 @@ from abacus.core.clock import is_to_come
 from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
-from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.calculate import Calculator, for_partner
 from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
@@ -174,8 +174,16 @@ def transaction_of(ask: ComputedAsk, partner: Partner) -> Completed:
         raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
     if ask.country not in {None, fields.country}:
         raise Objection("contradiction", "the transaction names another country", "/transaction/country")
+    source = fields.source or partner.partner_id
+    if not partner.may_name(source):
+        raise Objection(
+            "source-not-allowed",
+            f"this partner may not send transactions of {source}",
+            "/transaction/source",
+            forbidden=True,
+        )
     return Completed.model_construct(
-        source=fields.source or partner.partner_id,
+        source=source,
         transaction_id=fields.transaction_id,
         member_id=ask.member_id,
         country=fields.country,
@@ -221,7 +229,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         except SetAside as fault:
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
-        return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
+        return for_partner(award, transaction, key, partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # an award without a transaction has fixed points
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(
