@@ -42,6 +42,7 @@ class Reason(StrEnum):
     UNSUPPORTED = "unsupported"  # a known message that this version does not process yet
     KEY_CONFLICT = "key-conflict"  # the key is posted already, for other facts
     RETRIES_EXHAUSTED = "retries-exhausted"  # its dependency stayed down for too long
+    UNVOUCHED = "unvouched"  # its envelope is not signed with the key of a producer that may say so
     UNPOSTABLE = "unpostable"  # the ledger refused this award and took its neighbours
 
 

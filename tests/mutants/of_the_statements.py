@@ -226,14 +226,14 @@ MUTANTS: Final = (
         "the look whether a batch of a month's end is done",
         _EXPIRER,
         "Expirer._post",
-        Node("if is_done:\n    ..."),
+        Node("if row['is_done']:\n    ..."),
         (f"{_EXPIRING}::test_a_second_delivery_waits_for_the_first",),
     ),
     Mutant(
         "the look whether a batch of a month's end is on record",
         _EXPIRER,
         "Expirer._post",
-        Node("is_done is None", "False"),
+        Node("row is None", "False"),
         (f"{_EXPIRING}::test_what_is_no_envelope_of_a_run_is_set_aside",),
     ),
     Mutant(

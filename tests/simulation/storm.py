@@ -15,7 +15,14 @@ _DECIDING: Final = ("cards.read", "tiers.read", "award queue.send", "retry queue
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "calculator": ("kafka.join", "kafka.read", "kafka.ask", *_DECIDING, "kafka.commit"),
     "retrier": ("retry queue.receive", *_DECIDING, "retry queue.keep", "retry queue.delete"),
-    "awarder": ("award queue.receive", "ledger.post", "quarantine.add", "award queue.keep", "award queue.delete"),
+    "awarder": (
+        "award queue.receive",
+        "cards.read",
+        "ledger.post",
+        "quarantine.add",
+        "award queue.keep",
+        "award queue.delete",
+    ),
 }
 RELAY_CALLS: Final = ("relay.connect", "kafka.connect", "relay.read", "kafka.publish", "relay.move")
 

@@ -49,10 +49,12 @@ class AwardMessage(TypedDict):
 
 
 class AwardEnvelope(TypedDict):
-    """The body of a message on the award queue."""
+    """The body of a message on the award queue. `by` and `mac` are there where producers sign envelopes."""
 
     v: Literal[1]
     awards: list[AwardMessage]
+    by: NotRequired[str]
+    mac: NotRequired[str]
 
 
 class BadAward(NamedTuple):

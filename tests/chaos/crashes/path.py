@@ -68,6 +68,7 @@ RULES: Final = (
     _Rule("abacus.intake.earning.retrier", "*", "*", Stage.DECIDE),
     _Rule("abacus.intake.awarding.awarder", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.intake.awarding.awarder", "*", "*", Stage.HANDLE),
+    _Rule("abacus.intake.awarding.door", "*", "*", Stage.DECIDE),
     _Rule("abacus.intake.awarding.isolate_failures", "*", "*", Stage.HANDLE),
     _Rule("abacus.ledger.store.post", "*", "claimed(*", Stage.CLAIM),
     _Rule("abacus.ledger.store.post", "*", "lock_*", Stage.LOCK),
