@@ -13,6 +13,7 @@ import structlog
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
@@ -28,7 +29,9 @@ from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client
+from abacus.platform.sqs.signing import SigningQueue
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
@@ -79,6 +82,7 @@ class Wiring:
         self.clock = SystemClock()
         self._stack = stack
         self._group = group
+        self._envelope_keys = read_keys(settings.envelope_keys)
 
     async def pool(
         self,
@@ -119,6 +123,14 @@ class Wiring:
             log.warning("partners' secrets are stored readable: ABACUS_SECRETS_KEY is not set", worker=self.health.name)
         return secrets
 
+    def signed_by(self, producer: Producer, queue: Queue) -> Queue:
+        """The queue for sending: its messages are signed by the producer, where keys are set. Raises `Refused`."""
+        signer = signer_for(self._envelope_keys, producer)
+        return queue if signer is None else SigningQueue(queue, signer)
+
+    def verifier(self) -> Verifier:
+        return Verifier(self._envelope_keys)
+
     def publisher(self) -> StreamPublisher:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
         self._stack.push_async_callback(publisher.close)
@@ -145,13 +157,13 @@ class Wiring:
         self.beside(cards.keep_fresh())
         return cards
 
-    async def issuing(self, pool: Pool, client: Client) -> Issuing:
+    async def issuing(self, pool: Pool, client: Client, producer: Producer) -> Issuing:
         return Issuing(
             cards=self.cards(pool),
             tiers=MembershipStore(pool, self.clock),
             postings=LedgerReader(pool),
-            award_queue=await self.queue(client, AWARD),
-            retry_queue=await self.queue(client, RETRY),
+            award_queue=self.signed_by(producer, await self.queue(client, AWARD)),
+            retry_queue=self.signed_by(producer, await self.queue(client, RETRY)),
             quarantine=QuarantineStore(pool, self.clock),
             retry_policy=RetryPolicy(give_up_after=timedelta(hours=self.settings.retry_hours)),
             clock=self.clock,

@@ -33,11 +33,13 @@ from benchmarks import (
     throughput,
     tiers,
     verify,
+    vouching,
 )
 from benchmarks.report import Figure, judged_anywhere, machine, markdown
 
 PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
     "calculation": lambda _, __: list(calculation.measure()),
+    "vouching": lambda _, __: list(vouching.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
     "hot": lambda directory, _: uvloop.run(hot_accounts.measure(directory)),
     "footprint": lambda directory, _: uvloop.run(footprint.measure(directory)),

@@ -14,6 +14,7 @@ from abacus.api.server import bound, serve
 from abacus.approving import approving
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.errors import Unavailable
+from abacus.core.vouching import Producer
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
@@ -91,7 +92,9 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
     people = PeopleDirectory(PeopleStore(pool, wiring.clock), wiring.clock)
     movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
-    award_intake = AwardIntake(queue, retry_queue, register)
+    award_intake = AwardIntake(
+        wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retry_queue), register
+    )
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)

@@ -4,6 +4,7 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.door import Door
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.postgres import LOOKUPS_BY_KEY
@@ -16,9 +17,10 @@ HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=HANDS + 1, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    pool = await wiring.pool(size=HANDS + 2, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     ledger = PostgresLedger(pool, wiring.clock)
     moves = PostgresMoves(pool, wiring.clock)
-    awarder = Awarder(ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock)
+    door = Door(wiring.cards(pool), wiring.clock, wiring.verifier())
+    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock)
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     return QueueConsumer(queue, awarder.handle, wiring.health, hands=HANDS).run

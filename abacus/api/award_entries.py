@@ -7,8 +7,9 @@ from typing import Final
 from abacus.api.backends import Backends
 from abacus.api.problems import ApiProblem
 from abacus.core.errors import Unavailable
+from abacus.core.ids import award_id, partner_key
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.partners.award_intake import Accepted, KeyInFlight, KeyReused
+from abacus.intake.partners.award_intake import Accepted, AlreadyAwarded, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
     Considered,
@@ -20,6 +21,7 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import ComputedQuote, Quote, consider_quote, quote_for
 from abacus.ledger.decide.allowance import OverLimit
+from abacus.ledger.types.limits import RejectionReason
 from abacus.platform.metrics import PARTNER_AWARDS
 from abacus.pricing.decide.card import BASE_TIER
 
@@ -80,6 +82,12 @@ async def enter(entry: Entry, backends: Backends) -> Accepted:
     except KeyReused:
         PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem("idempotency-key-reused") from None
+    except AlreadyAwarded as before:
+        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
+        is_its_own = before.awarded_as.startswith(partner_key(entry.partner_id, ""))
+        extra = {"award_id": str(award_id(before.awarded_as))} if is_its_own else {}
+        detail = f"the transaction {before.transaction} was awarded before"
+        raise ApiProblem(str(RejectionReason.ALREADY_AWARDED), detail, extra=extra) from None
     except OverLimit as over:
         PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem(str(over.reason), over.detail) from None

@@ -9,8 +9,10 @@ from typing import Final
 from abacus.api.backends import TEST, Backends
 from abacus.approving import approving
 from abacus.core.errors import Unavailable
+from abacus.core.vouching import Verifier
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
@@ -66,7 +68,8 @@ class Sandbox:
         clock = live.clock
         register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
         quarantine = QuarantineStore(pool, clock, counted=False)
-        awarder = Awarder(PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
+        door = Door(live.cards, clock, Verifier())  # its envelopes do not leave the process, so nobody signs them
+        awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
         self._directory = Directory(PartnerStore(pool, clock), clock)
         self._batcher = MovementBatcher(moves, register)
         self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.acting import acting
-from abacus.cli.partner_words import document, lines
+from abacus.cli.partner_words import document, lines, sources_in_words
 from abacus.cli.shell import AsJson, console, pool, print_json, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -26,6 +26,7 @@ _OPTIONS: Final = {
     "may_spend": "spend",
     "may_adjust": "adjust",
     "may_see_others": "see-others",
+    "sources": "source",
 }
 
 
@@ -68,6 +69,11 @@ def set_rights(
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
     all_countries: Annotated[bool, typer.Option("--all-countries", help="It may award in every country.")] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="The sources of transactions that it may name beside its own id, instead of those so far."),
+    ] = None,
+    no_source: Annotated[bool, typer.Option("--no-source", help="It may name its own id only.")] = False,
     card: Annotated[str | None, typer.Option(help="The scope of its own rate card (partner:acme).")] = None,
     no_card: Annotated[bool, typer.Option("--no-card", help="No card of its own: the country's.")] = False,
     requests_per_minute: Annotated[
@@ -89,11 +95,12 @@ def set_rights(
         "may_spend": spend,
         "may_adjust": adjust,
         "may_see_others": see_others,
+        "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}
 
     async def main() -> None:
-        if (all_countries and country) or (no_card and card is not None):
+        if (all_countries and country) or (no_card and card is not None) or (no_source and source):
             raise Refused("--all-countries with --country, or --no-card with --card: say one of the two")
         if all_countries:
             change["countries"] = ()
@@ -118,6 +125,8 @@ def set_rights(
 
 
 def _shown(partner: Partner, field: str) -> str:
+    if field == "sources":
+        return sources_in_words(partner)
     match getattr(partner, field):
         case bool(value):
             return "yes" if value else "no"

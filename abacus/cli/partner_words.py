@@ -48,6 +48,7 @@ def lines(registered: Registered, now: datetime) -> Iterator[str]:
     yield f"{partner.partner_id}: {partner.name}, {_since(partner)}"
     yield f"may: {rights_in_words(partner)}"
     yield f"countries: {countries_in_words(partner)}"
+    yield f"sources: {sources_in_words(partner)}"
     yield f"requests a minute: {partner.requests_per_minute:,}; {'signed' if partner.signing_secret else 'not signed'}"
     yield f"limits: {limits_in_words(allowance.limits)}"
     yield f"awarded: {allowance.used:,}, of these {allowance.used_that_day:,} on {allowance.day}"
@@ -62,6 +63,11 @@ def rights_in_words(partner: Partner) -> str:
 
 def countries_in_words(partner: Partner) -> str:
     return ", ".join(partner.countries) or "all"
+
+
+def sources_in_words(partner: Partner) -> str:
+    """The sources of transactions that it may name."""
+    return "any" if partner.sources is None else ", ".join((partner.partner_id, *partner.sources))
 
 
 def limits_in_words(limits: Limits) -> str:

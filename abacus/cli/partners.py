@@ -73,6 +73,10 @@ def create(
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
     ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="A source of transactions that it may name, beside its own id; repeat it for more."),
+    ] = None,
     card: Annotated[
         str | None, typer.Option(help="The scope of its own rate card (partner:acme); the country's otherwise.")
     ] = None,
@@ -109,6 +113,7 @@ def create(
                 may_spend=spend,
                 may_adjust=adjust,
                 may_see_others=see_others,
+                sources=tuple(dict.fromkeys(source or ())),
             )
             said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
             also = at.does(

@@ -9,6 +9,7 @@ from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
+from abacus.core.vouching import Producer, read_keys, signer_for
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
@@ -98,6 +99,7 @@ def replay(
         if not (ids or reason or everything):
             raise Refused("say which: ids, --reason REASON, or --all")
         config, replayed, began = settings(), list[str](), SystemClock().now()
+        signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
         columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
         async with pool() as opened, sqs(config) as client:
             at = await acting(opened)
@@ -114,6 +116,7 @@ def replay(
                         encode_transaction=lambda item: encode_retry(
                             SourceMessage(item.body, item.origin, cause=str(item.reason))
                         ),
+                        sign=str if signer is None else signer.sign,
                         ids=ids or (),
                         reason=reason,
                         set_aside_before=None if ids else began,

@@ -1,7 +1,9 @@
 """Time as a parameter: decisions are given the time, edges ask a clock for it."""
 
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # the most by which a sender's clock may be ahead of ours
 
 
 class Clock(Protocol):
@@ -10,6 +12,11 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The present, with an offset."""
         ...
+
+
+def is_to_come(moment: datetime, now: datetime) -> bool:
+    """Whether the moment is still to come, even by the clock of a sender that is ahead of ours."""
+    return moment > now + CLOCKS_DIFFER_BY
 
 
 class SystemClock:

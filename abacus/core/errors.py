@@ -31,14 +31,18 @@ class Reason(StrEnum):
     INVALID = "invalid"  # JSON, but a field is missing or has no meaning
     UNKNOWN_COUNTRY = "unknown-country"  # no rate card has this scope
     NO_CARD_IN_FORCE = "no-card-in-force"  # the country has cards, but none that early
+    IN_THE_FUTURE = "in-the-future"  # it says that it happens more than five minutes from now
     UNKNOWN_VERTICAL = "unknown-vertical"
     UNKNOWN_PAYMENT_TYPE = "unknown-payment-type"
     UNKNOWN_CURRENCY = "unknown-currency"  # not the currency of the country's card
+    UNKNOWN_PROGRAM = "unknown-program"  # no rate card issues these points there
+    UNKNOWN_SOURCE = "unknown-source"  # nobody of this name gives points by the award queue
     UNKNOWN_TIER = "unknown-tier"  # the member has a tier that the card does not price
     OUT_OF_RANGE = "out-of-range"  # more points than one award may carry, or a balance can hold
     UNSUPPORTED = "unsupported"  # a known message that this version does not process yet
     KEY_CONFLICT = "key-conflict"  # the key is posted already, for other facts
     RETRIES_EXHAUSTED = "retries-exhausted"  # its dependency stayed down for too long
+    UNVOUCHED = "unvouched"  # its envelope is not signed with the key of a producer that may say so
     UNPOSTABLE = "unpostable"  # the ledger refused this award and took its neighbours
 
 

@@ -24,16 +24,21 @@ KEY_PATTERN: Final = _printable(400)
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # characters that every header carries
 
 
+TRANSACTIONS: Final = "txn:"  # how the keys of transactions begin
+REFUNDS: Final = "refund:"
+EVENTS: Final = "event:"
+
+
 def transaction_key(source: str, transaction_id: str) -> str:
-    return f"txn:{source}:{transaction_id}"
+    return f"{TRANSACTIONS}{source}:{transaction_id}"
 
 
 def refund_key(source: str, refund_id: str) -> str:
-    return f"refund:{source}:{refund_id}"
+    return f"{REFUNDS}{source}:{refund_id}"
 
 
 def event_key(source: str, type_: str, transaction_id: str) -> str:
-    return f"event:{source}:{type_}:{transaction_id}"
+    return f"{EVENTS}{source}:{type_}:{transaction_id}"
 
 
 PARTNERS: Final = "api:"  # how the keys of partners' awards begin

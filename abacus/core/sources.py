@@ -9,7 +9,7 @@ CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 # The pattern of a source. A campaign, a person and a login follow a partner's pattern.
 SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
-_PARTNER: Final = "partner:"
+PARTNER_PREFIX: Final = "partner:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -24,7 +24,7 @@ class Agent(NamedTuple):
 
 
 def partner_source(partner_id: str) -> str:
-    return _PARTNER + partner_id
+    return PARTNER_PREFIX + partner_id
 
 
 def person_source(person_id: str) -> str:
@@ -53,7 +53,7 @@ def is_by_hand(source: str) -> bool:
 
 def partner_of(source: str | None) -> str | None:
     """The partner that gave the points; None where none did."""
-    return source.removeprefix(_PARTNER) if source is not None and source.startswith(_PARTNER) else None
+    return source.removeprefix(PARTNER_PREFIX) if source is not None and source.startswith(PARTNER_PREFIX) else None
 
 
 def source_of_key(key: str, actor: str | None = None) -> str | None:
@@ -71,16 +71,16 @@ def source_of_key(key: str, actor: str | None = None) -> str | None:
 def source_sql(table: str) -> str:
     """SQL for the source of a row of `transfer`, also where it was written without one."""
     return f"""coalesce({table}.source, case split_part({table}.key, ':', 1)
-    when 'api' then '{_PARTNER}' || split_part({table}.key, ':', 2)
+    when 'api' then '{PARTNER_PREFIX}' || split_part({table}.key, ':', 2)
     {" ".join(f"when '{prefix}' then '{_LOGIN}' || {table}.actor" for prefix in _BY_HAND)}
     {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
 
 
 def is_partner_sql(table: str) -> str:
     """SQL for whether a row of `transfer` is a partner's."""
-    return f"starts_with({source_sql(table)}, '{_PARTNER}')"
+    return f"starts_with({source_sql(table)}, '{PARTNER_PREFIX}')"
 
 
 def partner_sql(table: str) -> str:
     """SQL for the partner of a row of `transfer`; null where it is nobody's."""
-    return f"case when {is_partner_sql(table)} then substr({source_sql(table)}, {len(_PARTNER) + 1}) end"
+    return f"case when {is_partner_sql(table)} then substr({source_sql(table)}, {len(PARTNER_PREFIX) + 1}) end"

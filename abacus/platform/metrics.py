@@ -63,6 +63,11 @@ POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle one
 # Messages on the transactions topic that this process' partitions still have to read.
 CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])
 
+# Messages that the broker deleted before this group had read them: by age or size of the topic, or by hand.
+MESSAGES_FORGOTTEN: Final = Counter(
+    "abacus_messages_forgotten", "Messages deleted before they were read", ["topic", "group"]
+)
+
 # Partitions of a topic that are paused at the moment, because the batch in hand takes long.
 PARTITIONS_PAUSED: Final = Gauge("abacus_partitions_paused", "Partitions that are not read for the moment", ["topic"])
 

@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
+from abacus.core.vouching import read_keys
 from abacus.platform.encryption import Keyring
 from abacus.platform.validation import first_fault
 
@@ -20,7 +21,7 @@ PREFIX = "ABACUS_"
 _LAST_PORT = 65535
 _SECRET_BYTES: Final = range(24, 65)
 # The first may hold a password.
-_SECRETS: Final = frozenset({"database_url", "notify_webhook_secret", "secrets_key", "token"})
+_SECRETS: Final = frozenset({"database_url", "envelope_keys", "notify_webhook_secret", "secrets_key", "token"})
 
 Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
 
@@ -75,6 +76,11 @@ def _keyring(text: str) -> str:
     return text
 
 
+def _envelope_keys(text: str) -> str:
+    read_keys(text)
+    return text
+
+
 class Settings(BaseSettings):
     """One field a setting; its name in the environment is the field's in capitals with the prefix."""
 
@@ -107,6 +113,8 @@ class Settings(BaseSettings):
     people_required: bool = False
     # Partners' secrets are stored encrypted: `ID:KEY`, several with commas between. The first encrypts, all decrypt.
     secrets_key: Annotated[str, AfterValidator(_keyring)] | None = None
+    # The keys with which producers sign envelopes and consumers check them; without keys, nobody signs.
+    envelope_keys: Annotated[str, AfterValidator(_envelope_keys)] = ""
     # Whether webhooks may lead into private networks, and go without TLS.
     webhooks_to_private: bool = False
     # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.

@@ -3,17 +3,20 @@
 Members are examined by following each account along the primary key, a page at a time. Keys are examined by sums: each
 transfer adds a number that depends on its key and its place, each claim subtracts it, and over all parts nothing may be
 left. The numbers are hashes under a seed that is drawn for each run, so nobody can arrange for faults that cancel out.
+A partner's award for a transaction has two claims.
 Summing reads `claim` once from end to end; looking up each key would jump about in the largest index that there is.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from abacus.core.ids import PARTNERS
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns
+from abacus.pricing.explanation.sql import text
 from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
 from abacus.proof.decide.report import Report
 from abacus.proof.decide.seal import Seal
@@ -25,6 +28,9 @@ from abacus.proof.tree import grow
 CLAIMED_AS: Final = (
     f"case t.kind when '{Kind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
 )
+
+# The key of its transaction, which a partner's award claims too; null where there is none.
+CLAIMED_TOO: Final = f"case when starts_with(t.key, '{PARTNERS}') then {text('transaction')} end"
 
 # Rows come in the order of the primary keys, so nothing is sorted and nothing is held.
 _PLANS: Final[Mapping[str, str]] = {
@@ -66,7 +72,7 @@ async def _members(connection: Connection, span: Span, recompute: Recompute, see
     follower: Follower | None = None
     numbers = 0
     async for page in _transfers(connection, span, seed):
-        for *transferred, number in page:
+        for *transferred, number, number_too in page:
             transfer = Transfer._make(transferred)
             id_ = (transfer.member_id, transfer.program)
             if follower is None or follower.id != id_:
@@ -75,23 +81,27 @@ async def _members(connection: Connection, span: Span, recompute: Recompute, see
                 account = await accounts.up_to(id_, report)
                 follower = Follower(id_, account, recompute, await draws.of(id_, report))
             numbers += number
+            if number_too is not None:
+                findings.keys += 1
+                numbers += number_too
             faults = follower.follow(transfer)
             if faults:
                 report.faults_of(id_, transfer.seq, faults)
         findings.keys += len(page)
+        report.transfers += len(page)
     if follower is not None:
         report.faults_of(follower.id, follower.seq, follower.finish())
     await accounts.up_to(None, report)
     await draws.of(None, report)
-    report.transfers = findings.keys
     findings.numbers = numbers
     return findings
 
 
 def _transfers(connection: Connection, span: Span, seed: int) -> AsyncIterator[Sequence[Any]]:
-    """Pages of transfers, each with the number of its key."""
+    """Pages of transfers, each with the numbers of its key and of its transaction's."""
     query = Statement(f"""
-        select {columns(Transfer, "t")}, {_number(CLAIMED_AS, "t", seed)} from transfer t where {span.where("t")}
+        select {columns(Transfer, "t")}, {_number(CLAIMED_AS, "t", seed)}, {_number(CLAIMED_TOO, "t", seed)}
+        from transfer t where {span.where("t")}
         order by t.member_id, t.program, t.seq
     """)
     return pages(connection, *query(**span.parameters))

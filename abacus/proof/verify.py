@@ -13,7 +13,7 @@ from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report, SealFault
 from abacus.proof.decide.seal import Seal, follow_seals
-from abacus.proof.examine import CLAIMED_AS, examine, use_examining_plans
+from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
 from abacus.proof.parts import EVERYBODY, Findings, Keys, Members, Part, Root, Span
 from abacus.proof.store import all_seals
 
@@ -53,15 +53,17 @@ class _OddKey(NamedTuple):
 
 _NOT_CLAIMED: Final = "its key {} is not claimed for it"
 _WITHOUT_CLAIM: Final = f"""
-select {columns(_OddKey, "t")} from transfer t
-left join claim c on c.key = {CLAIMED_AS} and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
-where %s and c.key is null
+select t.member_id, t.program, t.seq, k.key from transfer t
+cross join lateral (values ({CLAIMED_AS}), ({CLAIMED_TOO})) as k (key)
+left join claim c on c.key = k.key and c.member_id = t.member_id and c.program = t.program and c.seq = t.seq
+where %s and k.key is not null and c.key is null
 limit {MOST_FAULTS}
 """
 
 _WITHOUT_TRANSFER: Final = f"""
 select {columns(_OddKey, "c")} from claim c
-left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and c.key = {CLAIMED_AS}
+left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+    and c.key in ({CLAIMED_AS}, {CLAIMED_TOO})
 where %s and t.key is null
 limit {MOST_FAULTS}
 """

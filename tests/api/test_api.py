@@ -89,7 +89,7 @@ async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:
 
 
 async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> None:
-    acme = await open_shop.caller(await register(house))
+    acme = await open_shop.caller(await register(house, sources=("meals",)))
     bits = await open_shop.caller(await register(house, "bits"))
     first = await award(acme, "k")
     for _ in range(2):

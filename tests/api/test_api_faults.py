@@ -151,7 +151,8 @@ async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(hous
         assert "provisional" not in known
         await proxy.cut()
         first, again = await award(acme, "c", body), await award(acme, "c", body)
-        batch = await acme.post("/v1/awards/batch", json={"awards": [{"idempotency_key": "b", **body}]})
+        another = {"idempotency_key": "b", **body, "transaction": {**MEAL, "transaction_id": "A-2"}}
+        batch = await acme.post("/v1/awards/batch", json={"awards": [another]})
         (item,) = batch.json()["results"]
         assert (first.status_code, again.status_code, item["outcome"]) == (202, 202, "accepted")
         answers = [first.json(), again.json(), item["award"]]

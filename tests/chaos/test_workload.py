@@ -42,6 +42,7 @@ def test_every_kind_is_there(made: Workload) -> None:
         Reason.UNKNOWN_VERTICAL,
         Reason.UNKNOWN_PAYMENT_TYPE,
         Reason.NO_CARD_IN_FORCE,
+        Reason.IN_THE_FUTURE,
     }
     variants: dict[str, set[str]] = {}
     for fate in made.fates.values():

@@ -214,6 +214,7 @@ class _Maker:
             ({**good, "amount": "-5.00"}, Reason.INVALID),
             ({name: value for name, value in good.items() if name != "member_id"}, Reason.INVALID),
             ({**good, "occurred_at": "2019-05-01T12:00:00+08:00"}, Reason.NO_CARD_IN_FORCE),
+            ({**good, "occurred_at": "2099-05-01T12:00:00+08:00"}, Reason.IN_THE_FUTURE),
         )
         body, reason = self._rng.choice(faults)
         message = StreamMessage(good["member_id"].encode(), body) if isinstance(body, bytes) else _message(body)

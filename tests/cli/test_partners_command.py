@@ -109,13 +109,20 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
     assert (await abacus("partners", "set", "acme", "--no-card", env=env)).out == "acme: card SG -> the country's\n"
     shown = (await abacus("partners", "show", "acme", env=env)).out.splitlines()
     assert shown[0].startswith("acme: Acme Ltd, 20")
-    assert shown[1:5] == [
+    assert shown[1:6] == [
         "may: fixed, computed, see others",
         "countries: all",
+        "sources: acme",
         "requests a minute: 9,000; not signed",
         "limits: 5 an award",
     ]
     assert shown[-1].endswith("…: valid, never used")
+    named = await abacus("partners", "set", "acme", "--source", "rides", "--source", "meals", env=env)
+    assert named.out == "acme: source acme -> acme, rides, meals\n"
+    assert (await acme())["sources"] == ["rides", "meals"]
+    assert (await abacus("partners", "set", "acme", "--no-source", env=env)).out.endswith("-> acme\n")
+    await house.pool.execute("update partner set sources = null")  # as of a partner from before
+    assert "sources: any" in (await abacus("partners", "show", "acme", env=env)).out
 
 
 async def test_secrets_are_stored_under_the_first_key_and_rewrap_brings_the_rest_there(house: House) -> None:

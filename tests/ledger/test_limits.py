@@ -17,6 +17,7 @@ from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool
 from abacus.platform.sqs.port import Received
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, envelope
+from tests.support.door import door
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_quarantine import MemoryQuarantine
@@ -84,6 +85,7 @@ CASES: Final[dict[str, tuple[Limits, list[list[Award]], list[list[object]]]]] = 
 async def test_limits(ledger: OpenLedger, name: str) -> None:
     limits, batches, expected = CASES[name]
     await ledger.allow("acme", limits)
+    await ledger.allow("bits", Limits())
     verdicts = []
     for batch in batches:
         outcomes = await ledger.post(batch)
@@ -92,6 +94,15 @@ async def test_limits(ledger: OpenLedger, name: str) -> None:
     allowance = await ledger.allowance("acme")
     posted = [t.points for t in (await ledger.contents()).transfers if t.key.startswith("api:acme:")]
     assert allowance.used == allowance.used_that_day == sum(posted)
+
+
+async def test_a_partner_whom_nobody_registered_awards_nothing(ledger: OpenLedger) -> None:
+    """It had no limits, and so whoever could send a message could award without any."""
+    await ledger.allow("acme", Limits(per_day=100))
+    outcomes = await ledger.post([grant("a", 10**12, partner="evil"), grant("b")])
+    assert [each.status for each in outcomes] == [Status.REFUSED, POSTED]
+    assert outcomes[0].fault is not None
+    assert outcomes[0].fault.reason is Reason.UNKNOWN_SOURCE
 
 
 @pytest.mark.parametrize("days", [-1, 1])
@@ -132,7 +143,7 @@ async def test_other_facts_for_a_rejected_key_are_set_aside() -> None:
     await ledger.allow("acme", Limits(per_award=1))
     await ledger.post([grant("a")])
     again = grant("a", 1, fingerprint="f" * 16)
-    awarder = Awarder(ledger, MemoryLedger(FixedClock(NOW)), quarantine, FixedClock(NOW))
+    awarder = Awarder(door(FixedClock(NOW)), ledger, MemoryLedger(FixedClock(NOW)), quarantine, FixedClock(NOW))
     await awarder.handle([Received("1", "1", envelope(again), 1)])
     (item,) = (held.item for held in quarantine.kept())
     assert (item.reason, item.key) == (Reason.KEY_CONFLICT, "api:acme:a")

@@ -25,6 +25,10 @@ def counts(row: str, ledger: str = "memory") -> str:
     return f"{_LEDGER}/test_counting.py::test_what_counts[{ledger}-{row}]"
 
 
+def once(row: str, ledger: str = "memory") -> str:
+    return f"{_LEDGER}/test_transactions_once.py::test_what_becomes_of_each[{ledger}-{row}]"
+
+
 def at_once(test: str) -> str:
     return f"{_LEDGER}/test_moves_on_postgres.py::{test}"
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.mutants.changes import Node
-from tests.mutants.killers import batch, fate, limits, moving, posting
+from tests.mutants.killers import batch, fate, limits, moving, once, posting
 from tests.mutants.mutant import Mutant
 
 _GATE: Final = "abacus/ledger/decide/duplicates.py"
@@ -15,14 +15,14 @@ MUTANTS: Final = (
     Mutant(
         "the look whether an award's key is taken",
         _GATE,
-        "Gate.earlier",
+        "Gate.first",
         Node("self._before.get(key)", "None"),
         (batch("posted before"),),
     ),
     Mutant(
         "the look whether the batch itself took an award's key",
         _GATE,
-        "Gate.earlier",
+        "Gate.first",
         Node("self.entered.get(key)", "None"),
         (batch("twice the same"),),
     ),
@@ -81,6 +81,27 @@ MUTANTS: Final = (
         "plan",
         Node("before.same_facts", "True"),
         (limits("a rejection is final for its key"),),
+    ),
+    Mutant(
+        "the look whether a partner's transaction has its award",
+        _BATCH,
+        "plan",
+        Node("_awarded_before(...)", "None"),
+        (once("a partner under another key"),),
+    ),
+    Mutant(
+        "claiming a partner's transaction",
+        _BATCH,
+        "plan",
+        Node("claims.enter(also, ...)"),
+        (once("the stream after a partner"),),
+    ),
+    Mutant(
+        "the look whether the partner is one",
+        _BATCH,
+        "plan",
+        Node("partner_id not in standing.allowances", "False"),
+        ("tests/ledger/test_limits.py::test_a_partner_whom_nobody_registered_awards_nothing[memory]",),
     ),
     Mutant(
         "the check of a partner's limits",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.mutants.changes import Behind, Clause, Node
-from tests.mutants.killers import at_once, counts, fate, limits, second
+from tests.mutants.killers import at_once, counts, fate, limits, once, second
 from tests.mutants.mutant import Mutant
 
 _ROWS: Final = "abacus/ledger/store/rows.py"
@@ -16,6 +16,13 @@ _LATER: Final = "test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp"
 _EXPIRING: Final = "tests/programs/expiry/test_expiry.py"
 
 MUTANTS: Final = (
+    Mutant(
+        "looking up the transactions of partners' awards",
+        _POST,
+        "PostgresLedger._post",
+        Node("keys_of(...)", "{award.key for award in awards}"),
+        (once("a partner under another key", "postgres"),),
+    ),
     Mutant(
         "the lock on accounts",
         _ROWS,
@@ -219,14 +226,14 @@ MUTANTS: Final = (
         "the look whether a batch of a month's end is done",
         _EXPIRER,
         "Expirer._post",
-        Node("if is_done:\n    ..."),
+        Node("if row['is_done']:\n    ..."),
         (f"{_EXPIRING}::test_a_second_delivery_waits_for_the_first",),
     ),
     Mutant(
         "the look whether a batch of a month's end is on record",
         _EXPIRER,
         "Expirer._post",
-        Node("is_done is None", "False"),
+        Node("row is None", "False"),
         (f"{_EXPIRING}::test_what_is_no_envelope_of_a_run_is_set_aside",),
     ),
     Mutant(

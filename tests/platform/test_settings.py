@@ -39,6 +39,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "people_required": False,
         "retry_hours": 24,
         "secrets_key": None,
+        "envelope_keys": "",
         "webhooks_to_private": False,
         "notify_channels": "log",
         "notify_rates": "",

@@ -8,6 +8,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.issuing import DecidedBatch, Issuing
@@ -78,8 +79,10 @@ class _PaysTheRateOfTheDay(Issuing):
 
 
 class _NoQuarantine(Awarder):
-    def __init__(self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock) -> None:
-        super().__init__(ledger, moves, _Void(), clock)
+    def __init__(
+        self, door: Door, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock
+    ) -> None:
+        super().__init__(door, ledger, moves, _Void(), clock)
 
 
 class _Void:

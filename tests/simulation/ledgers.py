@@ -1,14 +1,20 @@
 """The ledgers of a simulation: in memory for many seeds, on Postgres for faults that only real rows show."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from datetime import date
+from typing import Final, NamedTuple, Protocol
 
+from abacus.core.clock import Clock
+from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.posting import Claim, Outcome
 from abacus.ledger.types.transfer import Transfer
 from tests.support.memory_ledger import MemoryLedger
+
+PARTNER: Final = "acme"  # the only one that is registered
 
 
 class Books(NamedTuple):
@@ -37,6 +43,10 @@ class SimulatedLedger(Protocol):
 
 class LedgerInMemory(MemoryLedger):
     """The same decisions over dictionaries. No relay publishes what is posted there."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.allowances[PARTNER] = Allowance(Limits(), 0, date.min, 0)
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
         return {key: self.claims[key] for key in keys if key in self.claims}

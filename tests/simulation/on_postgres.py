@@ -27,7 +27,7 @@ from abacus.platform.following.publishing import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from tests.simulation.bridge import Bridge
-from tests.simulation.ledgers import Books
+from tests.simulation.ledgers import PARTNER, Books
 from tests.simulation.life import Life
 from tests.support.neighbours import neighbours_are_through
 
@@ -82,6 +82,7 @@ class LedgerOnPostgres:
         self._moves = PostgresMoves(server.pool, clock)
         self._reader = LedgerReader(server.pool)
         self._cursor = RelayCursor(server.pool, TOPIC, clock)
+        self._run(server.pool.execute("insert into allowance (partner_id) values ($1) on conflict do nothing", PARTNER))
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         return self._run(self._ledger.post(awards))

@@ -76,7 +76,8 @@ def _conflicts(run: Finished, fingerprints: Mapping[str, set[str]]) -> Iterator[
 
 def _strays() -> Iterable[tuple[str, Place]]:
     for stray in STRAYS:
-        yield f"the stray {stray.body}", (stray.reason, stray.stage, stray.queue, _told(stray.stage, stray.set_aside))
+        origin = stray.read_as or stray.queue
+        yield f"the stray {stray.body}", (stray.reason, stray.stage, origin, _told(stray.stage, stray.set_aside))
 
 
 def _place_of(item: Item) -> Place:

@@ -154,6 +154,7 @@ class StormyConsumer:
         self.resume = consumer.resume
         self.seek = consumer.seek
         self.highwater = consumer.highwater
+        self.committed = consumer.committed
 
     async def start(self) -> None:
         async with self._life.call("kafka", "kafka.join", KafkaConnectionError):
@@ -178,9 +179,9 @@ class StormyConsumer:
                 self._life.note(f"reads {partition.partition}/{stored[0].offset} to {stored[-1].offset}")
         return batch
 
-    async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         async with self._life.call("kafka", "kafka.ask", KafkaConnectionError):
-            return await self._consumer.end_offsets(partitions)
+            return await self._consumer.beginning_offsets(partitions)
 
     async def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         async with self._life.call("kafka", "kafka.commit", KafkaConnectionError):

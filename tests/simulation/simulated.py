@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from abacus.core.backoff import Backoff
 from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -32,6 +33,7 @@ from tests.simulation.ports import (
     StormyTiers,
 )
 from tests.simulation.storm import PLACES, RELAY_PLACES, Storm, Trace
+from tests.support.door import NOBODY_SIGNS
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_consumer import MemoryConsumer
 from tests.support.memory_log import MemoryLog, MemoryPublisher
@@ -114,12 +116,14 @@ class SimulatedAbacus:
         return self.parts.calculator(reader, self._issuing(life, health), breaker, health).run
 
     def retrier(self, life: Life, health: WorkerHealth) -> Run:
-        retrier = self.parts.retrier(self._issuing(life, health), StormyQuarantine(self.quarantine, life))
+        quarantine = StormyQuarantine(self.quarantine, life)
+        retrier = self.parts.retrier(self._issuing(life, health), quarantine, NOBODY_SIGNS)
         return self.parts.consumer(StormyQueue(self.retry_queue, life), retrier.handle, health).run
 
     def awarder(self, life: Life, health: WorkerHealth) -> Run:
         quarantine, ledger = StormyQuarantine(self.quarantine, life), StormyLedger(self.ledger, life)
-        awarder = self.parts.awarder(ledger, ledger, quarantine, self.clock)
+        door = Door(self._cards(life), self.clock, NOBODY_SIGNS)
+        awarder = self.parts.awarder(door, ledger, ledger, quarantine, self.clock)
         queue = StormyQueue(self.award_queue, life)
         return self.parts.consumer(queue, awarder.handle, health, hands=self._hands).run
 
@@ -138,7 +142,7 @@ class SimulatedAbacus:
         """A person has looked at the bad messages, and lets them through."""
         self._breaker_share = 1.0
 
-    def _issuing(self, life: Life, health: WorkerHealth) -> Issuing:
+    def _cards(self, life: Life) -> CardReader:
         cards = CardReader(
             StormyCards(published_cards(), life).load,
             refresh_every_s=60.0,
@@ -146,8 +150,11 @@ class SimulatedAbacus:
             rng=self.chance,
         )
         life.at_the_end(asyncio.ensure_future(cards.keep_fresh()).cancel)
+        return cards
+
+    def _issuing(self, life: Life, health: WorkerHealth) -> Issuing:
         return self.parts.issuing(
-            cards=cards,
+            cards=self._cards(life),
             tiers=StormyTiers(self.tiers, life),
             postings=StormyPostings(self.ledger, life),
             award_queue=StormyQueue(self.award_queue, life),

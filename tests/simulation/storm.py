@@ -15,7 +15,14 @@ _DECIDING: Final = ("cards.read", "tiers.read", "award queue.send", "retry queue
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "calculator": ("kafka.join", "kafka.read", "kafka.ask", *_DECIDING, "kafka.commit"),
     "retrier": ("retry queue.receive", *_DECIDING, "retry queue.keep", "retry queue.delete"),
-    "awarder": ("award queue.receive", "ledger.post", "quarantine.add", "award queue.keep", "award queue.delete"),
+    "awarder": (
+        "award queue.receive",
+        "cards.read",
+        "ledger.post",
+        "quarantine.add",
+        "award queue.keep",
+        "award queue.delete",
+    ),
 }
 RELAY_CALLS: Final = ("relay.connect", "kafka.connect", "relay.read", "kafka.publish", "relay.move")
 
@@ -89,9 +96,14 @@ class Storm:
         self.aim = places[seed % len(places)]
         self._aimed_crashes = _AIMED_CRASHES
         self._outages = {name: self._drawn_outages() for name in DEPENDENCIES}
-        if self.aim.endswith(".keep"):
+        self._aimed_odds = 0.5
+        if self.aim.endswith(".keep"):  # a message is kept seldom, so the first time has to do
+            self._aimed_odds = 1.0
             begins = self.chance.uniform(0, LASTING_S / 2)
-            self._outages[_KEEPS_WITHOUT[self.aim.partition(" ")[0]]].append((begins, begins + LASTING_S / 2))
+            worker = self.aim.partition(" ")[0]
+            self._outages[_KEEPS_WITHOUT[worker]].append((begins, begins + LASTING_S / 2))
+            if worker == "retrier":  # so that it has something in hand by then
+                self._outages["tiers"].append((begins - LASTING_S / 10, begins + LASTING_S / 20))
 
     def strikes(self, misfortune: str, who: str = "") -> bool:
         odds: float = getattr(self.weather, misfortune)
@@ -105,7 +117,7 @@ class Storm:
         """Whether this step is the last of a process' life."""
         place = f"{process.partition('-')[0]} {what}"
         crashes = self.strikes("crash", process)
-        if place == self.aim and self._aimed_crashes and self.chance.random() < 0.5:
+        if place == self.aim and self._aimed_crashes and self.chance.random() < self._aimed_odds:
             self._aimed_crashes -= 1
             crashes = True
         if crashes:

@@ -46,9 +46,9 @@ class Silent(MemoryConsumer):
         await self._broker.wait()
         await super().commit(offsets)
 
-    async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         await self._broker.wait()
-        return await super().end_offsets(partitions)
+        return await super().beginning_offsets(partitions)
 
     async def topics(self) -> set[str]:
         await self._broker.wait()

@@ -63,6 +63,7 @@ BAD: Final[Mapping[str, tuple[Spoil, Reason]]] = {
         _changed(amount="999999999999999", country="SG", currency="SGD", vertical="food"),
         Reason.OUT_OF_RANGE,
     ),
+    "of a time to come": (_changed(occurred_at="2099-05-01T12:00:00+08:00"), Reason.IN_THE_FUTURE),
     "a member whom the store refuses": (_changed(member_id=CURSED), Reason.UNPOSTABLE),
 }
 

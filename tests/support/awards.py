@@ -7,8 +7,8 @@ import orjson
 from hypothesis import strategies as st
 
 from abacus.core.points import MAX_POINTS
-from abacus.core.sources import STREAM, source_of_key
-from abacus.ledger.types.award import Award, Kind
+from abacus.core.sources import STREAM, partner_of, source_of_key
+from abacus.ledger.types.award import Award, Kind, Transacted
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 AWARD = Award(
@@ -64,7 +64,18 @@ awards = st.builds(
     fingerprint=st.text("09af", min_size=16, max_size=64),
     explanation=explanations,
     source=st.sampled_from(["stream", "partner:acme", "campaign:34", "person:ann"]),
-).map(lambda award: award._replace(source=source_of_key(award.key) or award.source))
+    lifetime=st.booleans(),
+    transaction=st.none() | st.builds(Transacted, printable(40).map("txn:rides:{}".format), st.just("ab" * 8)),
+).map(lambda award: _consistent(award._replace(source=source_of_key(award.key) or award.source)))
+
+
+def _consistent(award: Award) -> Award:
+    """Only a partner's award names a transaction, and then its explanation does."""
+    if award.transaction is None or partner_of(award.source) is None:
+        return award._replace(transaction=None)
+    named = orjson.loads(award.explanation) | {"transaction": award.transaction.key}
+    return award._replace(explanation=orjson.dumps(named))
+
 
 # One member's in one program, as the queue may bring them: activity and gifts, in any order.
 awards_to_bob = st.builds(

@@ -97,6 +97,12 @@ class MemoryConsumer:
         self._position(partition)
         return self._log.end(partition)
 
+    async def committed(self, partition: TopicPartition) -> int | None:
+        return self._group.committed.get(partition)
+
+    async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return {partition: self._log.begin(partition) for partition in partitions}
+
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {partition: self._log.end(partition) for partition in partitions}
 
@@ -117,6 +123,8 @@ class MemoryConsumer:
         waiting = sorted(self._positions.keys() - self._paused)
         self._chance.shuffle(waiting)
         for partition in waiting:
+            # The real one goes on at the oldest message that is left, too, and says nothing.
+            self._positions[partition] = max(self._positions[partition], self._log.begin(partition))
             stored = list(self._log.read(partition, self._positions[partition], most))
             if stored:
                 batch[partition] = stored

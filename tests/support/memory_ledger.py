@@ -112,7 +112,7 @@ class MemoryLedger:
         history = [transfer for transfer in self.transfers if transfer[:2] == account.id]
         transfer = history[claim.seq - 1]
         left, lapsed = followed(history, self.draws, transfer.seq)
-        reversals = [each for each in history if each.reverses == reversal.reverses]
+        reversals = [each for each in history if each.reverses == transfer.key]
         return Original(transfer, left, lapsed, reversals)
 
 

@@ -37,6 +37,7 @@ class MemoryLog:
     def __init__(self, *, rebalance_s: float = 300.0) -> None:
         self._rebalance_s = rebalance_s
         self._partitions: defaultdict[TopicPartition, list[Stored]] = defaultdict(list)
+        self._begins: defaultdict[TopicPartition, int] = defaultdict(int)
         self._groups: dict[tuple[str, str], Group] = {}
         self._grown = asyncio.Event()
 
@@ -51,6 +52,13 @@ class MemoryLog:
     def read(self, partition: TopicPartition, offset: int, most: int | None = None) -> Sequence[Stored]:
         held = self._partitions[partition]
         return held[offset:] if most is None else held[offset : offset + most]
+
+    def delete_before(self, partition: TopicPartition, offset: int) -> None:
+        """Forgets its oldest messages, as a broker does when they are too old or too many."""
+        self._begins[partition] = offset
+
+    def begin(self, partition: TopicPartition) -> int:
+        return self._begins[partition]
 
     def end(self, partition: TopicPartition) -> int:
         return len(self._partitions[partition])

@@ -8,15 +8,14 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
+from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import decode_envelope, encode_award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.types.posting import LedgerPort, Outcome, Status, Unpostable
-from abacus.ledger.types.reversal_message import decode_reversal, encode_reversal
 from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.platform.quarantine.store import QuarantinePort
-from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.platform.quarantine.types import Item
 from abacus.platform.sqs.port import Received
 
 MOST_AWARDS: Final = 1000
@@ -29,8 +28,16 @@ class Awarder:
     """
 
     def __init__(
-        self, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock, *, counted: bool = True
+        self,
+        door: Door,
+        ledger: LedgerPort,
+        moves: MovesPort,
+        quarantine: QuarantinePort,
+        clock: Clock,
+        *,
+        counted: bool = True,
     ) -> None:
+        self._door = door
         self._counted = counted
         self._ledger = ledger
         self._moves = moves
@@ -38,22 +45,7 @@ class Awarder:
         self._clock = clock
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
-        awards: list[Award] = []
-        reversals: list[Reversal] = []
-        bad: list[Item] = []
-        for envelope in received:
-            try:
-                opened = decode_envelope(envelope.body)
-            except SetAside as fault:
-                bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, envelope.body.encode(), fault))
-                continue
-            awards += opened.awards
-            bad += [Item.of(Stage.AWARD, AWARD_QUEUE, item.body, item.fault) for item in opened.bad]
-            for text in opened.reversals:
-                try:
-                    reversals.append(decode_reversal(text))
-                except SetAside as fault:
-                    bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+        awards, reversals, bad = await self._door.admit([envelope.body for envelope in received])
         # The caller first isolates the message at fault, by handing messages over singly; then this isolates its award.
         failures: list[Exception] | None = [] if len(received) == 1 else None
         for start in range(0, len(awards), MOST_AWARDS):
@@ -118,7 +110,7 @@ def _set_aside(outcome: Outcome) -> Item | None:
     if outcome.status is Status.CONFLICT and outcome.rejection is not None:
         return _contradicting(outcome.award, "was rejected for other facts", outcome.rejection.fingerprint)
     if outcome.fault is not None:
-        return _item(outcome.award, outcome.fault)
+        return item_of_award(outcome.award, outcome.fault)
     return None
 
 
@@ -133,15 +125,9 @@ def _set_aside_reversal(moved: Moved) -> Item | None:
 
 def _reversal_item(reversal: Reversal, fault: SetAside | Declined, posted_fingerprint: str | None = None) -> Item:
     aside = SetAside(Reason.INVALID, fault.detail) if isinstance(fault, Declined) else fault
-    item = Item.of(Stage.AWARD, f"award:{reversal.key}", encode_reversal(reversal), aside)
-    return replace(item, key=reversal.key, fingerprint=reversal.fingerprint, posted_fingerprint=posted_fingerprint)
+    return replace(item_of_reversal(reversal, aside), posted_fingerprint=posted_fingerprint)
 
 
 def _contradicting(award: Award, what: str, posted_fingerprint: str) -> Item:
-    item = _item(award, SetAside(Reason.KEY_CONFLICT, f"{award.key} {what}"))
+    item = item_of_award(award, SetAside(Reason.KEY_CONFLICT, f"{award.key} {what}"))
     return replace(item, posted_fingerprint=posted_fingerprint)
-
-
-def _item(award: Award, fault: SetAside) -> Item:
-    item = Item.of(Stage.AWARD, f"award:{award.key}", encode_award(award), fault)
-    return replace(item, key=award.key, fingerprint=award.fingerprint)

@@ -10,10 +10,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
-from abacus.core.clock import Clock
+from abacus.core.clock import Clock, is_to_come
 from abacus.core.errors import OF_CARDS, Reason, Refused, SetAside, Unavailable
 from abacus.core.sources import source_of_key
-from abacus.intake.earning.decide.calculate import Calculator, reversal_of
+from abacus.intake.earning.decide.calculate import Calculator, for_partner, reversal_of
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.intake.earning.decide.transaction import Completed, Refunded, Transaction, read_transaction
@@ -180,11 +180,18 @@ class Issuing:
 
     def _read(self, messages: Sequence[SourceMessage], decided: DecidedBatch) -> list[_Read]:
         read: list[_Read] = []
+        now = self._clock.now()
         for message in messages:
             try:
-                read.append(_Read(message, read_transaction(message.body)))
+                transaction = read_transaction(message.body)
             except SetAside as fault:
                 decided.set_aside.append(_item(message, fault))
+                continue
+            if is_to_come(transaction.occurred_at, now):
+                detail = f"{transaction.occurred_at.isoformat()} is still to come; here it is {now.isoformat()}"
+                decided.set_aside.append(_item(message, SetAside(Reason.IN_THE_FUTURE, detail), transaction))
+                continue
+            read.append(_Read(message, transaction))
         return read
 
     def _find_cards(self, read: Sequence[_Read], calculator: Calculator, decided: DecidedBatch) -> list[_Priced]:
@@ -284,8 +291,7 @@ def _for_partner(award: Award, message: SourceMessage, transaction: Transaction)
     request = message.partner_request
     if request is None or not isinstance(transaction, Completed):
         return award
-    source = source_of_key(request.key) or award.source
-    return award._replace(key=request.key, fingerprint=transaction.fingerprint_for_partner, source=source)
+    return for_partner(award, transaction, request.key, source_of_key(request.key) or award.source)
 
 
 def _item(message: SourceMessage, fault: SetAside, transaction: Transaction | None = None) -> Item:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from abacus.core.errors import SetAside
+from abacus.core.vouching import Verifier, check_vouched
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.issuing import Issuing
 from abacus.platform.quarantine.store import QuarantinePort
@@ -15,18 +16,27 @@ class Retrier:
     delay.
     """
 
-    def __init__(self, issuing: Issuing, quarantine: QuarantinePort) -> None:
+    def __init__(self, issuing: Issuing, quarantine: QuarantinePort, verifier: Verifier) -> None:
         self._issuing = issuing
         self._quarantine = quarantine
+        self._verifier = verifier
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
         messages: list[SourceMessage] = []
         unreadable: list[Item] = []
         for envelope in received:
             try:
-                messages += decode_retries(envelope.body)
+                messages += self._opened(envelope.body)
             except SetAside as fault:
                 unreadable.append(Item.of(Stage.ENVELOPE, RETRY_QUEUE, envelope.body.encode(), fault))
         await self._quarantine.add(unreadable)
         await self._issuing.hand_over(await self._issuing.decide(messages))
         return received
+
+    def _opened(self, body: str) -> Sequence[SourceMessage]:
+        """Raises `SetAside` when the envelope cannot be read, or nobody vouches for all of it."""
+        producer = self._verifier.producer_of(body)
+        messages = decode_retries(body)
+        if producer is not None:
+            check_vouched(producer, {message.source for message in messages})
+        return messages

@@ -40,6 +40,15 @@ class KeyReused(AbacusError):
     """The same key was used for other facts."""
 
 
+class AlreadyAwarded(AbacusError):
+    """The transaction has its award under another key, which is `awarded_as`."""
+
+    def __init__(self, transaction: str, awarded_as: str) -> None:
+        super().__init__(transaction, awarded_as)
+        self.transaction = transaction
+        self.awarded_as = awarded_as
+
+
 class Accepted(NamedTuple):
     """The queue has the award: now, or (`replayed`) since an earlier request. Points that are `provisional` are
     computed anew before they are posted.
@@ -95,8 +104,8 @@ class AwardIntake:
         self._inside: set[UUID] = set()
 
     async def enter(self, entry: Entry) -> Accepted:
-        """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, or `Unavailable` when nothing
-        confirms that the queue took it.
+        """Returns when the queue has the award. Raises `KeyInFlight`, `KeyReused`, `AlreadyAwarded`, or `Unavailable`
+        when nothing confirms that the queue took it.
         """
         if self._gatherer.waiting >= self._most_waiting:
             raise Unavailable("award queue", "too many awards wait for it")
@@ -154,15 +163,17 @@ class AwardIntake:
             match received.reception:
                 case Reception.OURS:
                     to_compute = entry.to_compute if received.provisional else None
-                    to_send.append(
-                        waiting._replace(request=entry._replace(award=received.award, to_compute=to_compute))
-                    )
+                    award = received.award._replace(transaction=entry.award.transaction)  # a row does not hold it
+                    to_send.append(waiting._replace(request=entry._replace(award=award, to_compute=to_compute)))
                 case Reception.QUEUED:
                     waiting.answer(Accepted(received.award, replayed=True, provisional=received.provisional))
                 case Reception.IN_FLIGHT:
                     waiting.refuse(KeyInFlight(entry.award.key))
                 case Reception.OTHER_FACTS:
                     waiting.refuse(KeyReused(entry.award.key))
+                case Reception.AWARDED:
+                    transaction = entry.award.transaction
+                    waiting.refuse(AlreadyAwarded(transaction.key if transaction else "", received.awarded_as or ""))
         if to_send:
             await self._send(to_send, entered=entered)
 

@@ -11,17 +11,20 @@ from abacus.core.ids import award_id
 from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, row_of
+from abacus.pricing.explanation.sql import text
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
 
 # An entry that nobody is sending any more is taken over; its facts stay those of the first request. What the ledger has
-# under the key already, a movement or another award, is not entered. (As a subquery that is one look at an index each.)
+# under the key already, a movement or another award, is not entered, nor a transaction that has its award. (As
+# subqueries these are one look at an index each.)
 _TAKE: Final = Statement(f"""
 insert into partner_award as p ({PARTNER_AWARD_COLUMNS})
 select u.* from {PARTNER_AWARD_ROWS}
 where not coalesce((select c.fingerprint <> u.fingerprint from claim c where c.key = u.key), false)
+    and not exists (select from claim c where c.key = {text("transaction", "u")})
 order by u.award_id
 on conflict (award_id) do update set taken_until = excluded.taken_until
     where p.queued_at is null and p.fingerprint = excluded.fingerprint
@@ -37,6 +40,13 @@ from {PARTNER_AWARD_ROWS} where p.award_id = u.award_id and p.provisional
 """)
 
 _KNOWN: Final = Statement(f"select {PARTNER_AWARD_COLUMNS} from partner_award where award_id = any(:ids::uuid[])")
+
+# The award that each of these transactions has.
+_AWARDED: Final = Statement("""
+select c.key as transaction, t.key from claim c
+join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+where c.key = any(:keys::text[])
+""")
 
 _KEYS_AMONG: Final = Statement("select key from partner_award where award_id = any(:ids::uuid[])")
 
@@ -95,14 +105,18 @@ class Reception(StrEnum):
     QUEUED = "queued"  # the queue has had it before
     IN_FLIGHT = "in flight"  # another process is sending it
     OTHER_FACTS = "other facts"  # the key means something else
+    AWARDED = "awarded"  # the transaction has its award, under another key
 
 
 class RegisterAnswer(NamedTuple):
-    """The reception of an entry, and the award of the first request; for `provisional` see `Entry`."""
+    """The reception of an entry, and the award of the first request; for `provisional` see `Entry`. `awarded_as` is the
+    key of the award that the transaction has.
+    """
 
     reception: Reception
     award: Award
     provisional: bool = False
+    awarded_as: str | None = None
 
 
 class AwardStatus(StrEnum):
@@ -149,9 +163,10 @@ class Register:
             answers = {entry.award_id: _as_brought(entry, is_ours=entry.award_id in ours) for entry in entries}
             known = [id_ for id_ in answers if not ours.get(id_)]
             if known:
-                for row in map(PartnerAward._make, await connection.fetch(*_KNOWN(ids=known))):
-                    fingerprint = answers[row.award_id].award.fingerprint
-                    answers[row.award_id] = _as_known(row, fingerprint, is_ours=row.award_id in ours)
+                rows = {row["award_id"]: PartnerAward(*row) for row in await connection.fetch(*_KNOWN(ids=known))}
+                for id_, row in rows.items():
+                    answers[id_] = _as_known(row, answers[id_].award.fingerprint, is_ours=id_ in ours)
+                answers |= await _awarded(connection, {id_: answers[id_] for id_ in known if id_ not in rows})
         return answers
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]:
@@ -188,6 +203,20 @@ class Register:
         return {state.award_id: state for state in states if state is not None}
 
 
+async def _awarded(connection: Connection, answers: Mapping[UUID, RegisterAnswer]) -> dict[UUID, RegisterAnswer]:
+    """The answers for transactions that have their award, of entries that were not made."""
+    transactions = {id_: each.award.transaction.key for id_, each in answers.items() if each.award.transaction}
+    if not transactions:
+        return {}
+    rows = await connection.fetch(*_AWARDED(keys=list(transactions.values())))
+    awarded = {row["transaction"]: row["key"] for row in rows}
+    return {
+        id_: answers[id_]._replace(reception=Reception.AWARDED, awarded_as=awarded[key])
+        for id_, key in transactions.items()
+        if key in awarded
+    }
+
+
 def _row(
     entry: Entry, now: datetime, *, queued_at: datetime | None = None, taken_until: datetime | None = None
 ) -> PartnerAward:
@@ -203,7 +232,9 @@ def _row(
 
 
 def _as_brought(entry: Entry, *, is_ours: bool) -> RegisterAnswer:
-    """The answer for an entry without an earlier row: it is new, or its key is a movement's."""
+    """The answer for an entry without an earlier row: it is new, or its key is a movement's. Where its transaction has
+    its award, `_awarded` knows better.
+    """
     return RegisterAnswer(Reception.OURS if is_ours else Reception.OTHER_FACTS, entry.award, entry.provisional)
 
 

@@ -215,7 +215,8 @@ class PartnerStore:
 
 def _partner(row: Sequence[Any]) -> Partner:
     partner = Partner(*row)
-    return partner._replace(countries=tuple(partner.countries))
+    sources = None if partner.sources is None else tuple(partner.sources)
+    return partner._replace(countries=tuple(partner.countries), sources=sources)
 
 
 async def _lock(connection: Connection, partner_id: str) -> Partner:

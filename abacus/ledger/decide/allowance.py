@@ -70,7 +70,7 @@ class Allowance(NamedTuple):
 class Standing(NamedTuple):
     """The limits and their use, under lock, of the partners whose awards are in a batch."""
 
-    allowances: Mapping[str, Allowance]  # by partner; a partner that is missing has no limits
+    allowances: Mapping[str, Allowance]  # by partner; a partner that is missing is unknown
     member_days: Mapping[MemberDay, int]
     rejections: Mapping[str, Rejection]  # by key
 
@@ -97,16 +97,7 @@ class Spending:
         try:
             allowance.after(award.points, self._used(MemberDay(award.member_id, partner_id, allowance.day)))
         except OverLimit as over:
-            return Rejection(
-                key=award.key,
-                member_id=award.member_id,
-                program=award.program,
-                points=award.points,
-                fingerprint=award.fingerprint,
-                reason=over.reason,
-                detail=over.detail,
-                rejected_at=self._now,
-            )
+            return rejected(award, over.reason, over.detail, self._now)
         return None
 
     def spend(self, partner_id: str, award: Award) -> None:
@@ -134,6 +125,19 @@ class Spending:
 
     def _used(self, member_day: MemberDay) -> int:
         return self.member_days.get(member_day, self._member_days.get(member_day, 0))
+
+
+def rejected(award: Award, reason: RejectionReason, detail: str, now: datetime) -> Rejection:
+    return Rejection(
+        key=award.key,
+        member_id=award.member_id,
+        program=award.program,
+        points=award.points,
+        fingerprint=award.fingerprint,
+        reason=reason,
+        detail=detail,
+        rejected_at=now,
+    )
 
 
 def partners_of(awards: Iterable[Award]) -> dict[str, list[Award]]:

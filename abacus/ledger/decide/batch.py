@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from abacus.core.errors import SetAside
+from abacus.core.errors import Reason, SetAside
 from abacus.core.sources import partner_of
-from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
+from abacus.ledger.decide.allowance import NOBODY, Spending, Standing, rejected
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.limits import Rejection
+from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.posting import Claim, Outcome, Status
 from abacus.ledger.types.transfer import Transfer
 
@@ -50,7 +50,7 @@ def plan(
     partners in the batch.
     """
     spending = Spending(standing, posted_at)
-    any_partners = bool(standing.allowances or standing.rejections)
+    any_partners = standing is not NOBODY
     claims, rejections = Gate(claimed), Gate(standing.rejections)
     outcomes: list[Outcome] = []
     transfers: list[Transfer] = []
@@ -63,12 +63,16 @@ def plan(
             continue
         partner_id = partner_of(award.source) if any_partners else None
         if partner_id is not None:
+            if partner_id not in standing.allowances:
+                fault = SetAside(Reason.UNKNOWN_SOURCE, f"no partner is called {partner_id!r}")
+                outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
+                continue
             before = rejections.earlier(key, award.fingerprint)
             if before is not None:
                 status = Status.REJECTED if before.same_facts else Status.CONFLICT
                 outcomes.append(Outcome(award, status, rejection=before.first))
                 continue
-            rejection = spending.check(partner_id, award)
+            rejection = _awarded_before(award, claims, posted_at) or spending.check(partner_id, award)
             if rejection is not None:
                 rejections.enter(key, rejection)
                 outcomes.append(Outcome(award, Status.REJECTED, rejection=rejection))
@@ -81,8 +85,25 @@ def plan(
             continue
         if partner_id is not None:
             spending.spend(partner_id, award)
+            if award.transaction is not None:
+                also, facts = award.transaction
+                claims.enter(also, Claim(also, *id_, transfer.seq, facts))
         claims.enter(key, Claim(key, *id_, transfer.seq, award.fingerprint))
         transfers.append(transfer)
         outcomes.append(Outcome(award, Status.POSTED, transfer))
     new_claims, new_rejections = sorted(claims.entered.values()), list(rejections.entered.values())
     return Plan(outcomes, transfers, new_claims, changed, new_rejections, spending)
+
+
+def keys_of(awards: Iterable[Award], of_partners: Iterable[Award]) -> set[str]:
+    """The keys that these awards would claim: their own, and those of partners' transactions."""
+    keys = {award.key for award in awards}
+    return keys | {award.transaction.key for award in of_partners if award.transaction is not None}
+
+
+def _awarded_before(award: Award, claims: Gate[Claim], now: datetime) -> Rejection | None:
+    """The rejection of an award whose transaction has its award, by whomever it was requested."""
+    if award.transaction is None or claims.first(award.transaction.key) is None:
+        return None
+    detail = f"the transaction {award.transaction.key} was awarded before"
+    return rejected(award, RejectionReason.ALREADY_AWARDED, detail, now)

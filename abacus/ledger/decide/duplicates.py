@@ -38,9 +38,13 @@ class Gate(Generic[First]):
         self._before = before
         self.entered: dict[str, First] = {}
 
+    def first(self, key: str) -> First | None:
+        """The first use of the key, whatever for; None where the key is new."""
+        return self._before.get(key) or self.entered.get(key)
+
     def earlier(self, key: str, fingerprint: str) -> Earlier[First] | None:
         """The first use of the key; None where the key is new."""
-        first = self._before.get(key) or self.entered.get(key)
+        first = self.first(key)
         return None if first is None else Earlier(first, first.fingerprint == fingerprint)
 
     def enter(self, key: str, first: First) -> None:

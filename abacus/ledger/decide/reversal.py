@@ -88,12 +88,12 @@ def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, 
         clipped=due - expired - own - others,
     )
     by_name = {original.transfer.seq: own} if own else {}
-    return take(before, own + others, _entry(reversal, explanation, now), by_name=by_name)
+    return take(before, own + others, _entry(original, reversal, explanation, now), by_name=by_name)
 
 
 def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:
     due = _due(original, reversal)
-    entry = _entry(reversal, _explained(original, reversal, due, due), now)
+    entry = _entry(original, reversal, _explained(original, reversal, due, due), now)
     return put(before, due, reversal.expires_on, entry, lifetime=reversal.lifetime)
 
 
@@ -162,7 +162,8 @@ def _explained(original: Original, reversal: Reversal, points: int, due: int) ->
     )
 
 
-def _entry(reversal: Reversal, explanation: Reversed, now: datetime) -> Entry:
+def _entry(original: Original, reversal: Reversal, explanation: Reversed, now: datetime) -> Entry:
+    """It names the transfer by the transfer's own key, whichever of its keys the reversal was requested by."""
     return Entry(
         Kind.REVERSE,
         reversal.key,
@@ -170,6 +171,6 @@ def _entry(reversal: Reversal, explanation: Reversed, now: datetime) -> Entry:
         reversal.occurred_at,
         now,
         reversal.source,
-        reverses=reversal.reverses,
+        reverses=original.transfer.key,
         actor=reversal.actor,
     )

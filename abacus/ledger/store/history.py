@@ -130,12 +130,12 @@ async def with_cursor_moved(connection: Connection, account: Account) -> Account
 
 async def original_of(connection: Connection, account: Account, reversal: Reversal) -> Original | None:
     """The transfer that the reversal takes back. The cursor of the account has been moved before."""
-    which = {"key": reversal.reverses, "member_id": account.member_id, "program": account.program}
-    row = await connection.fetchrow(*_ORIGINAL(**which))
+    place = {"member_id": account.member_id, "program": account.program}
+    row = await connection.fetchrow(*_ORIGINAL(key=reversal.reverses, **place))
     if row is None:
         return None
     transfer = row_of(Transfer, row)
-    reversals = [Transfer(*each) for each in await connection.fetch(*_EARLIER(**which))]
+    reversals = [Transfer(*each) for each in await connection.fetch(*_EARLIER(key=transfer.key, **place))]
     if transfer.points <= 0:
         return Original(transfer, reversals=reversals)
     lot = Lot(transfer.seq, transfer.key, transfer.points, row["drawn"], transfer.occurred_at, transfer.expires_on)

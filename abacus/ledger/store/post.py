@@ -1,10 +1,11 @@
 """Posting awards to Postgres: a batch is one transaction of a few set-based statements."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import NOBODY, partners_of
-from abacus.ledger.decide.batch import accounts_touched, plan
+from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.history import with_modes_changed
 from abacus.ledger.store.partner_limits import lock_standing, write_spending
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
@@ -31,7 +32,7 @@ class PostgresLedger:
         partners = partners_of(awards)
         # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
         standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
-        earlier = await claimed(connection, {award.key for award in awards})
+        earlier = await claimed(connection, keys_of(awards, chain.from_iterable(partners.values())))
         touched = accounts_touched(awards, earlier)
         locked = await lock_accounts(connection, list(touched))
         accounts = locked.accounts

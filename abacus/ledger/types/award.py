@@ -17,12 +17,21 @@ class Kind(StrEnum):
     RELEASE = "release"
 
 
+class Transacted(NamedTuple):
+    """The transaction that an award under another key is for: the key of the transaction, and the fingerprint that the
+    stream would send with it.
+    """
+
+    key: str
+    fingerprint: str
+
+
 class Award(NamedTuple):
     """Points for a member, under a key that can be posted once.
 
     A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
     carried as it was first written; `source` says where the points come from (`abacus.core.sources`). With `lifetime`
-    the points lapse after `expires_on`, whatever the member does.
+    the points lapse after `expires_on`, whatever the member does. An award for a `transaction` claims its key too.
     """
 
     key: str
@@ -38,3 +47,4 @@ class Award(NamedTuple):
     explanation: bytes
     source: str
     lifetime: bool = False
+    transaction: Transacted | None = None

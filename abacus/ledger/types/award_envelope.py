@@ -8,14 +8,25 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside
-from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
+from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN, TRANSACTIONS
 from abacus.core.points import MAX_POINTS
-from abacus.core.sources import SOURCE_PATTERN, source_of_key
-from abacus.ledger.types.award import Award, Kind
+from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
+from abacus.ledger.types.award import Award, Kind, Transacted
 from abacus.platform.validation import Day, Moment, first_fault
+from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
 
 VERSION: Final = 1
+
+
+_Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+
+
+class TransactedMessage(TypedDict):
+    """The transaction of a partner's award."""
+
+    key: Annotated[str, StringConstraints(pattern=rf"^{TRANSACTIONS}[^\x00-\x1f\x7f]{{1,396}}$")]
+    fingerprint: _Fingerprint
 
 
 class AwardMessage(TypedDict):
@@ -30,17 +41,20 @@ class AwardMessage(TypedDict):
     occurred_at: Moment
     expires_on: Day
     activity: Annotated[bool, Field(strict=True)]
-    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+    fingerprint: _Fingerprint
     explanation: Document
     source: NotRequired[Annotated[str, StringConstraints(pattern=SOURCE_PATTERN)]]
     lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
+    transaction: NotRequired[TransactedMessage]
 
 
 class AwardEnvelope(TypedDict):
-    """The body of a message on the award queue."""
+    """The body of a message on the award queue. `by` and `mac` are there where producers sign envelopes."""
 
     v: Literal[1]
     awards: list[AwardMessage]
+    by: NotRequired[str]
+    mac: NotRequired[str]
 
 
 class BadAward(NamedTuple):
@@ -58,7 +72,7 @@ _AWARD: Final[TypeAdapter[AwardMessage]] = TypeAdapter(AwardMessage)
 
 def encode_award(award: Award) -> bytes:
     """The award as JSON; the explanation's text goes in untouched."""
-    message = {
+    message: dict[str, object] = {
         "key": award.key,
         "member_id": award.member_id,
         "program": award.program,
@@ -74,6 +88,8 @@ def encode_award(award: Award) -> bytes:
     }
     if award.lifetime:
         message["lifetime"] = True
+    if award.transaction is not None:
+        message["transaction"] = award.transaction._asdict()
     return orjson.dumps(message)
 
 
@@ -136,4 +152,15 @@ def _award(message: AwardMessage) -> Award:
         raise SetAside(Reason.INVALID, f"source: missing, and the key {message['key']!r} implies none")
     if implied is not None and source != implied:
         raise SetAside(Reason.INVALID, f"source: {source!r}, but the key {message['key']!r} is one of {implied!r}")
-    return Award(**{**message, "explanation": explanation, "source": source})  # type: ignore[arg-type]  # the same fields
+    award = Award(**{**message, "explanation": explanation, "source": source})  # type: ignore[arg-type]  # the same fields
+    return award if award.transaction is None else _with_transaction(award, message)
+
+
+def _with_transaction(award: Award, message: AwardMessage) -> Award:
+    """Partners' keys do not name the transaction, so their explanations do. Raises `SetAside` where that is amiss."""
+    transaction = Transacted(**message["transaction"])
+    if partner_of(award.source) is None:
+        raise SetAside(Reason.INVALID, f"transaction: {award.key!r} is no partner's key")
+    if message["explanation"].get(TRANSACTION_FIELD) != transaction.key:
+        raise SetAside(Reason.INVALID, f"transaction: the explanation is not one of {transaction.key!r}")
+    return award._replace(transaction=transaction)

@@ -1,4 +1,4 @@
-"""The limits of a partner, and an award that met one."""
+"""The limits of a partner, and an award that met one, or came for a transaction that has its award."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 
 class RejectionReason(StrEnum):
-    """Which limit an award met. `BUDGET_EXHAUSTED` is the partner's; the others say that this award is too much."""
+    """Which limit an award met: `BUDGET_EXHAUSTED` is the partner's, and the caps say that this award is too much. With
+    `ALREADY_AWARDED` it met none: its transaction was awarded before, by whomever.
+    """
 
     AWARD_CAP = "award-cap-exceeded"
     MEMBER_DAY_CAP = "member-day-cap-exceeded"
     BUDGET_EXHAUSTED = "budget-exhausted"
+    ALREADY_AWARDED = "already-awarded"
 
 
 class Limits(NamedTuple):
@@ -37,7 +40,7 @@ class MemberDay(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """An award that met a limit. It stands for its key for ever, as a claim does."""
+    """An award of a partner that is not posted, for a reason. It stands for its key for ever, as a claim does."""
 
     key: str
     member_id: str

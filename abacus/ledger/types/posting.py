@@ -27,12 +27,12 @@ class Status(StrEnum):
     DUPLICATE = "duplicate"  # the same key for the same facts: the first posting stands
     CONFLICT = "conflict"  # the same key for other facts: neither silently wins
     REFUSED = "refused"  # no account can take it
-    REJECTED = "rejected"  # its partner has met a limit: final for this key
+    REJECTED = "rejected"  # its partner met a limit, or its transaction has its award: final for this key
 
 
 class Outcome(NamedTuple):
     """The fate of one award. `transfer` is there when it was posted now, `claim` when its key was taken before, and
-    `rejection` when it met a limit, now or before.
+    `rejection` when it was rejected, now or before.
     """
 
     award: Award

@@ -3,17 +3,19 @@
 The triggers let this through for the owner of the tables, one member at a time (docs/adr/0022).
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.ids import expiry_claim
+from abacus.core.ids import PARTNERS, expiry_claim
 from abacus.ledger.types.account import NO_HASH
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.renaming import Renaming, rechained
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
+from abacus.pricing.explanation.text import TRANSACTION_FIELD
 
 TABLES: Final = frozenset({"account", "claim", "draw", "relay_cursor", "transfer"})
 
@@ -110,15 +112,16 @@ async def rename_accounts(
     """Rename the accounts; return the rows touched, by table, and the renamed accounts. Raises `Refused` if rows are
     missing.
     """
-    after = [await _rename(connection, renaming, head) for head in heads]
+    renamed = [await _rename(connection, renaming, head) for head in heads]
     await connection.execute(*_RENAME_DRAWS(**renaming._asdict()))
-    transfers = sum(head.transfers for head in heads)
-    return {"account": len(heads), "transfer": transfers, "claim": transfers}, after
+    transfers, claims = sum(head.transfers for head in heads), sum(count for _, count in renamed)
+    return {"account": len(heads), "transfer": transfers, "claim": claims}, [head for head, _ in renamed]
 
 
-async def _rename(connection: Connection, renaming: Renaming, before: Head) -> Head:
+async def _rename(connection: Connection, renaming: Renaming, before: Head) -> tuple[Head, int]:
+    """The renamed account, and how many claims were renamed with it."""
     account = {"member_id": renaming.member_id, "program": before.program}
-    head, done = NO_HASH, 0
+    head, done, claims = NO_HASH, 0, 0
     while page := [Transfer(*row) for row in await connection.fetch(*_NEXT(**account))]:
         renamed = rechained(page, renaming, head)
         head, done = renamed[-1].hash, done + len(page)
@@ -136,10 +139,15 @@ async def _rename(connection: Connection, renaming: Renaming, before: Head) -> H
                 )
             ),
         )
-        keys = {_claimed_as(old): _claimed_as(new) for old, new in zip(page, renamed, strict=True)}
+        keys = {
+            before: after
+            for old, new in zip(page, renamed, strict=True)
+            for before, after in zip(_claims_of(old), _claims_of(new), strict=True)
+        }
         await _rename_claims(connection, renaming, keys)
+        claims += len(keys)
     await connection.execute(*_RENAME_ACCOUNT(**account, pseudonym=renaming.pseudonym, head=head))
-    return before._replace(transfers=done, hash=head)
+    return before._replace(transfers=done, hash=head), claims
 
 
 async def _rename_claims(connection: Connection, renaming: Renaming, keys: Mapping[str, str]) -> None:
@@ -155,8 +163,13 @@ async def _expect(count: int, updated: str) -> None:
         )
 
 
-def _claimed_as(transfer: Transfer) -> str:
-    """The key as the register of claims has it: an expiry's key is unique within its account."""
+def _claims_of(transfer: Transfer) -> list[str]:
+    """The keys as the register of claims has them: an expiry's is unique within its account, and a partner's award for
+    a transaction has claimed that too.
+    """
     if transfer.kind == Kind.EXPIRE:
-        return expiry_claim(transfer.key.partition(":")[2], transfer.member_id, transfer.program)
-    return transfer.key
+        return [expiry_claim(transfer.key.partition(":")[2], transfer.member_id, transfer.program)]
+    if not transfer.key.startswith(PARTNERS):
+        return [transfer.key]
+    transaction = json.loads(transfer.explanation).get(TRANSACTION_FIELD)
+    return [transfer.key] if transaction is None else [transfer.key, transaction]

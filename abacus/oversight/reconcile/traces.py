@@ -9,12 +9,15 @@ from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
 from abacus.platform.postgres import Connection, array, column
 from abacus.platform.quarantine.store import HELD
 from abacus.platform.sql import Statement
+from abacus.proof.examine import CLAIMED_TOO
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)
 
+# A transaction that a partner has sent is posted under the partner's key, and claimed under its own.
 _POSTED: Final = Statement(f"""
-select c.key, c.fingerprint, t.points, t.posted_at
-from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and t.key = c.key
+select c.key, c.fingerprint, t.points, t.posted_at, t.key <> c.key as by_partner
+from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+    and c.key in (t.key, {CLAIMED_TOO})
 where c.key = any({array("keys", "text")})
 """)
 _HELD: Final = Statement(f"""
@@ -39,6 +42,7 @@ class _Transfer(NamedTuple):
     fingerprint: str
     points: int
     posted_at: datetime
+    by_partner: bool
 
 
 async def traces_of(connection: Connection, entries: Sequence[Entry]) -> list[Trace]:
@@ -60,7 +64,8 @@ def _trace(entry: Entry, posted: _Transfer | None, held: str | None) -> Trace:
         return Trace(held=held)
     if not _is_same(entry, posted):
         return Trace(OTHER, held=held)
-    return Trace(SAME, posted.points, posted.posted_at < entry.stamped_at - CLOCKS_DIFFER_BY)
+    before = posted.by_partner or posted.posted_at < entry.stamped_at - CLOCKS_DIFFER_BY
+    return Trace(SAME, posted.points, before)
 
 
 def _is_same(entry: Entry, posted: _Transfer) -> bool:

@@ -10,6 +10,7 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.forgotten import ForgottenMessages
 from abacus.platform.metrics import CONSUMER_LAG, PARTITIONS_PAUSED
 from abacus.platform.patience import unless_stopped, until_available
 
@@ -53,6 +54,7 @@ class StreamReader:
         self._heard_at = 0.0
         self._polling: asyncio.Future[Any] | None = None
         self._read: list[Record] = []
+        self._forgotten = ForgottenMessages(group)
 
     async def run(self, handle: Handler, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; then the present batch is finished and committed, or left for the next reader."""
@@ -62,6 +64,8 @@ class StreamReader:
                 if not batch:
                     await unless_stopped(until_available(lambda: self._check_contact(consumer), self._health), stop)
                 else:
+                    if self._forgotten.is_in_doubt:
+                        await unless_stopped(until_available(lambda: self._explain(consumer), self._health), stop)
                     async with busy:
                         if await self._deal_with(consumer, batch, handle, stop):
                             await self._commit(consumer, batch, stop)
@@ -98,7 +102,7 @@ class StreamReader:
             fetch_max_wait_ms=100,
             metadata_max_age_ms=30_000,
         )
-        consumer.subscribe([self._topic], listener=WaitForBatch(busy))
+        consumer.subscribe([self._topic], listener=WaitForBatch(busy, self._forgotten.left))
         try:
             await consumer.start()
         except BaseException as error:
@@ -113,7 +117,7 @@ class StreamReader:
         while not self._read:
             await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
             try:
-                if not self._take_read():
+                if not self._take_read(consumer):
                     return []
             except KafkaError as error:
                 raise Unavailable(DEPENDENCY, str(error)) from error
@@ -128,29 +132,32 @@ class StreamReader:
             self._polling = asyncio.ensure_future(consumer.getmany(timeout_ms=200, max_records=self._max_records))
         return self._polling
 
-    def _take_read(self) -> bool:
+    def _take_read(self, consumer: AIOKafkaConsumer) -> bool:
         """Keeps the records of a finished poll, and returns whether there are any. Raises the error of the poll."""
         if self._polling is not None and self._polling.done():
             polled, self._polling = self._polling, None
-            self._read += [
-                Record(message.value or b"", message.topic, message.partition, message.offset)
-                for messages in polled.result().values()
-                for message in messages
-            ]
+            for partition, messages in polled.result().items():
+                if messages and partition in consumer.assignment():
+                    self._forgotten.read(partition, [message.offset for message in messages])
+                self._read += [
+                    Record(message.value or b"", message.topic, message.partition, message.offset)
+                    for message in messages
+                ]
         return bool(self._read)
 
     async def _check_contact(self, consumer: AIOKafkaConsumer) -> None:
         """aiokafka reads nothing from a dead broker and reports no error; so after a silence, ask the broker."""
         now = asyncio.get_running_loop().time()
-        if now - self._heard_at < _ASK_AFTER_S:
+        if now - self._heard_at < _ASK_AFTER_S or (self._polling is not None and self._polling.done()):
             return
         # Without partitions there is nothing cheaper to ask; that is for the length of a rebalance, or of an outage.
-        question = consumer.end_offsets(consumer.assignment()) if consumer.assignment() else consumer.topics()
-        try:
-            await asyncio.wait_for(question, _ANSWER_WITHIN_S)
-        except (KafkaError, OSError, TimeoutError) as error:
-            raise Unavailable(DEPENDENCY, str(error) or f"no answer within {_ANSWER_WITHIN_S:.0f} s") from error
+        assigned = consumer.assignment()
+        await _answered(self._forgotten.look(assigned, consumer) if assigned else consumer.topics())
         self._heard_at = now
+
+    async def _explain(self, consumer: AIOKafkaConsumer) -> None:
+        """Says which messages are gone, of those before the records in hand."""
+        await _answered(self._forgotten.explain(consumer))
 
     async def _deal_with(
         self, consumer: AIOKafkaConsumer, batch: Sequence[Record], handle: Handler, stop: asyncio.Event
@@ -184,7 +191,7 @@ class StreamReader:
                     return
             await asyncio.wait((work, self._poll(consumer)), timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
             with contextlib.suppress(KafkaError):
-                self._take_read()
+                self._take_read(consumer)
             await asyncio.wait((work,), timeout=0.3)  # a poll that comes back at once must not make this spin
         PARTITIONS_PAUSED.labels(self._topic).set(0)
         with contextlib.suppress(IllegalStateError):  # a partition may have left us meanwhile
@@ -215,14 +222,27 @@ class StreamReader:
                 CONSUMER_LAG.labels(partition.topic, str(partition.partition)).set(max(0, behind))
 
 
-class WaitForBatch(ConsumerRebalanceListener):
-    """Holds a rebalance until the present batch is committed. The new owner of a partition reports its lag."""
+async def _answered(question: Awaitable[object]) -> None:
+    """Returns when the broker has answered. Raises `Unavailable`."""
+    try:
+        await asyncio.wait_for(question, _ANSWER_WITHIN_S)
+    except (KafkaError, OSError, TimeoutError) as error:
+        raise Unavailable(DEPENDENCY, str(error) or f"no answer within {_ANSWER_WITHIN_S:.0f} s") from error
 
-    def __init__(self, busy: asyncio.Lock) -> None:
+
+class WaitForBatch(ConsumerRebalanceListener):
+    """Holds a rebalance until the present batch is committed. The new owner of a partition reports its lag.
+
+    `left` is told which partitions leave.
+    """
+
+    def __init__(self, busy: asyncio.Lock, left: Callable[[Iterable[TopicPartition]], None]) -> None:
         self._busy = busy
+        self._left = left
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         async with self._busy:
+            self._left(revoked)
             for partition in revoked:
                 with contextlib.suppress(KeyError):  # nothing was ever committed in it
                     CONSUMER_LAG.remove(partition.topic, str(partition.partition))

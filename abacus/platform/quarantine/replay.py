@@ -19,6 +19,7 @@ async def replay(
     *,
     queues: Mapping[str, Queue],
     encode_transaction: EncodeTransaction,
+    sign: Callable[[str], str] = str,
     ids: Sequence[str] = (),
     reason: Reason | None = None,
     set_aside_before: datetime | None = None,
@@ -28,7 +29,8 @@ async def replay(
     """Sends held items again, by the queues of that name, and returns the items that were sent. Raises `Unavailable`;
     then none counts as replayed.
 
-    A transaction goes through the calculation again, an award to the ledger again, an envelope to its queue.
+    A transaction goes through the calculation again, an award to the ledger again: in new envelopes, which are signed.
+    An envelope goes to its queue as it is: if nobody vouched for it, nobody does now.
     """
     async with quarantine.replaying(
         ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit, also=also
@@ -36,8 +38,8 @@ async def replay(
         items = [entry.item for entry in held]
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]
-        await queues[RETRY_QUEUE].send(list(pack("retries", transactions)))
-        await queues[AWARD_QUEUE].send(list(pack("awards", awards)))
+        await queues[RETRY_QUEUE].send([sign(body) for body in pack("retries", transactions)])
+        await queues[AWARD_QUEUE].send([sign(body) for body in pack("awards", awards)])
         for item in items:
             if item.stage is Stage.ENVELOPE:
                 await queues[item.origin].send([item.body.decode()])

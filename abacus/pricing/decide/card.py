@@ -20,6 +20,7 @@ from abacus.pricing.decide.fields import CardFaults, Fault, Fields
 __all__ = [
     "BASE_TIER",
     "FINAL_BEFORE",
+    "MOST_EXPIRY_MONTHS",
     "WITHDRAWN_BEFORE",
     "CardFaults",
     "CardState",
@@ -40,6 +41,7 @@ __all__ = [
 V = TypeVar("V")
 
 BASE_TIER: Final = "member"  # the tier of a member who has no other
+MOST_EXPIRY_MONTHS: Final = 60
 TRANSACTION_TYPES: Final = ("transaction.completed", "transaction.refunded")  # earn by amount, so never a fixed award
 
 # A card can be withdrawn until so long before it begins; whoever reads it later than that reads its final state. The
@@ -192,7 +194,7 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
     effective_from = top.read("effective_from", fields.moment, fields.EARLIEST)
     eppf = top.read("eppf", fields.multiplier, _ZERO)
     rounding = top.read("rounding", fields.rounding, Rounding.FLOOR)
-    expiry_months = top.read("expiry_months", fields.whole(1, 60), 1)
+    expiry_months = top.read("expiry_months", fields.whole(1, MOST_EXPIRY_MONTHS), 1)
     expiry = top.read_if_there("expiry", _expiry, Expiry.ACTIVITY)
     on_shortfall = top.read_if_there("on_shortfall", _on_shortfall, OnShortfall.NEGATIVE)
     verticals = top.table("verticals").entries(fields.multiplier, _ZERO)

@@ -30,6 +30,7 @@ from abacus.pricing.explanation.types import (
 )
 
 VERSION_FIELD: Final = "v"
+TRANSACTION_FIELD: Final = "transaction"
 
 # The field that only this kind has, or has before those that come later here.
 _KIND_BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
@@ -92,6 +93,11 @@ def text_of(explanation: Explanation) -> bytes:
         if value is not None or key not in left_out:
             document[key] = value
     return orjson.dumps(document)
+
+
+def naming_transaction(calculated: bytes, key: str) -> bytes:
+    """The text of what a card priced, with the key of the transaction."""
+    return b'%b,"%b":%b}' % (calculated[:-1], TRANSACTION_FIELD.encode(), orjson.dumps(key))
 
 
 def read(text: bytes) -> Explanation:

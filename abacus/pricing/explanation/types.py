@@ -31,7 +31,7 @@ Factor: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calculated:
-    """A card priced a transaction."""
+    """A card priced a transaction. `transaction` is its key where the award has another: a partner's."""
 
     amount: str
     currency: str
@@ -40,6 +40,7 @@ class Calculated:
     product: str
     rounding: Rounding
     points: int
+    transaction: str | None = None
 
     def entry(self, factor: FactorName) -> str:
         """Which entry of the card a factor was: of the tier, say "gold". Raises `KeyError` where it is not listed."""

@@ -19,7 +19,7 @@ from abacus.programs.expiry.runs import FINISH
 
 # The delivery that locks this row expires the batch; a second one waits, and then sees that the batch is done.
 _TAKE: Final = Statement("""
-select done_at is not null as is_done from expiry_batch
+select done_at is not null as is_done, body from expiry_batch
 where country = :country and month = :month and number = :number for update
 """)
 
@@ -31,7 +31,7 @@ where country = :country and month = :month and number = :number
 
 class Expirer:
     """Handles messages of the expiry queue, each in one transaction that also counts it: delivered again, it changes
-    nothing.
+    nothing. A message only names a batch: the accounts and the day are those on record, whatever the message says.
     """
 
     def __init__(self, pool: Pool, quarantine: QuarantinePort, clock: Clock) -> None:
@@ -51,25 +51,27 @@ class Expirer:
 
     async def _expire(self, envelope: Envelope) -> None:
         """Raises `Unavailable`, and `SetAside` for an envelope of a run that is not on record."""
-        lapsed = await in_a_transaction(self._pool, lambda connection: self._post(connection, envelope))
+        posted = await in_a_transaction(self._pool, lambda connection: self._post(connection, envelope))
         async with passing_failures():
             await self._pool.execute(
                 *FINISH(country=envelope.country, month=str(envelope.month), now=self._clock.now())
             )
-        if lapsed is not None:
+        if posted is not None:
+            batch, lapsed = posted
             EXPIRED.labels("expired").inc(len(lapsed.transfers))
-            EXPIRED.labels("skipped").inc(len(envelope.accounts) - len(lapsed.transfers))
+            EXPIRED.labels("skipped").inc(len(batch.accounts) - len(lapsed.transfers))
             for transfer in lapsed.transfers:
                 EXPIRED_POINTS.labels(transfer.program).inc(-transfer.points)
 
-    async def _post(self, connection: Connection, envelope: Envelope) -> Lapsed | None:
-        """None when the batch is done already."""
-        country, month, number = envelope.country, str(envelope.month), envelope.number
-        is_done = await connection.fetchval(*_TAKE(country=country, month=month, number=number))
-        if is_done is None:
+    async def _post(self, connection: Connection, named: Envelope) -> tuple[Envelope, Lapsed] | None:
+        """The batch on record and the lapses in it; None when the batch is done already."""
+        country, month, number = named.country, str(named.month), named.number
+        row = await connection.fetchrow(*_TAKE(country=country, month=month, number=number))
+        if row is None:
             raise SetAside(Reason.INVALID, f"no record of batch {number} of {country} {month}")
-        if is_done:
+        if row["is_done"]:
             return None
+        envelope = decode_envelope(row["body"])
         locked = await lock_accounts(connection, envelope.accounts)
         earlier = await claimed(connection, (claim_of(envelope, id_) for id_ in envelope.accounts))
         accounts = await with_lots(connection, locked.accounts)
@@ -89,4 +91,4 @@ class Expirer:
                 points=lapsed.points,
             )
         )
-        return lapsed
+        return envelope, lapsed

@@ -25,6 +25,7 @@ class _Reason(NamedTuple):
 _STOPPED: Final = "only when the breaker has stopped the line: the worker waits for its end and does nothing"
 _REFUSED: Final = "only when posting fails because of an award: a value that passed every check, or a bug"
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
+_FORGED: Final = "only for awards of points that no known card issues: nothing is decided before the reading"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 
 REASONS: Final = (
@@ -57,6 +58,7 @@ REASONS: Final = (
     _Reason(
         "abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only when the cards were read a moment ago"
     ),
+    _Reason("abacus.intake.awarding.door", "*._sorted", "*read_anew*", _FORGED),
     _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
         "abacus.platform.sqs.consumer",
@@ -65,6 +67,12 @@ REASONS: Final = (
         "only when a handler fails in a way not foreseen",
     ),
     _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason(
+        "abacus.platform.kafka.forgotten",
+        "*.explain",
+        "*beginning_offsets*",
+        "only when messages were deleted, or others left out: nothing is in hand that is not read again",
+    ),
     _Reason("abacus.platform.kafka.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._within", "self.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._started", "producer.stop()", _BROKER_AWAY),

@@ -13,6 +13,7 @@ from abacus.ledger.types.posting import Outcome, Unpostable
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from tests.support.awards import NOW, award
+from tests.support.door import door
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_ledger import MemoryLedger
 from tests.support.memory_quarantine import MemoryQuarantine
@@ -42,7 +43,7 @@ async def handled(ledger: Moody, *messages: Sequence[Award]) -> MemoryQuarantine
     bodies = [body for each in messages for body in pack("awards", map(encode_award, each))]
     assert len(bodies) == len(messages)
     received = [Received(str(place), str(place), body, 1) for place, body in enumerate(bodies)]
-    await Awarder(ledger, ledger, quarantine, CLOCK).handle(received)
+    await Awarder(door(CLOCK), ledger, ledger, quarantine, CLOCK).handle(received)
     return quarantine
 
 
@@ -62,7 +63,7 @@ async def test_what_is_refused_beside_it_is_set_aside() -> None:
     ledger, quarantine = Moody({bad: RuntimeError(), refused: Unpostable("no such value")}), MemoryQuarantine(CLOCK)
     (body,) = pack("awards", map(encode_award, AWARDS[:4]))
     with pytest.raises(RuntimeError):
-        await Awarder(ledger, ledger, quarantine, CLOCK).handle([Received("1", "1", body, 1)])
+        await Awarder(door(CLOCK), ledger, ledger, quarantine, CLOCK).handle([Received("1", "1", body, 1)])
     assert [held.item.key for held in quarantine.kept()] == [refused]
 
 

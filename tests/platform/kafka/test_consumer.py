@@ -146,6 +146,15 @@ async def test_a_partition_of_others_is_refused(topic: Topic) -> None:
         assert is_whole(await read(consumer, MESSAGES))
 
 
+async def test_where_the_group_and_the_partitions_begin_is_told(topic: Topic) -> None:
+    async with topic.joined() as consumer:
+        left = await commit_half(consumer)
+        never = next(iter(consumer.assignment() - left.keys()), None)
+        assert {each: await consumer.committed(each) for each in left} == {each: at[0] for each, at in left.items()}
+        assert never is None or await consumer.committed(never) is None
+        assert set((await consumer.beginning_offsets(consumer.assignment())).values()) == {0}
+
+
 async def test_the_ends_are_told(topic: Topic) -> None:
     async with topic.joined() as consumer:
         assert topic.name in await consumer.topics()

@@ -11,8 +11,11 @@ from abacus.platform.metrics import CONSUMER_LAG
 async def test_a_partition_that_left_us_has_no_lag_here() -> None:
     CONSUMER_LAG.labels("test-of-lag", "3").set(5)
     CONSUMER_LAG.labels("test-of-lag", "4").set(6)
+    left = list[TopicPartition]()
     never_committed = TopicPartition("test-of-lag", 5)
-    await WaitForBatch(asyncio.Lock()).on_partitions_revoked([TopicPartition("test-of-lag", 3), never_committed])
+    await WaitForBatch(asyncio.Lock(), left.extend).on_partitions_revoked(
+        [TopicPartition("test-of-lag", 3), never_committed]
+    )
     told = {
         sample.labels["partition"]: sample.value
         for metric in CONSUMER_LAG.collect()
@@ -21,3 +24,4 @@ async def test_a_partition_that_left_us_has_no_lag_here() -> None:
     }
     CONSUMER_LAG.remove("test-of-lag", "4")
     assert told == {"4": 6}
+    assert left == [TopicPartition("test-of-lag", 3), never_committed]

@@ -4,14 +4,21 @@ The embedded broker holds one reader of a group; tests/simulation plays the grou
 `ABACUS_TEST_KAFKA_BOOTSTRAP` names a broker.
 """
 
+import asyncio
 import os
 import signal
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaProducer
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from structlog.testing import capture_logs
 
 from abacus.cli.examples.stream import stream
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import Record, StreamReader
+from abacus.platform.metrics import MESSAGES_FORGOTTEN, total
 from tests.support.house import House, until
 from tests.support.outcomes import everything_awarded_once, settled
 
@@ -60,6 +67,46 @@ async def test_what_its_sender_took_back_is_not_awarded(house: House) -> None:
         await until(lambda: _transfers(house, 3))
     keys = {row["key"] for row in await house.pool.fetch("select key from claim")}
     assert keys == {first.award, third.award, last.award}
+
+
+async def test_messages_that_were_deleted_before_they_were_read_are_told_of(house: House) -> None:
+    """Also those of transactions, whose markers stand between them: a marker alone is no message."""
+    bootstrap = house.settings.required("kafka_bootstrap")
+    topic, group = f"{house.settings.queue_prefix}deleted", f"{house.settings.queue_prefix}deleted.readers"
+    sender = AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id=topic)
+    await sender.start()
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+
+    async def send(transactions: int) -> None:
+        for _ in range(transactions):
+            async with sender.transaction():
+                await sender.send_and_wait(topic, b"{}", partition=0)
+
+    async def read(messages: int) -> tuple[list[int], list[Any]]:
+        stop, offsets = asyncio.Event(), list[int]()
+
+        async def handle(records: Sequence[Record]) -> None:
+            offsets.extend(record.offset for record in records)
+            if len(offsets) >= messages:
+                stop.set()
+
+        with capture_logs() as logs:
+            await asyncio.wait_for(StreamReader(bootstrap, topic, group, WorkerHealth("reader")).run(handle, stop), 60)
+        return offsets, [each for each in logs if each["event"].startswith("messages were deleted")]
+
+    try:
+        await send(3)
+        assert await read(3) == ([0, 2, 4], [])  # a marker after each
+        await send(5)
+        await admin.delete_records({TopicPartition(topic, 0): RecordsToDelete(before_offset=12)})
+        offsets, told = await read(2)
+    finally:
+        await sender.stop()
+        await admin.close()
+    assert offsets == [12, 14]
+    assert [(each["messages"], each["first"], each["after"]) for each in told] == [(7, 5, 12)]
+    assert total(MESSAGES_FORGOTTEN, group=group) == 7
 
 
 async def _transfers(house: House, count: int) -> bool:

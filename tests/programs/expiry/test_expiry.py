@@ -81,7 +81,9 @@ async def test_an_account_lapses_once_with_a_months_end(office: Office) -> None:
     (message,) = await office.queue.receive()
     again = message._replace(body=message.body.replace('"number":1', '"number":2'))
     await office.pool.execute(
-        "insert into expiry_batch (country, month, number, accounts) values ('SG', $1, 2, 1)", str(JULY.month)
+        "insert into expiry_batch (country, month, number, accounts, body) values ('SG', $1, 2, 1, $2)",
+        str(JULY.month),
+        again.body,
     )
     expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
     await expirer.handle([message])
@@ -90,6 +92,20 @@ async def test_an_account_lapses_once_with_a_months_end(office: Office) -> None:
     (run,) = await office.runs.all()
     assert (run.expired, run.skipped, run.points) == (1, 1, 100)
     assert await office.balances() == {"bob": 100}
+
+
+async def test_a_message_only_names_a_batch(office: Office) -> None:
+    """Whoever may send a message chooses neither whose points lapse nor whose do not."""
+    await office.ledger.post([earned("bob"), earned("ann", key="txn:rides:ann")])
+    await office.sweep()
+    (message,) = await office.queue.receive()
+    forged = message._replace(body=message.body.replace('["bob","GRP"]', '["eve","GRP"]').replace('["ann","GRP"],', ""))
+    assert forged.body != message.body
+    expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
+    await expirer.handle([forged])
+    assert await office.balances() == {"ann": 0, "bob": 0}
+    (run,) = await office.runs.all()
+    assert (run.expired, run.skipped) == (2, 0)
 
 
 async def test_what_is_held_lapses_with_a_later_months_end(office: Office) -> None:
@@ -155,6 +171,7 @@ async def test_by_lots_each_award_lapses_on_a_day_of_its_own(office: Office) -> 
     """Bob earned 100 points good until July, 50 until August, and spent 30 of the oldest; ten more he was given."""
     until_august: dict[str, Any] = {"until_day": date(2026, 8, 31), "lifetime": True}
     await office.ledger.post([earned("bob", lifetime=True), earned("bob", points=50, **until_august)])
+    await office.pool.execute("insert into allowance (partner_id) values ($1)", "acme")
     await office.ledger.post([earned("bob", points=10, key="api:acme:1", activity=False, **until_august)])
     spent = Spend("api:acme:2", "bob", "GRP", "SG", "0" * 16, 30, "a coffee", "acme", "partner:acme")
     await PostgresMoves(office.pool, office.clock).move([spent])

@@ -4,12 +4,13 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award, Kind, Transacted
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.ledger.types.posting import Claim
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
+from abacus.pricing.explanation.text import naming_transaction
 from abacus.programs.expiry.decide.policy import last_good_day
 
 
@@ -71,6 +72,19 @@ class Calculator:
             STREAM,
             card.expiry is Expiry.LIFETIME,
         )
+
+
+def for_partner(award: Award, transaction: Completed, key: str, source: str) -> Award:
+    """The award under the key of the partner that requested it. It claims the transaction as well, which is awarded
+    once, whoever asks (docs/adr/0042).
+    """
+    return award._replace(
+        key=key,
+        fingerprint=transaction.fingerprint_for_partner,
+        source=source,
+        explanation=naming_transaction(award.explanation, award.key),
+        transaction=Transacted(award.key, award.fingerprint),
+    )
 
 
 def reversal_of(refund: Refunded, original: Claim, published: PublishedCard) -> Reversal:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.core.ids import PARTNERS
+from abacus.core.sources import STREAM, source_of_key
 from abacus.platform.validation import unreadable
 
 
@@ -53,6 +54,12 @@ class SourceMessage(NamedTuple):
         """The dependency that was down at the last failure."""
         return self.cause.partition(":")[0]
 
+    @property
+    def source(self) -> str:
+        """The source of the award that it comes to."""
+        request = self.partner_request
+        return STREAM if request is None else source_of_key(request.key) or STREAM
+
     def failed(self, error: Unavailable, now: datetime) -> "SourceMessage":
         return self._replace(
             attempt=self.attempt + 1,
@@ -73,10 +80,12 @@ class RetryMessage(TypedDict):
 
 
 class RetryEnvelope(TypedDict):
-    """The body of a message on the retry queue."""
+    """The body of a message on the retry queue. `by` and `mac` are there where producers sign envelopes."""
 
     v: Literal[1]
     retries: list[RetryMessage]
+    by: NotRequired[str]
+    mac: NotRequired[str]
 
 
 # SQS refuses the last two; the others would each take six characters of JSON.

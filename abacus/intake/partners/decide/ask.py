@@ -1,15 +1,16 @@
 """The body of an award request, its checks, and the award that it becomes. Pure."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from abacus.core.clock import is_to_come
 from abacus.core.errors import AbacusError, Reason, SetAside
 from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_key
 from abacus.core.points import MAX_POINTS
-from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.earning.decide.calculate import Calculator, for_partner
 from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
@@ -20,8 +21,6 @@ from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Granted
 from abacus.programs.expiry.decide.policy import last_good_day
-
-_CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
 
 ProgramName = Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
 ReasonText = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,200}$")]
@@ -128,9 +127,11 @@ class Considered(NamedTuple):
 def consider(ask: FixedAsk | ComputedAsk, partner: Partner, calculator: Calculator, now: datetime) -> Considered:
     """By the cards that are in force. Raises `Objection`."""
     transaction = transaction_of(ask, partner) if isinstance(ask, ComputedAsk) else None
-    if transaction is not None and transaction.occurred_at > now + _CLOCKS_DIFFER_BY:
+    if transaction is not None and is_to_come(transaction.occurred_at, now):
         raise Objection(
-            "in-the-future", f"{transaction.occurred_at.isoformat()} is still to come", "/transaction/occurred_at"
+            str(Reason.IN_THE_FUTURE),
+            f"{transaction.occurred_at.isoformat()} is still to come",
+            "/transaction/occurred_at",
         )
     return consider_by(calculator.book.in_force, ask, transaction, partner, at=now)
 
@@ -173,8 +174,16 @@ def transaction_of(ask: ComputedAsk, partner: Partner) -> Completed:
         raise Objection("contradiction", "the transaction names another member", "/transaction/member_id")
     if ask.country not in {None, fields.country}:
         raise Objection("contradiction", "the transaction names another country", "/transaction/country")
+    source = fields.source or partner.partner_id
+    if not partner.may_name(source):
+        raise Objection(
+            "source-not-allowed",
+            f"this partner may not send transactions of {source}",
+            "/transaction/source",
+            forbidden=True,
+        )
     return Completed.model_construct(
-        source=fields.source or partner.partner_id,
+        source=source,
         transaction_id=fields.transaction_id,
         member_id=ask.member_id,
         country=fields.country,
@@ -220,7 +229,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         except SetAside as fault:
             raise Objection(str(fault.reason), fault.detail, _POINTERS.get(fault.reason, "/transaction")) from None
         assert award is not None  # noqa: S101  # only an event may come to nothing
-        return award._replace(key=key, fingerprint=transaction.fingerprint_for_partner, source=partner.source)
+        return for_partner(award, transaction, key, partner.source)
     assert isinstance(ask, FixedAsk)  # noqa: S101  # an award without a transaction has fixed points
     granted = Granted(granted_by=partner.partner_id, reason=ask.reason, card=card.name, points=ask.points)
     return Award(

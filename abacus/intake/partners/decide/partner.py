@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
 from abacus.core.errors import Refused
+from abacus.core.ids import NAME_PATTERN
 from abacus.core.sources import Agent, partner_source
 
 _PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -28,6 +29,7 @@ class Partner(NamedTuple):
     may_spend: bool = True  # spend, hold and capture members' points
     may_adjust: bool = False  # add and take points in a person's name, and take back the transfers of others
     may_see_others: bool = False  # read others' transfers whole, and serve members to whom it gave nothing
+    sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
     def source(self) -> str:
@@ -50,6 +52,10 @@ class Partner(NamedTuple):
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries
 
+    def may_name(self, source: str) -> bool:
+        """Whether it may send transactions of that source."""
+        return self.sources is None or source == self.partner_id or source in self.sources
+
     def scope_in(self, country: str) -> str:
         """The scope of the rate card for its awards in that country."""
         return self.card_scope or country
@@ -67,6 +73,7 @@ class RightsChange(TypedDict, total=False):
     may_spend: bool
     may_adjust: bool
     may_see_others: bool
+    sources: tuple[str, ...]
 
 
 class PartnerKey(NamedTuple):
@@ -98,6 +105,9 @@ def checked(partner: Partner) -> Partner:
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):
             raise Refused(f"--country: {country!r} is not a country; write two capitals (SG)")
+    for source in partner.sources or ():
+        if not re.fullmatch(NAME_PATTERN, source):
+            raise Refused(f"--source: {source!r} is not a source; it has letters, digits, dots, hyphens (rides)")
     if not 1 <= partner.requests_per_minute <= MOST_REQUESTS_PER_MINUTE:
         raise Refused(f"--requests-per-minute: between 1 and {MOST_REQUESTS_PER_MINUTE}")
     return partner

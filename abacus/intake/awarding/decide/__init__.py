@@ -1,0 +1,1 @@
+"""Decisions about awards from the queue. Pure."""

@@ -1,0 +1,118 @@
+"""The door of the award queue: envelopes are opened, and what cannot be ours is set aside."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.errors import SetAside
+from abacus.core.sources import STREAM
+from abacus.core.vouching import Verifier, check_vouched
+from abacus.intake.awarding.decide.admission import PASSING, Issued
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.movement import Reversal
+from abacus.ledger.types.reversal_message import decode_reversal, encode_reversal
+from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.pricing.decide.book import CardBook
+
+
+class Cards(Protocol):
+    """The source of the rate cards."""
+
+    def book(self) -> CardBook:
+        """Raises `Unavailable` when no card was ever read."""
+        ...
+
+    async def read_anew(self) -> None:
+        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
+        ...
+
+
+class Admitted(NamedTuple):
+    """The awards and reversals in envelopes that may be posted, and all others with their faults."""
+
+    awards: list[Award]
+    reversals: list[Reversal]
+    bad: list[Item]
+
+
+class Door:
+    """Lets awards in, one by one: a bad one never hides its neighbours."""
+
+    def __init__(self, cards: Cards, clock: Clock, verifier: Verifier) -> None:
+        self._cards = cards
+        self._clock = clock
+        self._verifier = verifier
+        self._issued: Issued | None = None
+
+    async def admit(self, bodies: Sequence[str]) -> Admitted:
+        """Raises `Unavailable` while it cannot be known what is ours: then nothing is set aside."""
+        opened = Admitted([], [], [])
+        for body in bodies:
+            try:
+                self._open(body, opened)
+            except SetAside as fault:
+                opened.bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, body.encode(), fault))
+        return await self._sorted(opened)
+
+    def _open(self, body: str, into: Admitted) -> None:
+        """Raises `SetAside` when the envelope cannot be read, or nobody vouches for all of it."""
+        producer = self._verifier.producer_of(body)
+        opened = decode_envelope(body)
+        if producer is not None:
+            sources = {award.source for award in opened.awards} | ({STREAM} if opened.reversals else set())
+            check_vouched(producer, sources)
+        into.awards.extend(opened.awards)
+        into.bad.extend(Item.of(Stage.AWARD, AWARD_QUEUE, bad.body, bad.fault) for bad in opened.bad)
+        for text in opened.reversals:
+            try:
+                into.reversals.append(decode_reversal(text))
+            except SetAside as fault:
+                into.bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+
+    def _issued_now(self) -> Issued:
+        book = self._cards.book()
+        if self._issued is None or self._issued.book is not book:
+            self._issued = Issued(book)
+        return self._issued
+
+    async def _sorted(self, opened: Admitted) -> Admitted:
+        """Without the awards and reversals that are none of ours. Before a card is called missing, all are read anew:
+        it may have been published a moment ago.
+        """
+        faults, refunds = self._faults(opened)
+        if any(fault.reason in PASSING for fault in (*faults.values(), *refunds.values())):
+            await self._cards.read_anew()
+            faults, refunds = self._faults(opened)
+        if not faults and not refunds:
+            return opened
+        return Admitted(
+            [award for place, award in enumerate(opened.awards) if place not in faults],
+            [reversal for place, reversal in enumerate(opened.reversals) if place not in refunds],
+            [
+                *opened.bad,
+                *(item_of_award(opened.awards[place], fault) for place, fault in faults.items()),
+                *(item_of_reversal(opened.reversals[place], fault) for place, fault in refunds.items()),
+            ],
+        )
+
+    def _faults(self, opened: Admitted) -> tuple[dict[int, SetAside], dict[int, SetAside]]:
+        """The faults of awards and of reversals, by their places."""
+        issued, now = self._issued_now(), self._clock.now()
+        refunds = {
+            place: fault
+            for place, reversal in enumerate(opened.reversals)
+            if (fault := issued.fault_of_reversal(reversal, now)) is not None
+        }
+        return issued.faults_of_awards(opened.awards, now), refunds
+
+
+def item_of_award(award: Award, fault: SetAside) -> Item:
+    item = Item.of(Stage.AWARD, f"award:{award.key}", encode_award(award), fault)
+    return replace(item, key=award.key, fingerprint=award.fingerprint)
+
+
+def item_of_reversal(reversal: Reversal, fault: SetAside) -> Item:
+    item = Item.of(Stage.AWARD, f"award:{reversal.key}", encode_reversal(reversal), fault)
+    return replace(item, key=reversal.key, fingerprint=reversal.fingerprint)

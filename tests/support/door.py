@@ -1,0 +1,28 @@
+"""The door of the award queue for tests: cards that stand still."""
+
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.core.vouching import Verifier
+from abacus.intake.awarding.door import Door
+from abacus.pricing.decide.book import CardBook
+from tests.support.cards import BOOK
+
+NOBODY_SIGNS: Final = Verifier()
+
+
+class StandingCards:
+    """Always the same cards."""
+
+    def __init__(self, book: CardBook = BOOK) -> None:
+        self._book = book
+
+    def book(self) -> CardBook:
+        return self._book
+
+    async def read_anew(self) -> None:
+        """They are as new as they get."""
+
+
+def door(clock: Clock, verifier: Verifier = NOBODY_SIGNS) -> Door:
+    return Door(StandingCards(), clock, verifier)
