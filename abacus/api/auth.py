@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
@@ -52,8 +52,6 @@ class Guard:
                 secret = await call.backends.signing_secrets.of(call.partner)
                 if secret is not None:
                     receive = await self._signed(secret, scope, receive)
-            except ClientDisconnect:
-                return
             except (ApiProblem, Unavailable) as error:
                 problem = error if isinstance(error, ApiProblem) else problem_of(error)
                 scope["route"] = self._route(scope)  # for the metrics: nobody else looks for it now

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Final, Literal, NamedTuple, NotRequired
 
 import orjson
-from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, FailFast, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
@@ -76,7 +76,7 @@ class RetryEnvelope(TypedDict):
     """The body of a message on the retry queue."""
 
     v: Literal[1]
-    retries: list[RetryMessage]
+    retries: Annotated[list[RetryMessage], FailFast()]  # one fault sets all of them aside
 
 
 # SQS refuses the last two; the others would each take six characters of JSON.
