@@ -11,7 +11,7 @@ from abacus.api.app import api_app, starting_app
 from abacus.api.backends import Backends
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound, serve
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Run, Service, Wiring, http_limits
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import AwardIntake
@@ -60,7 +60,7 @@ async def wire(wiring: Wiring) -> Run:
     entrance = _Entrance(starting_app(wiring.process_health))
 
     async def run(stop: asyncio.Event) -> None:
-        serving = asyncio.ensure_future(serve(entrance, listener, stop))
+        serving = asyncio.ensure_future(serve(entrance, listener, stop, http_limits(wiring.settings)))
         is_open = asyncio.Event()
         try:
             backends = await unless_stopped(_backends(wiring, is_open), stop)
