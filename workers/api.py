@@ -1,4 +1,4 @@
-"""Serves the partner award API, with the probes and metrics of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
+"""Serves the partner award API, with the probes of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
 
 import asyncio
 import contextlib

@@ -12,9 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from abacus.platform.health import Health
 from abacus.platform.metrics import REQUESTS, total
+from abacus.process import run_workers
 from tests.support.house import House, until
-from tests.support.shop import Shop, register, shop
+from tests.support.shop import Shop, free_port, register, shop
+from workers import wires
 
 
 @pytest.mark.parametrize("signing_secret", [None, "s3cret"])
@@ -38,6 +41,33 @@ async def test_a_caller_that_hangs_up_midway_is_no_fault_of_ours(house: House, s
             await until(counted)
         assert total(REQUESTS, status="500") == failed
         assert [each for each in logs if each["log_level"] == "error"] == []
+
+
+async def test_partners_do_not_see_each_other_in_metrics(house: House) -> None:
+    """Nor does anybody else who reaches the API. The operator's port has them."""
+    port = free_port()
+    settings = house.settings.model_copy(update={"api_port": free_port()})
+    stop, wired = asyncio.Event(), wires(["api"])
+    health = Health(wired)
+    working = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=port))
+    try:
+
+        async def ready() -> bool:
+            return health.ready
+
+        async with httpx.AsyncClient() as anyone:
+            api, operators = f"http://127.0.0.1:{settings.api_port}", f"http://127.0.0.1:{port}"
+            await until(ready)
+            key = await register(house)
+            for headers in ({}, {"Authorization": f"Bearer {key}"}):
+                assert (await anyone.get(f"{api}/metrics", headers=headers)).status_code == 404
+            for address in (api, operators):
+                assert (await anyone.get(f"{address}/healthz")).status_code == 200
+                assert (await anyone.get(f"{address}/readyz")).status_code == 200
+            assert "abacus_partner_awards" in (await anyone.get(f"{operators}/metrics")).text
+    finally:
+        stop.set()
+        await working
 
 
 # Bodies and headers that no route takes; each route is sent each of them.
