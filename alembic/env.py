@@ -13,6 +13,7 @@ import abacus.ledger.store.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.platform.quarantine.tables
+import abacus.platform.rate_limits.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables
@@ -26,6 +27,7 @@ ROOMS = (
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,
     abacus.platform.quarantine.tables,
+    abacus.platform.rate_limits.tables,
     abacus.pricing.store.tables,
     abacus.oversight.reports.tables,
     abacus.programs.tiers.tables,

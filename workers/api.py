@@ -31,6 +31,8 @@ from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
 from abacus.platform.sandbox import SESSION
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
@@ -69,6 +71,7 @@ async def wire(wiring: Wiring) -> Run:
                 is_open.set()
             await serving
             if backends is not None:
+                await backends.limiter.close()
                 await backends.award_intake.close()
                 await backends.movement_batcher.close()
         finally:
@@ -88,6 +91,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
     movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
     award_intake = AwardIntake(queue, retry_queue, register)
+    limiter = RateLimiter(BucketStore(pool), wiring.clock)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
@@ -95,6 +99,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.beside(directory.keep_noting_use())
     wiring.at_the_end(partial(_note_use, directory))
     wiring.beside(award_intake.keep_books())
+    wiring.beside(limiter.keep_giving_back())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets = wiring.secrets()
     backends = Backends(
@@ -113,6 +118,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         holds=HoldReader(pool),
         adjustments=Adjustments(pool, movement_batcher.move, wiring.clock, limit=wiring.settings.adjustment_limit),
         health=wiring.process_health,
+        limiter=limiter,
     )
     if await until_available(partial(has_sandbox, pool), wiring.health):
         tables = {**LOOKUPS_BY_KEY, **SESSION}

@@ -3,7 +3,6 @@
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -77,7 +76,7 @@ class Guard:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
         if backends.mode != LIVE:
             answer_headers["abacus-mode"] = backends.mode
-        permit = backends.limiter.take(partner.partner_id, partner.requests_per_minute, time.monotonic())
+        permit = await backends.limiter.take(partner.source, partner.requests_per_minute)
         answer_headers["ratelimit-limit"] = str(permit.limit)
         answer_headers["ratelimit-remaining"] = str(permit.remaining)
         answer_headers["ratelimit-reset"] = str(permit.reset_s)

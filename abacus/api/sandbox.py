@@ -27,6 +27,8 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.sqs.port import Received, Unsent
 from abacus.programs.tiers.store import MembershipStore
 
@@ -70,6 +72,7 @@ class Sandbox:
         self._batcher = MovementBatcher(moves, register)
         self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)
         self._holds = HoldKeeper(pool, moves, clock)
+        self._limiter = RateLimiter(BucketStore(pool), clock)
         self.backends = Backends(
             clock=clock,
             health=live.health,
@@ -86,6 +89,7 @@ class Sandbox:
             movement_batcher=self._batcher,
             holds=HoldReader(pool),
             adjustments=Adjustments(pool, self._batcher.move, clock, limit=limit),
+            limiter=self._limiter,
             mode=TEST,
         )
 
@@ -100,9 +104,11 @@ class Sandbox:
             self._directory.keep_noting_use(),
             self._intake.keep_books(),
             self._holds.keep_releasing(),
+            self._limiter.keep_giving_back(),
         )
 
     async def close(self) -> None:
         """Waits for the requests in progress."""
+        await self._limiter.close()
         await self._intake.close()
         await self._batcher.close()

@@ -48,6 +48,7 @@ NAMELESS: Final = frozenset(
         "partner_key",
         "rate_card",
         "rate_card_withdrawal",
+        "rate_limit",
         "seal",
         "sealed_leaf",
         "tier_calendar",
