@@ -5,6 +5,7 @@ docs/adr/0039 says why it is this one. It relies on these parts of uvicorn's cla
 """
 
 import asyncio
+from collections.abc import Iterable
 from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
@@ -49,14 +50,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_body = False
         self._turns = 0  # how often the one became the other
         self._whole = 0  # bytes received since the last turn, without those received together with it
-        self._head = 0  # bytes of the head that the parser has told of
+        self._last = 0  # bytes received last
         self._content = 0  # bytes of the body
         self._framing = 0  # bytes around those
-        self._begun = False  # whether there is a request at all
         self._due = _NEVER  # when what is being read has to be complete
         self._unread_since = _NEVER  # since when the caller does not read the answer
         self._deaf = False
         self._lingers = False
+        # Where uvicorn puts trailers: a trailer is none of the headers that a proxy before us has seen.
+        self._trailers: list[tuple[bytes, bytes]] = []
+        self.headers = self._trailers
 
     # From the transport
 
@@ -76,6 +79,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._deaf:
             return
         self._unset_keepalive_if_required()
+        self._last = len(data)
         turns, content = self._turns, self._content
         try:
             self.parser.feed_data(data)
@@ -87,7 +91,13 @@ class LimitedProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:  # we speak nothing else: the request is answered, and that is all
             self._hear_no_more()
         else:
-            self._account(len(data), turned=self._turns > turns, content=self._content - content)
+            if self._turns == turns:
+                self._account(len(data), self._content - content)
+            else:
+                self._whole = self._content = self._framing = 0
+                self._due = _NEVER
+                if self._in_body or self.headers is not self._trailers:
+                    self._set_due()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -99,25 +109,18 @@ class LimitedProtocol(HttpToolsProtocol):
 
     # From the parser
 
-    def on_message_begin(self) -> None:
-        if len(self.pipeline) >= self._limits.pipelined:
-            raise _Exceeded("pipelined")
-        super().on_message_begin()
-        self._head = 0
-        self._begun = True
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head += len(name) + len(value) + 4  # a colon, a space, the end of the line
-        if self._head > self._limits.head_bytes or len(self.headers) >= self._limits.headers:
-            raise _Exceeded("head_too_large")
-        if not self._in_body:  # a trailer is none of the headers that a proxy before us has seen
-            super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        if self._head + len(self.url) > self._limits.head_bytes:
+        limits, headers = self._limits, self.headers
+        if len(headers) > limits.headers or (
+            self._whole + self._last > limits.head_bytes and _length(self.url, headers) > limits.head_bytes
+        ):
             raise _Exceeded("head_too_large")
+        if self.pipeline and len(self.pipeline) >= limits.pipelined:
+            raise _Exceeded("pipelined")
         super().on_headers_complete()
-        self._turn(in_body=True)
+        self.headers = self._trailers
+        self._in_body = True
+        self._turns += 1
 
     def on_body(self, body: bytes) -> None:
         self._content += len(body)
@@ -125,23 +128,19 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._turn(in_body=False)
+        self._trailers.clear()
+        self._in_body = False
+        self._turns += 1
 
     # Limits
 
-    def _turn(self, *, in_body: bool) -> None:
-        self._in_body = in_body
-        self._turns += 1
-        self._whole = self._content = self._framing = 0
-        self._begun = in_body
-        self._due = _NEVER
+    @property
+    def _begun(self) -> bool:
+        """Whether a part of a head is there."""
+        return self.headers is not self._trailers
 
-    def _account(self, received: int, *, turned: bool, content: int) -> None:
-        """Counts what was received last, of which so much is content, unless a head or body ended in it."""
-        if turned:
-            if self._in_body or self._begun:
-                self._set_due()
-            return
+    def _account(self, received: int, content: int) -> None:
+        """Counts what was received last, of which so much is content; no head and no body ended in it."""
         self._whole += received
         if self._in_body:
             self._framing += received - content
@@ -210,6 +209,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 _PROBLEMS: Final = {"head_too_large": "head-too-large", "head_too_slow": "too-slow", "body_too_slow": "too-slow"}
+
+
+def _length(url: bytes, headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """Of a head, with a colon, a space and the end of the line for each header."""
+    return len(url) + sum([len(name) + len(value) + 4 for name, value in headers])
 
 
 @cache

@@ -23,6 +23,7 @@ _IDLE_FOR_S: Final = 2.0
 _LOOK_EVERY_S: Final = 1.0
 _FORGET_AFTER_S: Final = 120.0
 _LARGE: Final = 10  # a handful that is filled before it is empty
+_NEVER: Final = -1  # tokens
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +36,7 @@ class _Hand:
     limit: int
     used_at: float
     tokens: int = 0
+    refilled_at: int = -1  # the number of tokens left at which more are taken, so that no request waits for them
     full_at: float = 0.0
     empty_until: float = 0.0
     alone_full_at: float = 0.0  # the bucket of this process, while it counts by itself
@@ -101,17 +103,19 @@ class RateLimiter:
 
     def _hand(self, id_: str, limit: int, now: float) -> _Hand:
         hand = self._hands.get(id_)
-        if hand is None:
-            hand = self._hands[id_] = _Hand(id_, limit, now)
-        elif hand.limit != limit:
-            hand.limit, hand.tokens, hand.empty_until = limit, min(hand.tokens, handful(limit)), 0.0
-        return hand
+        if hand is not None and hand.limit == limit:
+            return hand
+        size = handful(limit)
+        tokens = min(hand.tokens, size) if hand is not None else 0
+        full_at = hand.full_at if hand is not None else 0.0
+        refilled_at = size // 2 if size >= _LARGE else _NEVER
+        new = self._hands[id_] = _Hand(id_, limit, now, tokens=tokens, full_at=full_at, refilled_at=refilled_at)
+        return new
 
     def _passed(self, hand: _Hand, now: float) -> Permit:
         hand.tokens -= 1
         hand.used_at = now
-        size = handful(hand.limit)
-        if size >= _LARGE and hand.tokens == size // 2 and now >= self._alone_until:
+        if hand.tokens == hand.refilled_at and now >= self._alone_until:
             self._filling.beside(self._refill(hand))
         return passing(hand.limit, without(hand.tokens, hand.limit, hand.full_at), now)
 

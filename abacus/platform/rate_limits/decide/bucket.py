@@ -27,8 +27,8 @@ def grant(wish: Wish, full_at: float, now: float) -> Grant:
 
 def passing(limit: int, full_at: float, now: float) -> Permit:
     """The permit of a request whose token is taken, as of a bucket that will be full then."""
-    full_at = _sound(full_at, now)
-    return Permit(limit, _room(limit, full_at, now), math.ceil(full_at - now), 0)
+    full_in = min(max(full_at - now, 0.0), _MINUTE_S)
+    return Permit(limit, int((_MINUTE_S - full_in) * limit / _MINUTE_S + _NEARLY), math.ceil(full_in), 0)
 
 
 def refusal(limit: int, full_at: float, now: float) -> Permit:
@@ -44,7 +44,7 @@ def token_in_s(limit: int, full_at: float, now: float) -> float:
 
 def without(tokens: int, limit: int, full_at: float) -> float:
     """When the bucket would be full again if these tokens had not been taken."""
-    return full_at - tokens * _cost_s(limit)
+    return full_at - tokens * _MINUTE_S / limit
 
 
 def _cost_s(limit: int) -> float:
