@@ -30,9 +30,9 @@ from abacus.platform.announcements import Announced
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
-from abacus.platform.sandbox import SESSION
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore

@@ -6,7 +6,7 @@ The table is unlogged: after a crash of the server it is empty, and every bucket
 from alembic import op
 
 revision = "0016"
-down_revision = "0019"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 
