@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import structlog
 
+from abacus.api.http.limits import HttpLimits
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
@@ -60,6 +61,18 @@ def require_addresses(services: Collection[Service], settings: Settings) -> None
         settings.required("database_url")
     if Service.KAFKA in services:
         settings.required("kafka_bootstrap")
+
+
+def http_limits(settings: Settings) -> HttpLimits:
+    """For every port of this process."""
+    return HttpLimits(
+        head_bytes=settings.api_head_bytes,
+        head_s=settings.api_head_seconds,
+        body_s=settings.api_body_seconds,
+        idle_s=settings.api_idle_seconds,
+        connections=settings.api_connections,
+        connections_per_address=settings.api_connections_per_address,
+    )
 
 
 class Wiring:

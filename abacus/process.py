@@ -13,7 +13,7 @@ import structlog
 
 from abacus.api.health import health_app
 from abacus.api.server import bound, serve
-from abacus.bootstrap import Wire, announcements_of, run_worker
+from abacus.bootstrap import Wire, announcements_of, http_limits, run_worker
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
@@ -69,7 +69,9 @@ async def run_workers(
     tasks.append(asyncio.create_task(unless_stopped(announcements.keep_listening(), stop), name="announcements"))
     if health_port is not None:
         listener = bound(settings.api_host, health_port, "ABACUS_API_HOST and ABACUS_HEALTH_PORT")
-        tasks.append(asyncio.create_task(serve(health_app(health), listener, stop), name="health"))
+        tasks.append(
+            asyncio.create_task(serve(health_app(health), listener, stop, http_limits(settings)), name="health")
+        )
     await _until_stopped_or_failed(tasks, stop)
     stop.set()
     await _end(tasks)

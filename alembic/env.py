@@ -14,6 +14,7 @@ import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.people.store.tables
 import abacus.platform.quarantine.tables
+import abacus.platform.rate_limits.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables
@@ -28,6 +29,7 @@ ROOMS = (
     abacus.intake.partners.tables,
     abacus.people.store.tables,
     abacus.platform.quarantine.tables,
+    abacus.platform.rate_limits.tables,
     abacus.pricing.store.tables,
     abacus.oversight.reports.tables,
     abacus.programs.tiers.tables,

@@ -1,4 +1,4 @@
-"""Serves the partner award API, with the probes and metrics of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
+"""Serves the partner award API, with the probes of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from abacus.api.backends import Backends
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound, serve
 from abacus.approving import approving
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Run, Service, Wiring, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.notify.preferences import PreferenceStore
@@ -34,6 +34,8 @@ from abacus.platform.announcements import Announced
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
@@ -64,7 +66,7 @@ async def wire(wiring: Wiring) -> Run:
     entrance = _Entrance(starting_app(wiring.process_health))
 
     async def run(stop: asyncio.Event) -> None:
-        serving = asyncio.ensure_future(serve(entrance, listener, stop))
+        serving = asyncio.ensure_future(serve(entrance, listener, stop, http_limits(wiring.settings)))
         is_open = asyncio.Event()
         try:
             backends = await unless_stopped(_backends(wiring, is_open), stop)
@@ -73,6 +75,7 @@ async def wire(wiring: Wiring) -> Run:
                 is_open.set()
             await serving
             if backends is not None:
+                await backends.limiter.close()
                 await backends.award_intake.close()
                 await backends.movement_batcher.close()
         finally:
@@ -95,6 +98,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     award_intake = AwardIntake(
         wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retry_queue), register
     )
+    limiter = RateLimiter(BucketStore(pool), wiring.clock)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
@@ -104,6 +108,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.beside(people.keep_noting_use())
     wiring.at_the_end(partial(_note_use, directory, people))
     wiring.beside(award_intake.keep_books())
+    wiring.beside(limiter.keep_giving_back())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets = wiring.secrets()
     alone = Alone(wiring.settings.adjustment_limit, wiring.settings.reversal_limit)
@@ -124,6 +129,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         holds=HoldReader(pool),
         large_moves=approving(pool, wiring.clock, movement_batcher.move, alone),
         health=wiring.process_health,
+        limiter=limiter,
     )
     if await until_available(partial(has_sandbox, pool), wiring.health):
         tables = {**LOOKUPS_BY_KEY, **SESSION}

@@ -11,7 +11,7 @@ from abacus.api import adjustments, approvals, award_batches, awards, members, m
 from abacus.api.auth import Guard
 from abacus.api.backends import Backends
 from abacus.api.front import Front
-from abacus.api.health import health_routes
+from abacus.api.health import probe_routes
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 
@@ -33,7 +33,7 @@ def starting_app(health: Health) -> ASGIApp:
     """The application while the API starts: it answers probes, and tells other callers to come again."""
     app = FastAPI(openapi_url=None)
     problems.install(app)
-    app.router.routes.extend(health_routes(health))
+    app.router.routes.extend(probe_routes(health))
 
     @app.api_route("/{_path:path}", methods=["GET", "POST", "PUT"])
     async def starting(_path: str) -> None:
@@ -57,7 +57,7 @@ def api_app(backends: Backends) -> ASGIApp:
         problems.router,
     ):
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(health_routes(backends.health))
+    app.router.routes.extend(probe_routes(backends.health))
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:

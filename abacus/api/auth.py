@@ -3,13 +3,12 @@
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
@@ -119,8 +118,6 @@ class Guard:
                     secret = await call.backends.signing_secrets.of(call.partner)
                     if secret is not None:
                         receive = await self._signed(secret, scope, receive)
-            except ClientDisconnect:
-                return
             except (ApiProblem, Unavailable) as error:
                 problem = error if isinstance(error, ApiProblem) else problem_of(error)
                 scope["route"] = self._route(scope)  # for the metrics: nobody else looks for it now
@@ -144,7 +141,7 @@ class Guard:
             actor = await self._backends.people.find(key)
             if actor is None:
                 raise ApiProblem("unauthorized", "the token is not valid", headers=_CHALLENGE)
-            _take(self._backends, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
+            await _take(self._backends, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
             return PersonCall(actor, self._backends)
         backends = self._backends.sandbox if is_test_key(key) else self._backends
         partner = await backends.directory.find(key) if backends is not None else None
@@ -152,7 +149,7 @@ class Guard:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
         if backends.mode != LIVE:
             answer_headers["abacus-mode"] = backends.mode
-        _take(backends, partner.partner_id, partner.requests_per_minute, answer_headers)
+        await _take(backends, partner.source, partner.requests_per_minute, answer_headers)
         return Call(partner, backends)
 
     async def _signed(self, secret: str, scope: Scope, receive: Receive) -> Receive:
@@ -181,9 +178,9 @@ class Guard:
         return again
 
 
-def _take(backends: Backends, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
+async def _take(backends: Backends, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
     """Counts the request. Raises `ApiProblem` for one too many."""
-    permit = backends.limiter.take(who, requests_per_minute, time.monotonic())
+    permit = await backends.limiter.take(who, requests_per_minute)
     answer_headers["ratelimit-limit"] = str(permit.limit)
     answer_headers["ratelimit-remaining"] = str(permit.remaining)
     answer_headers["ratelimit-reset"] = str(permit.reset_s)

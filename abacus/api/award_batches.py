@@ -41,6 +41,7 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 
 MOST_IN_BATCH: Final = 1000
+_MOST_FAULTS_OF_ITEM: Final = 5
 
 router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute)
 
@@ -155,9 +156,8 @@ def _readable(items: Sequence[Any], results: Sequence[dict[str, Any]]) -> dict[i
         try:
             readable[place] = _ITEM.validate_python(item)
         except ValidationError as error:
-            results[place]["problem"] = problem_of_faults(
-                error.errors(include_url=False), f"/awards/{place}"
-            ).document()
+            problem = problem_of_faults(error, f"/awards/{place}", most=_MOST_FAULTS_OF_ITEM)
+            results[place]["problem"] = problem.document()
     return readable
 
 

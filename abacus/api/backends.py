@@ -1,7 +1,7 @@
 """The stores, readers and batchers that the routes of the API call."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from abacus.core.clock import Clock
@@ -11,7 +11,6 @@ from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.issuing import Cards, Tiers
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.decide.ask import Objection
-from abacus.intake.partners.decide.limiter import RateLimiter
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
@@ -24,6 +23,7 @@ from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.people.directory import PeopleDirectory
 from abacus.platform.health import Health
+from abacus.platform.rate_limits.limiter import RateLimiter
 
 Decision = TypeVar("Decision")
 
@@ -59,7 +59,7 @@ class Backends:
     movement_batcher: MovementBatcher
     holds: HoldReader
     large_moves: LargeMoves
-    limiter: RateLimiter = field(default_factory=RateLimiter)
+    limiter: RateLimiter
     sandbox: "Backends | None" = None  # for test keys; it has none itself
     mode: str = LIVE
     _calculator: Calculator | None = None

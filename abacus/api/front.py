@@ -1,21 +1,36 @@
-"""The outermost layer of the API: it gives each request an id, limits its body, counts it, and answers even after a
-crash.
+"""The outermost layer of the API: it gives each request an id, limits its body, refuses ambiguous headers, counts the
+request, and answers even after a crash.
 """
 
 import re
 import secrets
 import time
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any, Final
 
 import structlog
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from abacus.api.problems import MEDIA_TYPE, ApiProblem
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, MEDIA_TYPE, ApiProblem
+from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from abacus.platform.metrics import REQUEST_SECONDS, REQUESTS
 
 MOST_BYTES: Final = 2 * 1024 * 1024  # a batch of the longest thousand awards, however their JSON is written
+HUNG_UP: Final = 499  # the status by which metrics count a caller that did not wait for the answer
+# A proxy before us may have looked at the one, and we would look at the other.
+_ONLY_ONCE: Final = frozenset(
+    {
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        IDEMPOTENCY_KEY_HEADER.lower().encode(),
+        SIGNATURE_HEADER.lower().encode(),
+        TIMESTAMP_HEADER.lower().encode(),
+        b"transfer-encoding",
+    }
+)
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -51,8 +66,12 @@ class Front:
         try:
             if _declared(headers) > MOST_BYTES:
                 await _plain_problem(ApiProblem("too-large"), request_id, answer)
+            elif len(headers) < len(scope["headers"]) and (name := _named_twice(scope["headers"])) is not None:
+                await _plain_problem(ApiProblem("malformed", f"the header {name} stands twice"), request_id, answer)
             else:
                 await self._app(scope, _bounded(receive), answer)
+        except ClientDisconnect:
+            status = HUNG_UP
         except Exception:
             log.exception("request failed", request_id=request_id, path=scope["path"])
             if not started:
@@ -66,6 +85,15 @@ class Front:
 def _declared(headers: dict[bytes, bytes]) -> int:
     length = headers.get(b"content-length", b"0")
     return int(length) if length.isdigit() else 0
+
+
+def _named_twice(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    seen: set[bytes] = set()
+    for name, _ in headers:
+        if name in seen and name in _ONLY_ONCE:
+            return name.decode()
+        seen.add(name)
+    return None
 
 
 def _bounded(receive: Receive) -> Receive:

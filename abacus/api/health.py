@@ -1,4 +1,6 @@
-"""The endpoints that operators and probes ask: alive, ready, metrics."""
+"""The endpoints for probes, alive and ready, which any port may have; and metrics, which name partners and are for the
+operator's port alone.
+"""
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -10,11 +12,15 @@ from abacus.platform.health import Health
 
 
 def health_app(health: Health) -> Starlette:
-    """An application with the routes for probes alone."""
-    return Starlette(routes=health_routes(health))
+    """The application of the health port."""
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    return Starlette(routes=[*probe_routes(health), Route("/metrics", metrics)])
 
 
-def health_routes(health: Health) -> list[BaseRoute]:
+def probe_routes(health: Health) -> list[BaseRoute]:
     """`/healthz` says that the process lives; `/readyz` whether each worker can work, and else the reason."""
 
     async def healthz(_: Request) -> Response:
@@ -25,7 +31,4 @@ def health_routes(health: Health) -> list[BaseRoute]:
         content = {"ready": ready, "workers": health.report(), "without": health.missed}
         return JSONResponse(content, status_code=200 if ready else 503)
 
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-    return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+    return [Route("/healthz", healthz), Route("/readyz", readyz)]

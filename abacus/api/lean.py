@@ -5,7 +5,6 @@ FastAPI took a third of each request.
 """
 
 import inspect
-import json
 from collections.abc import Callable, Coroutine
 from email.message import Message
 from typing import Any, Final
@@ -15,6 +14,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
+from abacus.api.json_body import read_json
 from abacus.api.problems import ApiProblem, problem_of_faults
 
 _JSON: Final = "application/json"
@@ -49,7 +49,7 @@ def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
     try:
         return reader.validate_python(request.path_params[name])
     except ValidationError as error:
-        raise problem_of_faults(error.errors(include_url=False), f"path/{name}") from None
+        raise problem_of_faults(error, f"path/{name}") from None
 
 
 async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:
@@ -57,14 +57,11 @@ async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:
     content = await request.body()
     if content and not _is_json(request.headers.get("content-type", "")):
         raise ApiProblem("unsupported-media-type")
-    try:
-        document = json.loads(content) if content else None
-    except (ValueError, RecursionError):
-        raise ApiProblem("malformed", "the body is not JSON") from None
+    document = read_json(content) if content else None
     try:
         return reader.validate_python(document)
     except ValidationError as error:
-        raise problem_of_faults(error.errors(include_url=False), "") from None
+        raise problem_of_faults(error, "") from None
 
 
 def _is_json(content_type: str) -> bool:

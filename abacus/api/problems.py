@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -52,6 +52,8 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "digest-mismatch": (409, "It is not what you looked at", "Read it again, and send the digest that it has now."),
     "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),
     "too-large": (413, "The body is too large", "Send at most 2 MiB."),
+    "too-slow": (408, "The request did not come in time", "Send each request as a whole, without a pause."),
+    "head-too-large": (431, "The head of the request is too large", "Send fewer and shorter headers."),
     "idempotency-key-reused": (422, "The key was used for other facts", "Take a new key for each new award."),
     "invalid": (422, "A field is not as it must be", "`errors` names each field by its JSON pointer."),
     "unknown-country": (422, "No rate card for the country", "Check the country."),
@@ -156,10 +158,13 @@ def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
     return ApiProblem("unavailable", str(error), headers={"Retry-After": "2"}, extra={"dependency": error.dependency})
 
 
+_OF_EVERY_ROUTE: Final = (400, 401, 403, 408, 413, 429, 431, 503)
+
+
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems that a route may answer with, for the OpenAPI document: these and the problems of every route."""
     responses: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({401, 403, 413, 429, 503, *statuses}):
+    for status in sorted({*_OF_EVERY_ROUTE, *statuses}):
         examples = {
             kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
             for kind, (usual, _, _) in KINDS.items()
@@ -233,34 +238,46 @@ def _problem(error: Exception) -> ApiProblem:
             return ApiProblem("internal")  # the front logs it
 
 
-def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
-    """The problem for faults of parameters, as FastAPI reports them: each names the place, then the parameter."""
-    errors = [
-        FieldFault(pointer=_pointer(place, path), detail=_words(fault))
-        for fault in faults[:_MOST_FAULTS]
-        for place, *path in (fault["loc"],)
-    ]
-    return _invalid(errors)
-
-
-def problem_of_faults(faults: Sequence[Any], within: str) -> ApiProblem:
-    """The problem for faults in a part of the body that pydantic reports."""
-    errors = [FieldFault(pointer=_pointer(within, fault["loc"]), detail=_words(fault)) for fault in faults]
-    return _invalid(errors[:_MOST_FAULTS])
-
-
 _MOST_FAULTS: Final = 20
+_LONGEST_NAME: Final = 100
 _TAGS: Final = {"fixed", "computed"}  # the kind of award that the body was read as
 
 
-def _invalid(errors: Sequence[FieldFault]) -> ApiProblem:
+def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
+    """The problem for faults of parameters, as FastAPI reports them: each names the place, then the parameter."""
+    errors = [
+        FieldFault(pointer=pointer(place, path), detail=_words(fault))
+        for fault in faults[:_MOST_FAULTS]
+        for place, *path in (fault["loc"],)
+    ]
+    return invalid(errors)
+
+
+def problem_of_faults(error: ValidationError, within: str, *, most: int = _MOST_FAULTS) -> ApiProblem:
+    """The problem for a part of the body, with the first faults of it; the input, however large, is not repeated."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:most]
+    return invalid(
+        [FieldFault(pointer=pointer(within, _untagged(fault["loc"])), detail=_words(fault)) for fault in faults]
+    )
+
+
+def invalid(errors: Sequence[FieldFault]) -> ApiProblem:
+    """The problem for fields that are not as they must be; there is one at least."""
     return ApiProblem("invalid", f"{errors[0].pointer or 'the body'}: {errors[0].detail}", errors=errors)
 
 
-def _pointer(start: str, path: Sequence[Any]) -> str:
-    """RFC 6901 within the body; for a header or a parameter, its place and name."""
-    parts = path[1:] if path and path[0] in _TAGS else path
-    return start + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+def pointer(start: str, path: Sequence[Any]) -> str:
+    """RFC 6901 within the body; for a header or a parameter, its place and name. A long name is cut."""
+    return start + "".join(f"/{shortened(str(part)).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def shortened(name: str) -> str:
+    """A name that the caller made up, of whatever length."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def _untagged(path: Sequence[Any]) -> Sequence[Any]:
+    return path[1:] if path and path[0] in _TAGS else path
 
 
 def _words(fault: Any) -> str:

@@ -30,6 +30,8 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.sqs.port import Received, Unsent
 from abacus.programs.tiers.store import MembershipStore
 
@@ -74,6 +76,7 @@ class Sandbox:
         self._batcher = MovementBatcher(moves, register)
         self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)
         self._holds = HoldKeeper(pool, moves, clock)
+        self._limiter = RateLimiter(BucketStore(pool), clock)
         self.backends = Backends(
             clock=clock,
             health=live.health,
@@ -91,6 +94,7 @@ class Sandbox:
             movement_batcher=self._batcher,
             holds=HoldReader(pool),
             large_moves=approving(pool, clock, self._batcher.move, alone),
+            limiter=self._limiter,
             mode=TEST,
         )
 
@@ -105,9 +109,11 @@ class Sandbox:
             self._directory.keep_noting_use(),
             self._intake.keep_books(),
             self._holds.keep_releasing(),
+            self._limiter.keep_giving_back(),
         )
 
     async def close(self) -> None:
         """Waits for the requests in progress."""
+        await self._limiter.close()
         await self._intake.close()
         await self._batcher.close()

@@ -2,13 +2,23 @@
 
 import asyncio
 import contextlib
+import math
+import resource
 import socket
 from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from abacus.api.http.crowd import Crowd
+from abacus.api.http.limits import HttpLimits
+from abacus.api.http.protocol import LimitedProtocol
 from abacus.core.errors import Refused
+
+_OF_OURS: Final = 128  # file descriptors for the other connections of this process
+_FOR_EVER_S: Final = 10 * 365 * 24 * 3600
 
 
 class _Server(uvicorn.Server):
@@ -33,10 +43,15 @@ def bound(host: str, port: int, settings: str) -> socket.socket:
     return listener
 
 
-async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event) -> None:
+async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, limits: HttpLimits) -> None:
     """Serves until `stop` is set."""
+    limits = _within_reach(limits)
+    crowd = Crowd(limits)
     config = uvicorn.Config(
         app,
+        http=partial(LimitedProtocol, limits=limits, crowd=crowd),  # type: ignore[arg-type]  # it is called, no more
+        ws="none",
+        timeout_keep_alive=math.ceil(limits.idle_s) or _FOR_EVER_S,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -47,7 +62,20 @@ async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event) -> N
     server = _Server(config)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    server.should_exit = True
-    await serving
+    keeping_time = asyncio.ensure_future(crowd.keep_time())
+    try:
+        await asyncio.wait((serving, stopping, keeping_time), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        server.should_exit = True
+        await serving
+    finally:
+        keeping_time.cancel()
+
+
+def _within_reach(limits: HttpLimits) -> HttpLimits:
+    """No more connections than the process may open files: beyond that nothing could be opened any more."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return limits
+    most = max(1, files - _OF_OURS)
+    return limits._replace(connections=min(limits.connections or most, most))

@@ -86,7 +86,11 @@ def create(
     cap_per_member_day: CapPerMemberDay = None,
     requests_per_minute: Annotated[
         int,
-        typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="Requests a minute that each API process lets pass."),
+        typer.Option(
+            min=1,
+            max=MOST_REQUESTS_PER_MINUTE,
+            help="Requests a minute that the API lets pass, all its processes together.",
+        ),
     ] = 60_000,
     sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
     as_json: AsJson = False,

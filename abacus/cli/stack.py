@@ -70,13 +70,15 @@ async def _made_ready(settings: Settings) -> list[str]:
 
 
 @asynccontextmanager
-async def running(names: Iterable[str], settings: Settings) -> AsyncIterator["asyncio.Task[None]"]:
+async def running(
+    names: Iterable[str], settings: Settings, *, health_port: int | None = None
+) -> AsyncIterator["asyncio.Task[None]"]:
     """Run these workers until the block ends; they are ready when it begins. The task ends early only when a worker
     fails.
     """
     wired = wires(names)
     stop, health = asyncio.Event(), Health(wired)
-    task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=None))
+    task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=health_port))
     try:
         while not task.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
             await asyncio.sleep(0.05)

@@ -46,10 +46,12 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
         if published and not as_json:
             errors.print(f"published the example rate cards {', '.join(published)}")
         port = _port(complete)
-        async with running(WORKERS, complete.model_copy(update={"api_port": port})) as workers:
+        health_port = complete.health_port or _free_port(complete.api_host)
+        with_port = complete.model_copy(update={"api_port": port, "health_port": health_port})
+        async with running(WORKERS, with_port, health_port=health_port) as workers:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
-            _announce(complete, port, key, as_json=as_json)
+            _announce(with_port, key, as_json=as_json)
             await asyncio.wait((workers,))
 
 
@@ -58,17 +60,23 @@ def _port(config: Settings) -> int:
     chosen = "api_port" in config.model_fields_set and config.api_port != 0
     for port in (config.api_port, 0):
         try:
-            with socket.create_server((config.api_host, port)) as free:
-                return int(free.getsockname()[1])
+            return _free_port(config.api_host, port)
         except OSError:
             if chosen:
                 break
     return config.api_port
 
 
-def _announce(config: Settings, port: int, key: Path | None, *, as_json: bool) -> None:
+def _free_port(host: str, port: int = 0) -> int:
+    """The port, or for 0 any one, that nobody listens on. Raises `OSError` when somebody does."""
+    with socket.create_server((host, port)) as free:
+        return int(free.getsockname()[1])
+
+
+def _announce(config: Settings, key: Path | None, *, as_json: bool) -> None:
     addresses = {
-        "api": f"http://{config.api_host}:{port}",
+        "api": f"http://{config.api_host}:{config.api_port}",
+        "health": f"http://{config.api_host}:{config.health_port}",
         "kafka": config.kafka_bootstrap,
         "sqs": config.sqs_endpoint_url,
         "database": config.database_url,

@@ -61,6 +61,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "quarantine": Whole.AT_HOME,
     "rate_card": Whole.AT_HOME,
     "rate_card_withdrawal": Whole.AT_HOME,
+    "rate_limit": Whole.AT_HOME,
     "relay_cursor": Whole.AT_HOME,
     "tier_calendar": Whole.AT_HOME,
     "tier_roll": Whole.AT_HOME,

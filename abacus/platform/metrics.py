@@ -89,6 +89,12 @@ REQUEST_SECONDS: Final = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
+# Connections and requests that the server of the API, or of a health port, ended before any route: connections,
+# connections_of_address (too many are open), head_too_large, head_too_slow, body_too_large, body_too_slow, framing
+# (more of it than content), malformed, pipelined (too many at once), reader_too_slow (of the answer).
+API_REFUSED: Final = Counter("abacus_api_refused", "Connections and requests ended before any route", ["reason"])
+API_CONNECTIONS: Final = Gauge("abacus_api_connections", "Open connections of callers")
+
 # Awards that partners requested, by partner and outcome: accepted, replayed, refused.
 PARTNER_AWARDS: Final = Counter(
     "abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"]

@@ -96,6 +96,13 @@ class Settings(BaseSettings):
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     health_port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    # The limits of one caller and of all of them; times and numbers of connections that are 0 are not limited.
+    api_head_bytes: Annotated[int, Field(ge=1024, le=256 * 1024)] = 16 * 1024
+    api_head_seconds: Annotated[float, Field(ge=0, le=3600)] = 10
+    api_body_seconds: Annotated[float, Field(ge=0, le=3600)] = 30
+    api_idle_seconds: Annotated[float, Field(ge=0, le=3600)] = 75
+    api_connections: Annotated[int, Field(ge=0)] = 1000
+    api_connections_per_address: Annotated[int, Field(ge=0)] = 200
     log_format: Literal["console", "json"] = "console"
     # The share of recent messages that may be set aside before the calculator stops; 1 never stops it.
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5

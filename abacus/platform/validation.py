@@ -1,9 +1,11 @@
 """Checks that all messages share: the times that they may name, and the words for a fault."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from abacus.core.errors import Reason, SetAside
 
@@ -37,7 +39,7 @@ Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidat
 
 def unreadable(what: str, error: ValidationError) -> SetAside:
     """The reason why an envelope cannot be read: no JSON, another version, or a wrong field."""
-    kinds = {(fault["loc"], fault["type"]) for fault in error.errors(include_url=False, include_context=False)}
+    kinds = {(fault["loc"], fault["type"]) for fault in faults_of(error)}
     if ((), "json_invalid") in kinds:
         reason = Reason.UNDECODABLE
     elif {(("v",), "literal_error"), (("v",), "missing")} & kinds:
@@ -58,3 +60,8 @@ def first_fault(error: ValidationError, *, shown: bool = True) -> str:
     given = f", not {value}" if shown and first["type"] != "missing" else ""
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}{given}{more}"
+
+
+def faults_of(error: ValidationError) -> Sequence[ErrorDetails]:
+    """The faults without the values that are at fault, which may be as large as the message."""
+    return error.errors(include_url=False, include_context=False, include_input=False)

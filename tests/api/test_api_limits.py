@@ -1,6 +1,7 @@
 """Budgets and caps through the API: refused early where the API can tell, rejected at the posting where it cannot."""
 
 import asyncio
+import time
 from collections import Counter
 
 from abacus.ledger.types.limits import Limits
@@ -71,3 +72,15 @@ async def test_what_can_be_told_early_is_refused_early(house: House) -> None:
         again = await award(acme, "b")
         assert (again.status_code, again.headers["idempotency-replayed"]) == (202, "true")
         assert await house.pool.fetchval("select count(*) from account where balance > 0") == 1
+
+
+async def test_two_processes_let_one_minutes_requests_pass(house: House) -> None:
+    key = await register(house, requests_per_minute=60)
+    async with shop(house) as first, shop(house) as second:
+        callers = [await first.caller(key), await second.caller(key)]
+        began = time.monotonic()
+        answers = await asyncio.gather(*(callers[n % 2].get("/v1/members/bob") for n in range(200)))
+        flowed = time.monotonic() - began  # one a second
+    statuses = Counter(answer.status_code for answer in answers)
+    assert set(statuses) == {404, 429}
+    assert 54 <= statuses[404] <= 66 + flowed

@@ -57,8 +57,10 @@ async def opened(house: House, sandbox: Pool, *beside: str, **changes: Any) -> A
 
 
 async def rows(pool: Pool, schema: str) -> dict[str, str]:
-    """A digest of each table of a schema; when a key was used does not count."""
-    tables = await pool.fetch("select tablename from pg_tables where schemaname = $1 order by 1", schema)
+    """A digest of each table of a schema; when a key was used, and how often, does not count."""
+    tables = await pool.fetch(
+        "select tablename from pg_tables where schemaname = $1 and tablename <> 'rate_limit' order by 1", schema
+    )
     digests = {}
     for (table,) in tables:
         row = "(r.prefix, r.digest, r.expires_at)" if table == "partner_key" else "r"

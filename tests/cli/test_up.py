@@ -89,14 +89,14 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
-            assert set(addresses) == {"api", "kafka", "sqs", "database"}
+            assert set(addresses) == {"api", "health", "kafka", "sqs", "database"}
             await send(addresses, BOB)
             await until(lambda: _transfers(addresses["database"], 1))
             assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'
             ready = json.loads(await get(f"{addresses['api']}/readyz"))
             assert ready["ready"]
             assert set(ready["workers"]) == set(WORKERS)
-            metrics = await get(f"{addresses['api']}/metrics")
+            metrics = await get(f"{addresses['health']}/metrics")
             assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics
         async with up(data_dir) as addresses:
             await send(addresses, BOB)

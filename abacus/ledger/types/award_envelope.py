@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 import orjson
-from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import FailFast, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside
@@ -17,6 +17,8 @@ from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
 
 VERSION: Final = 1
+MOST_AWARDS: Final = 1000  # ten times those of any envelope of ours
+_MOST_MEMBERS: Final = 100  # every fault of an award keeps all of its members
 
 
 _Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
@@ -52,7 +54,7 @@ class AwardEnvelope(TypedDict):
     """The body of a message on the award queue. `by` and `mac` are there where producers sign envelopes."""
 
     v: Literal[1]
-    awards: list[AwardMessage]
+    awards: Annotated[list[AwardMessage], FailFast()]  # after a fault they are read one by one
     by: NotRequired[str]
     mac: NotRequired[str]
 
@@ -112,7 +114,14 @@ def decode_envelope(body: bytes | str) -> Opened:
 def _decode_one_by_one(body: bytes | str) -> Opened:
     awards, reversals, bad = opened = Opened([], [], [])
     for item in _items(body):
-        text = json.dumps(item).encode()
+        try:
+            text = json.dumps(item).encode()
+        except RecursionError:
+            raise SetAside(Reason.UNDECODABLE, "not JSON that can be written again: it is nested too deeply") from None
+        if isinstance(item, dict) and len(item) > _MOST_MEMBERS:
+            fault = SetAside(Reason.INVALID, f"{len(item)} members; an award has at most {_MOST_MEMBERS}")
+            bad.append(BadAward(text, fault))
+            continue
         if isinstance(item, dict) and item.get("kind") == Kind.REVERSE:
             reversals.append(text)
             continue
@@ -133,8 +142,11 @@ def _items(body: bytes | str) -> list[Any]:
     if not isinstance(document, dict) or not isinstance(document.get("awards"), list):
         raise SetAside(Reason.INVALID, "not an award envelope: no list of awards")
     if document.get("v") != VERSION:
-        raise SetAside(Reason.UNSUPPORTED, f"envelope version {document.get('v')!r}; this version reads {VERSION}")
+        version = repr(document.get("v"))[:20]
+        raise SetAside(Reason.UNSUPPORTED, f"envelope version {version}; this version reads {VERSION}")
     awards: list[Any] = document["awards"]
+    if len(awards) > MOST_AWARDS:
+        raise SetAside(Reason.INVALID, f"{len(awards)} awards; an envelope has at most {MOST_AWARDS}")
     return awards
 
 

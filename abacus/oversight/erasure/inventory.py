@@ -51,6 +51,7 @@ NAMELESS: Final = frozenset(
         "person_token",
         "rate_card",
         "rate_card_withdrawal",
+        "rate_limit",
         "seal",
         "sealed_leaf",
         "tier_calendar",

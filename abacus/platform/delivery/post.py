@@ -17,13 +17,12 @@ import httpx
 from abacus import __version__
 from abacus.core.errors import AbacusError, Refused
 from abacus.platform.delivery.decide.addresses import checked_url, is_public
-from abacus.platform.delivery.decide.reply import Reply
+from abacus.platform.delivery.decide.reply import MOST_SHOWN, Reply, brief
 
 WITHIN_S: Final = 15.0
 _CONNECT_WITHIN_S: Final = 5.0
 _READ_WITHIN_S: Final = 1.0
 _MOST_ADDRESSES: Final = 3
-_SHOWN: Final = 200  # bytes of an answer that are kept for people to read
 _HEADERS: Final = {
     "content-type": "application/json",
     "user-agent": f"abacus/{__version__}",
@@ -84,7 +83,7 @@ class Poster:
         except (NoReply, Refused) as fault:
             return Reply(None, str(fault))
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            return Reply(None, _one_line(f"{type(error).__name__}: {error}"))
+            return Reply(None, brief(f"{type(error).__name__}: {error}"))
 
     async def _post(self, url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Reply:
         for address in (addresses := await self._addresses(url)):
@@ -93,7 +92,7 @@ class Poster:
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 if address == addresses[-1]:
                     why = str(error) or f"no connection within {_CONNECT_WITHIN_S:g} s"
-                    raise NoReply(_one_line(f"{address}: {why}")) from None
+                    raise NoReply(brief(f"{address}: {why}")) from None
         raise NoReply(f"{url.host}: no address was found")
 
     async def _addresses(self, url: httpx.URL) -> Sequence[str]:
@@ -102,7 +101,7 @@ class Poster:
         try:
             addresses = await self._resolve(host, url.port or (443 if url.scheme == "https" else 80))
         except (OSError, UnicodeError) as error:
-            raise NoReply(_one_line(f"{host}: {error}")) from None
+            raise NoReply(brief(f"{host}: {error}")) from None
         barred = [address for address in addresses if not (self._to_private or is_public(address))]
         if barred:
             raise NoReply(f"{host}: {barred[0]} is not an address of the public internet")
@@ -124,7 +123,7 @@ class Poster:
         try:
             wanted = self._reads_success if response.is_success else not response.is_redirect
             begins = await _beginning(response) if wanted else ""
-            words, retry_after = _in_words(response, begins), response.headers.get("retry-after")
+            words, retry_after = _in_words(response, begins), _wait_of(response)
             return Reply(response.status_code, words, retry_after, begins)
         finally:
             await response.aclose()
@@ -144,10 +143,11 @@ async def _beginning(response: httpx.Response) -> str:
     with contextlib.suppress(httpx.HTTPError, TimeoutError):
         raw = response.aiter_raw()
         async with asyncio.timeout(_READ_WITHIN_S), contextlib.aclosing(raw) as chunks:  # type: ignore[type-var]  # it is a generator
-            while len(begins) < _SHOWN and (chunk := await anext(chunks, b"")):
+            while len(begins) < MOST_SHOWN and (chunk := await anext(chunks, b"")):
                 begins += chunk
-    return _one_line(begins[:_SHOWN].decode(errors="replace"))
+    return brief(begins[:MOST_SHOWN].decode(errors="replace"))
 
 
-def _one_line(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+def _wait_of(response: httpx.Response) -> str | None:
+    wait = response.headers.get("retry-after")
+    return brief(wait) if wait is not None else None

@@ -15,6 +15,7 @@ from abacus.platform.sql import Statement, arrays, columns, unnested
 HELD: Final = "held"
 REPLAYED: Final = "replayed"
 
+_LONGEST_DETAIL: Final = 1000  # characters: what was set aside may have chosen them; its body is kept whole
 _LARGEST_REPLAYED: Final = 180 * 1024  # in base64 still within SQS' 256 KiB
 
 
@@ -42,7 +43,7 @@ class _Row(NamedTuple):
             stage=item.stage,
             origin=_storable(item.origin),
             reason=item.reason,
-            detail=_storable(item.detail),
+            detail=_storable(item.detail[:_LONGEST_DETAIL]),
             body=item.body,
             key=None if item.key is None else _storable(item.key),
             fingerprint=item.fingerprint,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from abacus.platform.delivery.decide.reply import Reply
+from abacus.platform.delivery.decide.reply import MOST_SHOWN, Reply
 from abacus.platform.delivery.post import Poster, Resolve
 from tests.support.paths import ROOT
 from tests.support.receiver import Receiver, receiving
@@ -101,12 +101,26 @@ async def test_whatever_comes_back(receiver: Receiver, answer: bytes, outcome: t
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.parametrize("answer", [b"no http\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000 + b"\r\n\r\n"])
+NO_ANSWERS = [
+    b"no http\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000 + b"\r\n\r\n",
+    b"HTTP/1.1 " + b"z" * 90_000 + b"\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"w" * 90_000 + b"\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS, ids=range(len(NO_ANSWERS)))
 async def test_what_is_no_answer(receiver: Receiver, answer: bytes) -> None:
     receiver.answer = answer
     reply = await posted(receiver.url, "127.0.0.1")
     assert reply.status is None
-    assert reply.detail
+    assert 0 < len(reply.detail.encode()) <= MOST_SHOWN
+
+
+async def test_a_long_wait_that_a_receiver_demands_is_cut(receiver: Receiver) -> None:
+    receiver.answer = b"HTTP/1.1 429 Slow\r\ncontent-length: 0\r\nretry-after: " + b"9" * 60_000 + b"\r\n\r\n"
+    reply = await posted(receiver.url, "127.0.0.1")
+    assert len(reply.retry_after or "") == MOST_SHOWN
 
 
 async def test_a_name_that_nobody_knows() -> None:

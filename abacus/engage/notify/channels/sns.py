@@ -9,6 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, document
+from abacus.platform.delivery.decide.reply import brief
 from abacus.platform.delivery.types import Answer, Said
 
 WITHIN_S: Final = 15.0
@@ -65,11 +66,11 @@ class SnsChannel:
         except ClientError as error:
             fault = error.response.get("Error", {})
             said = Said.REFUSED if fault.get("Code") in _OF_THE_MESSAGE else Said.FAILED
-            return Answer(said, f"{fault.get('Code')}: {' '.join(str(fault.get('Message')).split())}")
+            return Answer(said, brief(f"{fault.get('Code')}: {fault.get('Message')}"))
         except TimeoutError:
             return Answer(Said.FAILED, f"no answer within {WITHIN_S:g} s")
         except (BotoCoreError, OSError) as error:
-            return Answer(Said.FAILED, " ".join(str(error).split()) or type(error).__name__)
+            return Answer(Said.FAILED, brief(str(error)) or type(error).__name__)
         return Answer(Said.ACCEPTED)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Final, Literal, NamedTuple, NotRequired
 
 import orjson
-from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, FailFast, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.errors import Reason, SetAside, Unavailable
@@ -83,7 +83,7 @@ class RetryEnvelope(TypedDict):
     """The body of a message on the retry queue. `by` and `mac` are there where producers sign envelopes."""
 
     v: Literal[1]
-    retries: list[RetryMessage]
+    retries: Annotated[list[RetryMessage], FailFast()]  # one fault sets all of them aside
     by: NotRequired[str]
     mac: NotRequired[str]
 

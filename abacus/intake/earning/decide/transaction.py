@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, Vali
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, NAME_PATTERN, event_key, fingerprint, refund_key, transaction_key
-from abacus.platform.validation import Moment, first_fault
+from abacus.platform.validation import Moment, faults_of, first_fault
 
 COMPLETED: Final = "transaction.completed"
 REFUNDED: Final = "transaction.refunded"
@@ -152,7 +152,7 @@ def read_transaction(body: bytes) -> Transaction:
     try:
         return Completed.model_validate_json(body)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False)
+        faults = faults_of(error)
         if any(fault["type"] == "json_invalid" for fault in faults):
             raise SetAside(Reason.UNDECODABLE, first_fault(error)) from None
         if all(fault["loc"] != ("type",) for fault in faults):

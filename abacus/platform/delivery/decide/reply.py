@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from abacus.platform.delivery.types import Said
 
+MOST_SHOWN: Final = 200  # bytes that are kept of a receiver's words, for people to read
 _SECONDS: Final = re.compile(r"[0-9]{1,7}")
 
 
@@ -29,6 +30,13 @@ class Reply(NamedTuple):
         if self.status is not None and HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES:
             return Said.ACCEPTED
         return Said.GONE if self.status == HTTPStatus.GONE else Said.FAILED
+
+
+def brief(text: str) -> str:
+    """One line of words that a receiver chose or caused, of whatever length they were."""
+    begins = text[:MOST_SHOWN]
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in begins).split())
+    return line.encode("utf-8", "replace")[:MOST_SHOWN].decode("utf-8", "ignore")
 
 
 def waits_until(retry_after: str | None, now: datetime) -> datetime:

@@ -1,0 +1,1 @@
+"""The decisions about buckets. Pure."""
