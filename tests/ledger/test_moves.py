@@ -186,6 +186,7 @@ FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = 
         (0, 0),
     ),
     "a refund in another currency": ([[refund("1.00", currency="MYR")]], [["unknown-currency"]], (100, 0)),
+    "a refund in another country": ([[refund("1.00", country="MY")]], [["invalid"]], (100, 0)),
     "a refund of what no amount earned": ([[adjust(5)], [refund("1.00", of="adjust:1")]], [[P], ["invalid"]], (105, 0)),
     "a hold stays when its points are taken back": ([[hold(60)], [reverse()]], [[P], [P]], (0, 60)),
 }

@@ -109,7 +109,7 @@ def _left_of(original: Original, reversal: Reversal) -> int:
     points, before = abs(original.transfer.points), original.due_before
     match reversal.part:
         case Refund() as refund:
-            return max(0, _share(original, refund) - before)
+            return max(0, _share(original, refund, reversal.country) - before)
         case None:
             if points and before >= points:
                 raise Declined(Decline.REVERSED_ALREADY, f"all {points} points were taken back before")
@@ -120,9 +120,13 @@ def _left_of(original: Original, reversal: Reversal) -> int:
             return part
 
 
-def _share(original: Original, refund: Refund) -> int:
-    """The points due for the whole amount refunded so far."""
+def _share(original: Original, refund: Refund, country: str) -> int:
+    """The points due for the whole amount refunded so far. Raises `SetAside` for a refund that contradicts its
+    transaction. What the transaction was for, its vertical and payment type, is not asked again: its own share counts.
+    """
     explanation = _calculated(original.transfer)
+    if country != original.transfer.country:
+        raise SetAside(Reason.INVALID, f"country {country}; the transaction was in {original.transfer.country}")
     if refund.currency != explanation.currency:
         raise SetAside(
             Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {explanation.currency}"

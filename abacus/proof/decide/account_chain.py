@@ -163,12 +163,22 @@ class Follower:
         self._expires_on = day
         if transfer.lifetime is not None:
             self._lifetime = transfer.lifetime
-        if day is None or (transfer.lifetime and not _is_activity(transfer)):
+        if day is None or (transfer.lifetime and not self._is_activity(transfer)):
             return
         if latest is None or day > latest:
             self._active_until = day
         elif day < latest and transfer.lifetime is False:
             yield f"its day is {day}, but the account's points were good until {latest} before"
+
+    def _is_activity(self, transfer: Transfer) -> bool:
+        """Whether it is a transaction's, and no gift. Where that cannot be read, which recomputing tells, the recorded
+        day is believed.
+        """
+        try:
+            return isinstance(read(transfer.explanation), Calculated | Fixed)
+        except SetAside:
+            self._active_until = self._account.active_until if self._account is not None else None
+            return False
 
     def _follow_lot(self, transfer: Transfer) -> None:
         account = self._account
@@ -196,14 +206,6 @@ class Follower:
         by_name = sum(each.points for each in self._drawn)
         by_name_of_closed = sum(each.points for each in self._drawn if each.lot_seq <= closed)
         return self._taken - by_name - (self._closed - by_name_of_closed)
-
-
-def _is_activity(transfer: Transfer) -> bool:
-    """Whether it is a transaction's, and no gift. A fault of an unreadable explanation is told by recomputing it."""
-    try:
-        return isinstance(read(transfer.explanation), Calculated | Fixed)
-    except SetAside:
-        return False
 
 
 def _expected_draws(explanation: Explanation) -> dict[object, int]:
