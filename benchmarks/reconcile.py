@@ -142,7 +142,8 @@ def _posted(transaction: Completed) -> tuple[Claim, Transfer]:
         None,
         None,
         STREAM,
-        CURRENT,
-        NO_HASH,
+        lifetime=False,
+        format=CURRENT,
+        hash=NO_HASH,
     )
     return Claim(transaction.key, *account, transaction.fingerprint), transfer

@@ -134,7 +134,8 @@ def _event(member: str, seq: int, number: int) -> bytes:
             None,
             None,
             STREAM,
-            CURRENT,
-            NO_HASH,
+            lifetime=False,
+            format=CURRENT,
+            hash=NO_HASH,
         )
     )

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -13,12 +14,13 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from abacus.cli.acting import acting
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.clock import Clock, SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, SetAside
 from abacus.core.ids import NAME_PATTERN
 from abacus.ledger.decide.opening import Origin
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import Expiry
 from abacus.pricing.store.cards import CardStore
 from abacus.process import look_for_garbage_seldom
 from abacus.programs.opening.decide.line import Fault, Known
@@ -121,7 +123,15 @@ def _known(book: CardBook, clock: Clock) -> Known:
     newest = {country: book.versions(country)[-1].card for country in book.countries()}
     programs = {version.card.program for scope in book.scopes() for version in book.versions(scope)}
     today = {country: clock.now().astimezone(card.zone).date() for country, card in newest.items()}
-    return Known(frozenset(programs), today)
+    by_lots = {country for country in newest if _lapses_by_lots(book, country, clock.now())}
+    return Known(frozenset(programs), today, frozenset(by_lots))
+
+
+def _lapses_by_lots(book: CardBook, country: str, now: datetime) -> bool:
+    try:
+        return book.in_force(country, now).card.expiry is Expiry.LIFETIME
+    except SetAside:  # its first card is still to come
+        return False
 
 
 async def _through(job: Import, lines: Lines, known: Known, *, dry_run: bool, skip_bad: bool) -> tuple[Tally, bool]:

@@ -107,6 +107,7 @@ def test_whose_a_transfer_is(key: str, source: str | None, actor: str | None, ow
     transfer = Transfer(
         *("bob", "GRP", 1, Kind.ADJUST, 5, 5, key, "SG", NOW, NOW, date(2026, 12, 31), b"{}", "api:acme:0", actor),
         source=source,
+        lifetime=False,
         format=CURRENT,
         hash=b"",
     )

@@ -134,6 +134,7 @@ def is_sound(contents: Contents) -> bool:
             balance=transfer.balance_after,
             earned_total=before.earned_total + transfer.points,
             expires_on=transfer.expires_on,
+            active_until=transfer.expires_on,
             last_seq=transfer.seq,
             head_hash=transfer.hash,
         )

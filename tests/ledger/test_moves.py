@@ -186,6 +186,7 @@ FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = 
         (0, 0),
     ),
     "a refund in another currency": ([[refund("1.00", currency="MYR")]], [["unknown-currency"]], (100, 0)),
+    "a refund in another country": ([[refund("1.00", country="MY")]], [["invalid"]], (100, 0)),
     "a refund of what no amount earned": ([[adjust(5)], [refund("1.00", of="adjust:1")]], [[P], ["invalid"]], (105, 0)),
     "a hold stays when its points are taken back": ([[hold(60)], [reverse()]], [[P], [P]], (0, 60)),
 }
@@ -301,6 +302,8 @@ async def test_what_is_taken_back(ledger: Living, name: str, *, lifetime: bool) 
 
 
 NEXT_YEAR: Final = date(2027, 3, 31)
+NEXT_SUMMER: Final = date(2027, 6, 30)
+LAST: Final = NOVEMBER.last_day
 
 # Batches on an account whose lots lapse each after its own day, and the day after which the first of them lapses.
 DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
@@ -315,6 +318,31 @@ DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
     ),
     "none when nothing is left": ([[spend(100)]], None),
     "what is held keeps its day": ([[hold(60)], NOVEMBER], NOVEMBER.last_day),
+    "what is held rests on the oldest": (
+        [[earn(50, "k", expires_on=NEXT_YEAR, lifetime=True)], [hold(100)], NOVEMBER, [capture()]],
+        NEXT_YEAR,
+    ),
+    "what is given back keeps its lot's": ([[spend(100)], [reverse("api:acme:1", expires_on=NEXT_YEAR)]], LAST),
+    "what is given back keeps that of the last of its lots": (
+        [
+            [earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)],
+            [spend(101)],
+            [spend(4, "api:acme:2")],
+            [reverse("api:acme:1", expires_on=NEXT_SUMMER)],
+        ],
+        NEXT_YEAR,
+    ),
+    "what was spent by activity keeps the day that the account had": (
+        [
+            [spend(100)],
+            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
+            [spend(1, "api:acme:2")],
+            [adjust(1, "adjust:2", expires_on=NEXT_YEAR, lifetime=True)],
+            [spend(1, "api:acme:3")],
+            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
+        ],
+        LAST,
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put, put_back
 from abacus.ledger.decide.movement import Books, plan_moves, rounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
@@ -68,10 +68,22 @@ def test_rounds(movements: list[Movement], expected: list[list[int]]) -> None:
 
 def test_what_is_added_moves_no_day() -> None:
     """Added points are a gift, so they do not prolong the points that are there."""
-    there = AccountWithLots(BOB._replace(balance=10, expires_on=JULY))
+    there = AccountWithLots(BOB._replace(balance=10, expires_on=JULY, active_until=JULY))
     assert put(there, 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == JULY
     assert put(AccountWithLots(BOB), 5, AUGUST, GIVEN, lifetime=False).after.account.expires_on == AUGUST
     assert put(AccountWithLots(BOB), 0, AUGUST, GIVEN, lifetime=False).after.account.expires_on is None
+
+
+@pytest.mark.parametrize("balance", [0, 10], ids=["emptied", "not emptied"])
+def test_what_is_put_back_keeps_the_accounts_day(balance: int) -> None:
+    """Even one that has passed, and even if a lifetime card is in force by now."""
+    day = JULY if balance else None
+    there = AccountWithLots(BOB._replace(balance=balance, expires_on=day, active_until=JULY))
+    for each in (there, there._replace(account=there.account._replace(active_until=date(2026, 5, 31)))):
+        change = put_back(each, 5, AUGUST, GIVEN)
+        assert change.after.account.expires_on == change.transfer.expires_on == each.account.active_until
+        assert not change.after.account.lifetime
+    assert put_back(there, 0, AUGUST, GIVEN).after.account.expires_on == day
 
 
 @pytest.mark.parametrize(("owed", "left"), [(0, [5]), (3, [2]), (5, []), (9, [])])

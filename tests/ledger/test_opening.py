@@ -16,7 +16,7 @@ from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Kind
 from abacus.pricing.decide.book import CardBook
 from abacus.proof.decide.recompute import recompute
-from tests.support.awards import NOW, awards_to_bob
+from tests.support.awards import NOW, award, awards_to_bob
 
 OLD = Origin("oldsystem", "alice")
 BROUGHT = Opening("bob", "GRP", "SG", 1250, date(2027, 6, 30))
@@ -58,15 +58,15 @@ def test_the_expiry_date_is_set_where_there_is_none(
     before: date | None, points: int, brought: date | None, after: date | None
 ) -> None:
     opening = BROUGHT._replace(points=points, expires_on=brought)
-    account, transfer = open_with(EMPTY._replace(expires_on=before), opening, OLD, NOW)
+    account, transfer = open_with(EMPTY._replace(expires_on=before, active_until=before), opening, OLD, NOW)
     assert (account.expires_on, transfer.expires_on) == (after, after)
 
 
 @given(st.lists(awards_to_bob, max_size=4), st.integers(0, MAX_POINTS), DAYS)
 def test_balance_sequence_and_chain_go_on(earned: list[object], points: int, day: date | None) -> None:
     account = EMPTY
-    for award in earned:
-        account, _ = apply(account, award, NOW)  # type: ignore[arg-type]  # the strategy's own type is wider
+    for each in earned:
+        account, _ = apply(account, each, NOW)  # type: ignore[arg-type]  # the strategy's own type is wider
     after, transfer = open_with(account, BROUGHT._replace(points=points, expires_on=day), OLD, NOW)
     assert after.balance == account.balance + points == transfer.balance_after
     assert (after.last_seq, after.earned_total, after.held) == (
@@ -75,6 +75,22 @@ def test_balance_sequence_and_chain_go_on(earned: list[object], points: int, day
         account.held,
     )
     assert after.head_hash == transfer.hash == chain(account.head_hash, transfer[:-1])
+
+
+def test_an_account_that_an_import_opens_lapses_as_the_card_says() -> None:
+    """10 brought until 23 November, then 100 given until 31 May: under a lifetime card each keeps its day."""
+    brought = BROUGHT._replace(points=10, expires_on=date(2026, 11, 23))
+    given = award(points=100, expires_on=date(2027, 5, 31), activity=False, lifetime=True)
+    for by_lots, day in ((True, date(2027, 5, 31)), (False, date(2026, 11, 23))):
+        opened, _ = open_with(EMPTY, brought._replace(lifetime=by_lots), OLD, NOW)
+        account, transfer = apply(opened, given, NOW)
+        assert (account.lifetime, account.expires_on, transfer.expires_on) == (by_lots, date(2026, 11, 23), day)
+
+
+def test_an_import_leaves_the_way_of_points_that_are_there() -> None:
+    earned, _ = apply(EMPTY, award(), NOW)
+    after, _ = open_with(earned, BROUGHT._replace(lifetime=True), OLD, NOW)
+    assert not after.lifetime
 
 
 def test_no_account_holds_more_than_it_can() -> None:

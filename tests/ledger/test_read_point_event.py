@@ -52,6 +52,7 @@ def test_every_transfer_is_read_as_it_was_told(each: Award) -> None:
         "country": transfer.country,
         "occurred_at": transfer.occurred_at,
         "expires_on": transfer.expires_on,
+        "lifetime": transfer.lifetime,
         "source": transfer.known_source,
     }
     assert (read["type"], read["time"]) == (TYPES[each.kind], transfer.posted_at)

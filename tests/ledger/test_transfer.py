@@ -47,9 +47,16 @@ def test_a_hash_of_the_first_format_stays_what_it_was() -> None:
     assert chain(NO_HASH, transfer._replace(source=None, format=1)[:-1]).hex() == recorded
 
 
+def test_a_hash_of_the_second_format_stays_what_it_was() -> None:
+    """Recorded when it was the current one; it does not cover the way in which the account lapses."""
+    _, transfer = apply(BOB, AWARD, NOW)
+    recorded = "e07edbff5decd72d1e58908b025c9acbb905c7439a4a04c2316ea8af2d03b91f"
+    assert chain(NO_HASH, transfer._replace(lifetime=None, format=2)[:-1]).hex() == recorded
+
+
 def test_a_hash_of_an_unknown_format_is_not_guessed() -> None:
     _, transfer = apply(BOB, AWARD, NOW)
-    with pytest.raises(UnknownFormat, match="format 99; this version knows 1, 2"):
+    with pytest.raises(UnknownFormat, match="format 99; this version knows 1, 2, 3"):
         chain(NO_HASH, transfer._replace(format=99)[:-1])
 
 
@@ -71,10 +78,11 @@ def test_the_first_award_of_an_account() -> None:
         reverses=None,
         actor=None,
         source=STREAM,
-        format=2,
-        hash=bytes.fromhex("e07edbff5decd72d1e58908b025c9acbb905c7439a4a04c2316ea8af2d03b91f"),
+        lifetime=False,
+        format=3,
+        hash=bytes.fromhex("d1847479095b825ea3a4206f03c9cd4c151680b01ddc9635f0c4cc8f45f16b60"),
     )
-    assert account == Account("bob", "GRP", "SG", 180, 0, 180, JULY, 1, transfer.hash)
+    assert account == Account("bob", "GRP", "SG", 180, 0, 180, JULY, 1, transfer.hash, active_until=JULY)
 
 
 @given(st.lists(awards_to_bob, min_size=1, max_size=12))
@@ -103,12 +111,12 @@ def test_the_expiry_date_never_goes_back_and_gifts_set_it_only_where_there_is_no
     account = BOB
     for each in some:
         after, _ = apply(account, each, NOW)
-        assert after.expires_on is not None
+        assert after.expires_on == after.active_until
         if account.expires_on is None:
             assert after.expires_on == each.expires_on
         elif each.activity:
             assert after.expires_on == max(account.expires_on, each.expires_on)
-        else:
+        elif account.balance or account.expires_on > NOW.date():
             assert after.expires_on == account.expires_on
         account = after
 
@@ -134,8 +142,49 @@ def test_the_expiry_date_never_goes_back_and_gifts_set_it_only_where_there_is_no
         "an old gift",
     ],
 )
-def test_expiry_after(current: date | None, proposed: date, activity: bool, outcome: date) -> None:  # noqa: FBT001  # a column of the table
-    assert expiry_after(current, proposed, activity=activity) == outcome
+@pytest.mark.parametrize("balance", [0, 10], ids=["emptied", "not emptied"])
+def test_expiry_after(
+    balance: int,
+    current: date | None,
+    proposed: date,
+    activity: bool,  # noqa: FBT001  # a column of the table
+    outcome: date,
+) -> None:
+    """That the account was emptied meanwhile makes no difference."""
+    account = BOB._replace(balance=balance, active_until=current)
+    assert expiry_after(account, proposed, NOW, activity=activity) == outcome
+
+
+@pytest.mark.parametrize(
+    ("balance", "at", "outcome"),
+    [
+        (0, "2026-07-30T23:59:59Z", JULY),
+        (0, "2026-07-31T00:00:00Z", AUGUST),
+        (-9, "2026-07-31T00:00:00Z", AUGUST),
+        (10, "2026-07-31T00:00:00Z", JULY),
+        (10, "2026-08-31T00:00:00Z", JULY),
+    ],
+)
+def test_a_gift_brings_its_day_once_that_of_an_empty_account_has_come(balance: int, at: str, outcome: date) -> None:
+    account = BOB._replace(balance=balance, expires_on=JULY, active_until=JULY)
+    assert expiry_after(account, AUGUST, datetime.fromisoformat(at), activity=False) == outcome
+    assert expiry_after(account, date(2026, 6, 30), datetime.fromisoformat(at), activity=False) == JULY
+
+
+def test_by_lots_only_a_transaction_moves_the_day_by_activity() -> None:
+    by_lots = BOB._replace(balance=10, expires_on=AUGUST, active_until=AUGUST, lifetime=True)
+    for activity, until in ((False, AUGUST), (True, SEPTEMBER)):
+        account, transfer = apply(by_lots, award(expires_on=SEPTEMBER, activity=activity, lifetime=True), NOW)
+        assert (account.expires_on, account.active_until) == (AUGUST, until)
+        assert (transfer.expires_on, transfer.lifetime) == (SEPTEMBER, True)
+
+
+def test_an_emptied_account_remembers_until_when_its_member_was_active() -> None:
+    """100 on 15 September, all of it spent, then a late transaction of 10 April."""
+    account, _ = apply(BOB, award(points=100, expires_on=date(2027, 3, 31)), NOW)
+    spent = account._replace(balance=0, expires_on=None)
+    account, transfer = apply(spent, award(points=500, expires_on=date(2026, 10, 31)), NOW)
+    assert account.expires_on == transfer.expires_on == date(2027, 3, 31)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +256,7 @@ OTHER: dict[str, Any] = {
     "reverses": "txn:rides:T-1",
     "actor": "ops",
     "source": "import",
+    "lifetime": True,
     "format": 1,
     "hash": b"\0" * 32,
 }

@@ -8,6 +8,7 @@ from abacus.core.ids import expiry_claim
 from abacus.ledger.decide.account_with_lots import Change
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.decide.lots import open_lots
+from abacus.ledger.decide.opening import Opening, Origin, facts_of
 from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
@@ -21,9 +22,11 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming, rechained
 from abacus.oversight.erasure.erase import Eraser
 from abacus.platform.postgres import Connection, Pool
+from abacus.programs.opening.decide.batch import Staged, open_all
 from tests.support.memory_ledger import MemoryLedger
 
 MOST: Final = 1000
+ORIGIN: Final = Origin("oldsystem", "alice")
 
 
 class Left(NamedTuple):
@@ -41,6 +44,8 @@ class Living(Protocol):
     async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None: ...
+
+    async def bring(self, opening: Opening) -> None: ...
 
     async def erase(self, id_: AccountId) -> AccountId:
         """Erase the member; the id that the account has from then on."""
@@ -62,6 +67,13 @@ class LivingInMemory(MemoryLedger):
         claim = _claim(id_, end, change)
         if change is not None and claim.key not in self.claims:
             self.keep(claim, change)
+
+    async def bring(self, opening: Opening) -> None:
+        staged = Staged(1, ORIGIN.key(opening), opening)
+        openings = open_all([(staged, facts_of(opening))], self.accounts, ORIGIN, self._clock.now())
+        self.claims |= {claim.key: claim for claim in openings.claims}
+        self.accounts |= openings.accounts
+        self.transfers += openings.transfers
 
     async def erase(self, id_: AccountId) -> AccountId:
         renaming = Renaming(id_[0], f"{PSEUDONYM}{id_[0]}")
@@ -119,6 +131,16 @@ class LivingOnPostgres:
                 return
             after = {id_: change.after.account}
             await write(connection, locked, after, [claim], [change.transfer], draws=change.draws, whole=True)
+
+        await in_a_transaction(self._pool, work)
+
+    async def bring(self, opening: Opening) -> None:
+        staged = Staged(1, ORIGIN.key(opening), opening)
+
+        async def work(connection: Connection) -> None:
+            locked = await lock_accounts(connection, [staged.account])
+            openings = open_all([(staged, facts_of(opening))], locked.accounts, ORIGIN, self._clock.now())
+            await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
 
         await in_a_transaction(self._pool, work)
 

@@ -33,15 +33,17 @@ class ModelAward:
 
 @dataclass
 class Model:
-    """One account."""
+    """One account. Its points live by lots or by activity; `until` is its day by activity, which is never forgotten."""
 
-    lifetime: bool
+    lifetime: bool = False
     lots: list[ModelLot] = field(default_factory=list)
     owed: int = 0
     holds: dict[str, int] = field(default_factory=dict)
     posted: dict[str, ModelAward] = field(default_factory=dict)
-    good_until: date | None = None
+    until: date | None = None
+    has_day: bool = False  # by activity: whether the account shows its day, which an empty one does not
     lapses: set[date] = field(default_factory=set)
+    good_when_taken: dict[str, date | None] = field(default_factory=dict)
 
     @property
     def balance(self) -> int:
@@ -59,20 +61,43 @@ class Model:
     def expires_on(self) -> date | None:
         if self.lifetime:
             return min((lot.good_until for lot in self.lots if lot.left and lot.good_until), default=None)
-        return self.good_until
+        return self.until if self.has_day else None
 
-    def earn(self, key: str, points: int, amount: Decimal, good_until: date, *, activity: bool) -> None:
+    def transact(self, key: str, points: int, amount: Decimal, good_until: date, *, lifetime: bool) -> None:
+        """A transaction by a card that is a lifetime card or not: it moves the account's day, however late it is."""
+        self.lifetime = lifetime or (self.lifetime and self.balance > 0)
         self.posted[key] = ModelAward(points, amount)
-        self._come(key, points, good_until)
-        if self.good_until is None or (activity and good_until > self.good_until):
-            self.good_until = good_until
+        self.until = max(self.until or good_until, good_until)
+        self.has_day = True
+        self._come(key, points, good_until if self.lifetime else self.until)
+
+    def give(self, key: str, points: int, good_until: date, today: date, *, lifetime: bool) -> None:
+        """Points that are no transaction's. They go by the account's day, or into an empty account by theirs once it
+        has come.
+        """
+        is_empty = self.balance <= 0
+        if is_empty:
+            self.lifetime = lifetime
+        if self.lifetime:
+            self._come(key, points, good_until)
+            return
+        if self.until is None or (is_empty and self.until <= today):
+            self.until = max(self.until or good_until, good_until)
+        self.has_day = True
+        self._come(key, points, self.until)
 
     def spend(self, key: str, points: int) -> bool:
         if points > self.available:
             return False
-        self.posted[key] = ModelAward(-points, None)
-        self._go(points)
+        self._pay(key, points)
         return True
+
+    def rename(self, key: str, after: str) -> None:
+        """An erased member's import has another key."""
+        if key in self.posted:
+            self.posted[after] = self.posted.pop(key)
+        for lot in self.lots:
+            lot.key = after if lot.key == key else lot.key
 
     def hold(self, hold: str, points: int) -> bool:
         if points > self.available:
@@ -85,22 +110,20 @@ class Model:
             return False
         taken = self.holds.pop(hold) if points is None else points
         self.holds.pop(hold, None)
-        self.posted[key] = ModelAward(-taken, None)
-        self._go(taken)
+        self._pay(key, taken)
         return True
 
     def release(self, hold: str) -> bool:
         return self.holds.pop(hold, None) is not None
 
-    def adjust(self, key: str, points: int, good_until: date) -> bool:
-        if points < 0 and -points > self.available:
-            return False
-        self.posted[key] = ModelAward(points, None)
+    def adjust(self, key: str, points: int, good_until: date, today: date, *, lifetime: bool) -> bool:
         if points < 0:
-            self._go(-points)
-        elif points > 0:
-            self._come(key, points, good_until)
-            self.good_until = self.good_until or good_until
+            return self.spend(key, -points)
+        self.posted[key] = ModelAward(points, None)
+        if points:
+            self.give(key, points, good_until, today, lifetime=lifetime)
+        elif self.balance <= 0:
+            self.lifetime = lifetime
         return True
 
     def refund(self, of: str, amount: Decimal, *, clip: bool) -> bool:
@@ -116,7 +139,7 @@ class Model:
         self._take_back(of, award, max(0, target - award.due), clip=clip)
         return True
 
-    def reverse(self, key: str, of: str, points: int | None, good_until: date, *, clip: bool) -> bool:
+    def reverse(self, key: str, of: str, points: int | None, *, clip: bool) -> bool:
         award = self.posted.get(of)
         if award is None:
             return False
@@ -128,22 +151,32 @@ class Model:
             self._take_back(of, award, due, clip=clip)
         else:
             award.due += due
-            self._come(key, due, good_until)
-            self.good_until = self.good_until or (good_until if due else None)
+            self.has_day = self.has_day or due > 0
+            self._come(key, due, self.good_when_taken[of] if self.lifetime else self.until)
         return True
 
     def lapse(self, last_day: date) -> None:
         """A month's end."""
+        before = self.balance
         if last_day in self.lapses or self.expires_on is None or self.expires_on > last_day or self.available <= 0:
             return
-        may_go = self.available
-        for lot in self.lots:
-            due = lot.left if not self.lifetime or (lot.good_until and lot.good_until <= last_day) else 0
-            gone = min(due, may_go)
-            lot.left -= gone
-            lot.lapsed += gone
-            may_go -= gone
-        self.lapses.add(last_day)
+        if self.lifetime:
+            held = self.held  # rests on the oldest
+            for lot in self.lots:
+                resting = min(lot.left, held)
+                held -= resting
+                if lot.good_until and lot.good_until <= last_day:
+                    lot.lapsed += lot.left - resting
+                    lot.left = resting
+        else:
+            may_go = self.available
+            for lot in self.lots:
+                gone = min(lot.left, may_go)
+                lot.left -= gone
+                lot.lapsed += gone
+                may_go -= gone
+        if self.balance != before:
+            self.lapses.add(last_day)
         self._forget_day_when_empty()
 
     def _take_back(self, of: str, award: ModelAward, due: int, *, clip: bool) -> None:
@@ -159,10 +192,20 @@ class Model:
         self._go(min(due - own - expired, may_take - own))
         self._forget_day_when_empty()
 
-    def _come(self, key: str, points: int, good_until: date) -> None:
+    def _come(self, key: str, points: int, good_until: date | None) -> None:
         paid = min(points, self.owed)
         self.owed -= paid
         self.lots.append(ModelLot(key, points, points - paid, good_until))
+
+    def _pay(self, key: str, points: int) -> None:
+        self.posted[key] = ModelAward(-points, None)
+        before = [lot.left for lot in self.lots]
+        day = self.until
+        self._go(points)
+        if self.lifetime:
+            paid = [lot.good_until for lot, left in zip(self.lots, before, strict=True) if lot.left < left]
+            day = max((each for each in paid if each), default=None)
+        self.good_when_taken[key] = day
 
     def _go(self, points: int) -> None:
         """Take points, the oldest first; points that are not there are owed."""
@@ -175,4 +218,4 @@ class Model:
 
     def _forget_day_when_empty(self) -> None:
         if self.balance <= 0:
-            self.good_until = None
+            self.has_day = False

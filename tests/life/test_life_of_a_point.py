@@ -22,10 +22,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from abacus.core.ids import award_id, expiry_key
+from abacus.core.ids import award_id, expiry_key, opening_key
 from abacus.core.sources import Agent
+from abacus.intake.partners.members import MemberReader
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
+from abacus.ledger.decide.opening import Opening
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.movement import (
@@ -46,9 +48,9 @@ from abacus.pricing.decide.card import OnShortfall
 from abacus.programs.expiry.decide.month import Month
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
-from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
-from tests.life.model import Model
-from tests.support.explanations import calculated
+from tests.life.ledgers import ORIGIN, Left, Living, LivingInMemory, LivingOnPostgres
+from tests.life.model import Model, ModelAward
+from tests.support.explanations import calculated, granted
 from tests.support.fixed_clock import FixedClock
 
 LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
@@ -77,7 +79,8 @@ class Life(RuleBasedStateMachine):
         self.clock = FixedClock(START)
         self.ledger = self.open(self._stack, self.clock)
         self.numbers: Iterator[int] = iter(range(1, 10_000))
-        self.model = Model(lifetime=False)
+        self.model = Model()
+        self.by_lots, self.months = False, 6  # by the card in force
         self.written = 0
         self.is_erased = False
         self.id: AccountId = (f"bob-{next(LIVES)}", "GRP")
@@ -85,24 +88,38 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         self._stack.close()
 
-    @initialize(lifetime=st.booleans())
-    def choose(self, *, lifetime: bool) -> None:
-        self.model = Model(lifetime=lifetime)
+    @initialize(by_lots=st.booleans(), months=st.sampled_from([1, 3, 6]))
+    def choose(self, *, by_lots: bool, months: int) -> None:
+        self.by_lots, self.months = by_lots, months
 
-    @rule(amount=points, months=st.integers(1, 2), activity=st.booleans())
-    def earn(self, amount: int, months: int, *, activity: bool) -> None:
+    @rule(by_lots=st.booleans(), months=st.sampled_from([1, 3, 6]))
+    def publish_a_card(self, *, by_lots: bool, months: int) -> None:
+        self.by_lots, self.months = by_lots, months
+
+    @rule()
+    def wait_for_the_last_day(self) -> None:
+        last = Month.of(self.clock.now().date()).last_day
+        self.clock.set(datetime(last.year, last.month, last.day, 12, tzinfo=UTC))
+
+    @rule(amount=points, months_late=st.integers(0, 7), activity=st.booleans())
+    def earn(self, amount: int, months_late: int, *, activity: bool) -> None:
         key = self._key("txn:rides")
-        day = self._month_end(months)
+        day = self._month_end(self.months - (months_late if activity else 0))
+        worth = calculated(f"{amount}.00", amount * 3)
         award = Award(
             *(key, *self.id, "SG", Kind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
-            calculated(f"{amount}.00", amount * 3),
+            worth if activity else granted(amount * 3),
             "stream",
-            self.model.lifetime,
+            self.by_lots,
         )
         (outcome,) = self.run(self.ledger.post([award]))
         assert outcome.status is Status.POSTED
         self.written += 1
-        self.model.earn(key, amount * 3, Decimal(amount), day, activity=activity)
+        if activity:
+            self.model.transact(key, amount * 3, Decimal(amount), day, lifetime=self.by_lots)
+        else:
+            self.model.posted[key] = ModelAward(amount * 3, None)
+            self.model.give(key, amount * 3, day, self.clock.now().date(), lifetime=self.by_lots)
         (again,) = self.run(self.ledger.post([award]))
         assert again.status is Status.DUPLICATE
 
@@ -137,9 +154,21 @@ class Life(RuleBasedStateMachine):
 
     @rule(amount=st.integers(-40, 40))
     def adjust(self, amount: int) -> None:
-        key, day = self._key("adjust"), self._month_end(2)
-        movement = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", *ANN, None, day, self.model.lifetime)
-        self._move(movement, expected=self.model.adjust(key, amount, day))
+        key, day, today = self._key("adjust"), self._month_end(self.months), self.clock.now().date()
+        movement = Adjustment(key, *self.id, "SG", FACTS, amount, "a mistake", *ANN, None, day, self.by_lots)
+        self._move(movement, expected=self.model.adjust(key, amount, day, today, lifetime=self.by_lots))
+
+    @precondition(lambda self: not self.is_erased)
+    @rule(balance=st.integers(0, 40), months=st.integers(0, 12))
+    def bring(self, balance: int, months: int) -> None:
+        """A balance of another system, once."""
+        key = opening_key(ORIGIN.source, *self.id)
+        if key in self.model.posted:
+            return
+        day, today = self._month_end(months), self.clock.now().date()
+        self.run(self.ledger.bring(Opening(*self.id, "SG", balance, day, self.by_lots)))
+        self.written += 1
+        self.model.adjust(key, balance, day, today, lifetime=self.by_lots)
 
     @precondition(lambda self: self.model.posted)
     @rule(data=st.data(), amount=st.decimals(0, 30, places=2), clip=st.booleans())
@@ -153,7 +182,7 @@ class Life(RuleBasedStateMachine):
     def reverse(self, data: st.DataObject, part: int | None, *, clip: bool) -> None:
         of = data.draw(st.sampled_from(list(self.model.posted)))
         movement = self._reversal(self._key("api:acme"), of, part, clip=clip)
-        self._move(movement, expected=self.model.reverse(movement.key, of, part, movement.expires_on, clip=clip))
+        self._move(movement, expected=self.model.reverse(movement.key, of, part, clip=clip))
 
     @rule()
     def end_month(self) -> None:
@@ -171,8 +200,10 @@ class Life(RuleBasedStateMachine):
     @rule()
     def erase(self) -> None:
         """The life goes on under another name, and no award from before is paid again."""
+        imported = opening_key(ORIGIN.source, *self.id)
         self.id = self.run(self.ledger.erase(self.id))
         self.is_erased = True
+        self.model.rename(imported, opening_key(ORIGIN.source, *self.id))
 
     @invariant()
     def they_agree(self) -> None:
@@ -185,7 +216,8 @@ class Life(RuleBasedStateMachine):
             self.model.held,
             self.model.available,
         )
-        assert account.expires_on == self.model.expires_on
+        assert (account.expires_on, account.lifetime) == (self.model.expires_on, self.model.lifetime)
+        assert account.active_until == self.model.until
         assert self.run(self.ledger.open_lots(self.id)) == [
             Left(lot.key, lot.left) for lot in self.model.lots if lot.left
         ]
@@ -236,8 +268,8 @@ class Life(RuleBasedStateMachine):
                 None,
                 "stream",
                 self.clock.now(),
-                self._month_end(2),
-                self.model.lifetime,
+                self._month_end(self.months),
+                self.by_lots,
             )
         )
 
@@ -246,8 +278,8 @@ class Life(RuleBasedStateMachine):
 
     def _month_end(self, months: int) -> date:
         month = Month.of(self.clock.now().date())
-        for _ in range(months):
-            month = month.after
+        for _ in range(abs(months)):
+            month = month.after if months > 0 else month.before
         return month.last_day
 
 
@@ -269,8 +301,19 @@ def test_a_life_on_postgres(database_url: str) -> None:
     class LifeOnPostgres(Life):
         """On a database that all lives share."""
 
+        @invariant()
+        def the_past_is_told_as_it_was(self) -> None:
+            """The last state of each moment."""
+            account = self.run(self.ledger.account(self.id))
+            if account is not None:
+                self.past[self.clock.now()] = (account.balance, account.held, account.expires_on)
+            for moment, then in self.past.items():
+                (told,) = self.run(MemberReader(self.pool).as_of(self.id[0], moment))
+                assert (told.balance, told.held, told.expires_on) == then
+
         def open(self, stack: ExitStack, clock: FixedClock) -> Living:
-            pool = self.run(open_pool(database_url, size=2))
+            self.past: dict[datetime, tuple[int, int, date | None]] = {}
+            self.pool = pool = self.run(open_pool(database_url, size=2))
             owner = self.run(open_pool(database_url, size=1, role=None))
             stack.callback(lambda: self.run(pool.close()))
             stack.callback(lambda: self.run(owner.close()))

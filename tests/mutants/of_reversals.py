@@ -140,7 +140,10 @@ MUTANTS: Final = (
         "the rule that a refund gives nothing",
         _REVERSAL,
         "_left_of",
-        Node("max(0, _share(original, refund) - before)", "_share(original, refund) - before"),
+        Node(
+            "max(0, _share(original, refund, reversal.country) - before)",
+            "_share(original, refund, reversal.country) - before",
+        ),
         (taken("more was taken back than a refund's share"),),
     ),
     Mutant(
@@ -180,6 +183,13 @@ MUTANTS: Final = (
         "_share",
         Node("refund.currency != explanation.currency", "False"),
         (fate("a refund in another currency"),),
+    ),
+    Mutant(
+        "the check of a refund's country",
+        _REVERSAL,
+        "_share",
+        Node("country != original.transfer.country", "False"),
+        (fate("a refund in another country"),),
     ),
     Mutant(
         "the look whose transfer it is",

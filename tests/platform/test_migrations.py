@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from datetime import date
 from importlib import import_module
 from typing import Final
 
@@ -30,6 +31,8 @@ ROOMS: Final = (
     "programs.expiry",
     "programs.tiers",
 )
+
+MARCH, OCTOBER = date(2027, 3, 31), date(2026, 10, 31)
 
 
 async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
@@ -62,6 +65,56 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
     finally:
         await administrator.execute(f"drop database {name} with (force)")
         await administrator.close()
+
+
+# A member, how the account lapsed, and its transfers: points and the day that each named.
+BEFORE: Final[dict[str, tuple[bool, list[tuple[int, date | None]]]]] = {
+    "late": (False, [(100, MARCH), (-100, None), (500, OCTOBER)]),
+    "emptied": (False, [(100, MARCH), (-100, None)]),
+    "active": (False, [(100, OCTOBER), (10, MARCH), (-5, MARCH)]),
+    "by lots": (True, [(100, MARCH), (500, OCTOBER)]),
+    "nothing": (False, [(0, None)]),
+}
+
+
+async def test_accounts_get_back_the_day_that_they_forgot(services: Services) -> None:
+    """A late transaction brought an earlier day into an account that had been emptied; its transfer stays as it is."""
+    name = f"abacus_days_{uuid.uuid4().hex[:8]}"
+    administrator = await asyncpg.connect(services.database_url)
+    await administrator.execute(f"create database {name}")
+    url = database_address(services, name)
+    try:
+        await migrate(url)
+        await asyncio.to_thread(command.downgrade, alembic_config(url), "0018-1")
+        connection = await asyncpg.connect(url)
+        for member, (lifetime, moves) in BEFORE.items():
+            for seq, (points, day) in enumerate(moves, 1):
+                await connection.execute(
+                    "insert into transfer (member_id, program, seq, kind, points, balance_after, key, country,"
+                    " occurred_at, posted_at, expires_on, explanation, hash)"
+                    " values ($1, 'GRP', $2, 'earn', $3, 0, $4, 'SG', now(), now(), $5, '{}', '')",
+                    *(member, seq, points, f"{member}-{seq}", day),
+                )
+            await connection.execute(
+                "insert into account (member_id, program, country, balance, expires_on, last_seq, lifetime)"
+                " values ($1, 'GRP', 'SG', $2, $3, $4, $5)",
+                *(member, sum(points for points, _ in moves), moves[-1][1], len(moves), lifetime),
+            )
+        await migrate(url)
+        rows = await connection.fetch("select member_id, expires_on, active_until from account")
+        days = await connection.fetch("select expires_on from transfer where member_id = 'late' order by seq")
+        await connection.close()
+    finally:
+        await administrator.execute(f"drop database {name} with (force)")
+        await administrator.close()
+    assert {row[0]: (row[1], row[2]) for row in rows} == {
+        "late": (MARCH, MARCH),
+        "emptied": (None, MARCH),
+        "active": (MARCH, MARCH),
+        "by lots": (OCTOBER, MARCH),
+        "nothing": (None, None),
+    }
+    assert [row[0] for row in days] == [MARCH, None, OCTOBER]
 
 
 @pytest.mark.parametrize(

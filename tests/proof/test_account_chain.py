@@ -78,7 +78,7 @@ FIRST, SECOND, THIRD = SOUND.transfers
         ([FIRST, SECOND._replace(explanation=b"{}"), THIRD], ["#2 the hash"]),
         ([FIRST, SECOND._replace(occurred_at=NOW + timedelta(days=1)), THIRD], ["#2 the hash"]),
         ([FIRST, SECOND, THIRD._replace(expires_on=None)], ["#3 the hash", "expires_on is 2026-07-31"]),
-        ([], ["last_seq is 3", "balance is 123", "expires_on", "earned_total is 123", "head_hash"]),
+        ([], ["last_seq is 3", "balance is 123", "expires_on", "active_until", "earned_total is 123", "head_hash"]),
     ],
     ids=["points", "one missing", "the last missing", "explanation", "time", "expiry date", "all missing"],
 )
@@ -88,11 +88,39 @@ def test_what_is_changed_is_told_once(transfers: list[Transfer], expected: list[
     assert all(part in line for part, line in zip(expected, told, strict=True)), told
 
 
-@pytest.mark.parametrize("field", ["balance", "held", "earned_total", "last_seq", "expires_on", "head_hash"])
+COMPARED: dict[str, Any] = {
+    **dict.fromkeys(("balance", "held", "earned_total", "last_seq"), 7),
+    **dict.fromkeys(("expires_on", "active_until"), date(2000, 1, 1)),
+    "lifetime": True,
+    "head_hash": b"x" * 32,
+}
+
+
+@pytest.mark.parametrize("field", COMPARED)
 def test_what_the_account_says_is_compared(field: str) -> None:
-    other: Any = {"expires_on": date(2000, 1, 1), "head_hash": b"x" * 32}.get(field, 7)
-    (fault,) = faults(SOUND.account._replace(**{field: other}), SOUND.transfers)
+    (fault,) = faults(SOUND.account._replace(**{field: COMPARED[field]}), SOUND.transfers)
     assert fault.startswith(f"the account's {field} is ")
+
+
+EARLIER, LATER = date(2026, 10, 31), date(2027, 3, 31)
+
+
+@pytest.mark.parametrize(
+    ("format_", "lifetime", "told"),
+    [
+        (3, False, ["#2 its day is 2026-10-31, but the account's points were good until 2027-03-31 before"]),
+        (2, None, []),
+    ],
+    ids=["now", "before accounts remembered"],
+)
+def test_a_day_by_activity_goes_never_back(format_: int, *, lifetime: bool | None, told: list[str]) -> None:
+    """As a late transaction set it once: the account's row has its day back, and the transfer stays as it is."""
+    first = apply(Account.opened(BOB, "SG"), award(points=100, expires_on=LATER), NOW)[1]
+    second = apply(Account.opened(BOB, "SG"), award(points=500, expires_on=EARLIER), NOW)[1]
+    second = second._replace(seq=2, balance_after=600, lifetime=lifetime, format=format_)
+    second = with_hash(first.hash, second)
+    account = Account(*BOB, "SG", 600, 0, 600, LATER, 2, second.hash, active_until=LATER)
+    assert faults(account, [first, second]) == told
 
 
 def test_transfers_without_an_account() -> None:

@@ -204,18 +204,18 @@ async def test_a_ledger_of_several_formats(pool: Pool, database_url: str, monkey
         await _as_first_format(owner, "bob")
     await fill(pool, "bob", "eve", transfers=2)
     memos = {"txn:meals:bob-6": "a memo"}
-    monkeypatch.setitem(FORMATS, 3, lambda body: FORMATS[2](body) + memos.get(body[6], "").encode())
-    monkeypatch.setattr(transfer_module, "CURRENT", 3)
+    monkeypatch.setitem(FORMATS, 4, lambda body: FORMATS[3](body) + memos.get(body[6], "").encode())
+    monkeypatch.setattr(transfer_module, "CURRENT", 4)
     await fill(pool, "bob", "eve", transfers=2)
     formats = await pool.fetch("select format from transfer where member_id = 'bob' order by seq")
-    assert [row["format"] for row in formats] == [1, 1, 1, 2, 2, 3, 3]
+    assert [row["format"] for row in formats] == [1, 1, 1, 3, 3, 4, 4]
     assert (await verify(pool, RECHECK)).faults == []
     memos["txn:meals:bob-6"] = "another memo"
     told = [str(fault) for fault in (await verify(pool, RECHECK)).faults]
     assert told == ["bob GRP #6: the hash does not match the row and the one before it"]
-    monkeypatch.delitem(FORMATS, 3)
+    monkeypatch.delitem(FORMATS, 4)
     told = [str(fault) for fault in (await verify(pool, RECHECK)).faults]
-    assert told[:2] == [f"bob GRP #{seq}: format 3; this version knows 1, 2" for seq in (6, 7)]
+    assert told[:2] == [f"bob GRP #{seq}: format 4; this version knows 1, 2, 3" for seq in (6, 7)]
 
 
 async def _as_first_format(superuser: Connection, member: str) -> None:
@@ -223,10 +223,13 @@ async def _as_first_format(superuser: Connection, member: str) -> None:
     rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
     head = b""
     for row in rows:
-        transfer = Transfer(*row)._replace(source=None, format=1, explanation=row["explanation"].encode())
+        transfer = Transfer(*row)._replace(
+            source=None, lifetime=None, format=1, explanation=row["explanation"].encode()
+        )
         head = chain(head, transfer[:-1])
         await superuser.execute(
-            "update transfer set source = null, format = 1, hash = $3 where member_id = $1 and seq = $2",
+            "update transfer set source = null, lifetime = null, format = 1, hash = $3"
+            " where member_id = $1 and seq = $2",
             *(member, transfer.seq, head),
         )
     await superuser.execute("update account set head_hash = $2 where member_id = $1", member, head)

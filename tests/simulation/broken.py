@@ -125,7 +125,9 @@ class _ForgetsExpiry(LedgerInMemory):
     """Lets an account's points lapse by the award that came last, even a late one."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        self.accounts = {id_: account._replace(expires_on=None) for id_, account in self.accounts.items()}
+        self.accounts = {
+            id_: account._replace(expires_on=None, active_until=None) for id_, account in self.accounts.items()
+        }
         return await super().post(awards)
 
 

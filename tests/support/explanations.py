@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.core.points import Rounding
 from abacus.pricing.explanation.text import text_of
-from abacus.pricing.explanation.types import Calculated, Explanation, Reversed
+from abacus.pricing.explanation.types import Calculated, Explanation, Granted, Reversed
 
 # As they stand in ledgers that were written before explanations said their version.
 VERSION_0: Final[dict[str, bytes]] = {
@@ -67,6 +67,11 @@ def calculated(amount: str, points: int) -> bytes:
         points=points,
     )
     return text_of(explanation)
+
+
+def granted(points: int) -> bytes:
+    """A partner's gift."""
+    return text_of(Granted(granted_by="acme", reason="Welcome", card="SG@1", points=points))
 
 
 def taken_back(of_kind: str, due: int, occurred_at: datetime) -> bytes:

@@ -54,6 +54,7 @@ def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: 
         reverses=None,
         actor=None,
         source=STREAM,
+        lifetime=False,
         format=CURRENT,
         hash=NO_HASH,
     )

@@ -1,6 +1,7 @@
 """A ledger in memory, with the same decisions as Postgres: for simulations and what-if runs."""
 
 from collections.abc import Sequence
+from datetime import date
 from uuid import UUID
 
 from abacus.core.clock import Clock
@@ -112,8 +113,25 @@ class MemoryLedger:
         history = [transfer for transfer in self.transfers if transfer[:2] == account.id]
         transfer = history[claim.seq - 1]
         left, lapsed = followed(history, self.draws, transfer.seq)
+        good_until = None
+        if account.lifetime and transfer.points < 0:
+            good_until = good_when_taken(history, self.draws, transfer)
         reversals = [each for each in history if each.reverses == transfer.key]
-        return Original(transfer, left, lapsed, reversals)
+        return Original(transfer, left, lapsed, reversals, good_until)
+
+
+def good_when_taken(history: Sequence[Transfer], draws: Sequence[Draw], taker: Transfer) -> date | None:
+    """The last day on which points that a transfer took were good: its account's day, or the last of their lots'."""
+    before = [each for each in history if each.seq < taker.seq]
+    if taker.lifetime is False:
+        return before[-1].expires_on
+    upto = [*before, taker]
+    taken_of = [
+        each
+        for each in before
+        if each.points > 0 and followed(before, draws, each.seq)[0] > followed(upto, draws, each.seq)[0]
+    ]
+    return max((each.expires_on for each in taken_of if each.expires_on), default=None)
 
 
 def followed(history: Sequence[Transfer], draws: Sequence[Draw], lot_seq: int) -> tuple[int, int]:

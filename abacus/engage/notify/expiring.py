@@ -12,20 +12,35 @@ from abacus.core.errors import Refused, SetAside
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement
+from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
-from abacus.programs.expiry.lapsing import lapsing_points
+from abacus.programs.expiry.lapsing import lapsing
 
 _BATCH: Final = 1000
 
-# Points that are held do not expire until they are released.
+
+class Place(NamedTuple):
+    """Where an account stands in the order of days, members and programs."""
+
+    expires_on: date
+    member_id: str
+    program: str
+
+
+# The next accounts, each with its points that expire within the window, a row a lot; an account without any is still a
+# place to go on from. Points that are held do not expire until they are released.
 NEXT: Final = Statement(f"""
-select member_id, program, country, {lapsing_points("expires_on")} as points, expires_on from account
-where country = :country and expires_on between :first and :last
-    and (expires_on, member_id, program) > (:expires_on, :member_id, :program)
-    and balance > held
-order by expires_on, member_id, program
-limit {_BATCH}
+select {columns(Place, "a")}, a.country, l.points, l.lapses_on, a.lifetime
+from (
+    select * from account
+    where country = :country and expires_on <= :last
+        and (expires_on, member_id, program) > (:expires_on, :member_id, :program)
+        and balance > held
+    order by expires_on, member_id, program
+    limit {_BATCH}
+) a
+left join lateral {lapsing("a")} l on l.lapses_on between :first and :last and l.points > 0
+order by a.expires_on, a.member_id, a.program
 """)
 
 
@@ -74,23 +89,22 @@ class ExpiringJob:
         return done
 
     async def _batches(self, country: str, within: Window) -> AsyncIterator[Sequence[Expiry]]:
-        last = Expiry("", "", country, 0, within.first)
+        last = Place(date.min, "", "")
         while True:
-            statement = NEXT(
-                country=country,
-                first=within.first,
-                last=within.last,
-                expires_on=last.expires_on,
-                member_id=last.member_id,
-                program=last.program,
-            )
+            statement = NEXT(country=country, first=within.first, last=within.last, **last._asdict())
             async with passing_failures():
                 rows = await self._pool.fetch(*statement)
             if not rows:
                 return
-            batch = [Expiry(*row) for row in rows]
-            yield batch
-            last = batch[-1]
+            expiries: dict[tuple[Place, date], Expiry] = {}
+            for *place, home, points, day, lifetime in rows:
+                last = Place(*place)
+                if day is not None:
+                    known = expiries.get((last, day))
+                    so_far = known.points if known is not None else 0
+                    expiry = Expiry(last.member_id, last.program, home, so_far + points, day, lifetime)
+                    expiries[last, day] = expiry
+            yield list(expiries.values())
 
 
 def _countries(book: CardBook, country: str | None) -> list[str]:

@@ -37,12 +37,33 @@ coalesce(
 # The explanations of these kinds hold the change of the held points.
 _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
 
+# By activity the last transfer names the account's day. By lots it may name a lot's: the account's is the first of the
+# lots that the points gone until then left open. Transfers from before format 3 are read as the account lapses now.
+_DAY_THEN: Final = """
+case when not coalesce(t.lifetime, u.lifetime) then t.expires_on else (
+    select min(lot.expires_on) from (
+        select c.expires_on, c.points - d.drawn as capacity, sum(c.points - d.drawn) over (order by c.seq) as upto
+        from transfer c cross join lateral (
+            select coalesce(sum(d.points), 0) as drawn from draw d
+            where d.member_id = c.member_id and d.program = c.program and d.lot_seq = c.seq and d.seq <= t.seq
+        ) d
+        where c.member_id = t.member_id and c.program = t.program and c.seq <= t.seq and c.points > 0
+    ) lot
+    where lot.capacity > 0 and lot.upto > coalesce((
+        select sum(-e.points) from transfer e
+        where e.member_id = t.member_id and e.program = t.program and e.seq <= t.seq and e.points < 0
+    ), 0) - coalesce((
+        select sum(d.points) from draw d where d.member_id = t.member_id and d.program = t.program and d.seq <= t.seq
+    ), 0)
+) end
+"""
+
 _THEN: Final = Statement(f"""
 select u.program, u.country, t.balance_after as balance,
     (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
         where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq
             and h.kind in {_HOLDING_KINDS}) as held,
-    {_TIER_THEN} as tier, t.expires_on
+    {_TIER_THEN} as tier, {_DAY_THEN} as expires_on
 from account u
 cross join lateral (
     select * from transfer t where t.member_id = u.member_id and t.program = u.program and t.posted_at <= :moment

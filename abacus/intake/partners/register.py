@@ -1,7 +1,7 @@
 """The register of partners' awards: an award is entered before it is sent, so that its key means one thing."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -73,6 +73,7 @@ class _Fate(NamedTuple):
     posted_at: datetime | None
     posted_points: int
     posted_explanation: bytes
+    posted_expires_on: date
     balance_after: int
     rejection: str | None
     rejection_detail: str
@@ -83,7 +84,8 @@ class _Fate(NamedTuple):
 _STATES: Final = Statement(f"""
 select {columns(PartnerAward, "p")},
     c.fingerprint as posted_fingerprint,
-    t.posted_at, t.points as posted_points, t.explanation as posted_explanation, t.balance_after,
+    t.posted_at, t.points as posted_points, t.explanation as posted_explanation,
+    t.expires_on as posted_expires_on, t.balance_after,
     r.reason as rejection, r.detail as rejection_detail,
     q.reason as fault, q.detail as fault_detail
 from partner_award p
@@ -252,7 +254,11 @@ def _state(row: PartnerAward, fate: _Fate, now: datetime) -> AwardState | None:
     known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
     if fate.posted_at is not None and fate.posted_fingerprint == row.fingerprint:
         return known._replace(
-            award=row.award._replace(points=fate.posted_points, explanation=fate.posted_explanation),
+            award=row.award._replace(
+                points=fate.posted_points,
+                expires_on=fate.posted_expires_on,
+                explanation=fate.posted_explanation,
+            ),
             status=AwardStatus.POSTED,
             provisional=False,
             posted_at=fate.posted_at,

@@ -68,12 +68,32 @@ def put(before: AccountWithLots, points: int, good_until: date | None, entry: En
     account, lots = before
     if account.balance <= 0:
         account = account._replace(lifetime=lifetime)
-    if not account.lifetime:
-        day = account.expires_on
-        if points and good_until is not None:
-            day = expiry_after(day, good_until, activity=False)
-        after, transfer = _moved(account, points, entry, day, None)
-        return Change(AccountWithLots(after), transfer)
+    if account.lifetime:
+        return _put_lot(AccountWithLots(account, lots), points, good_until, entry)
+    day = account.expires_on
+    if points and good_until is not None:
+        day = expiry_after(account, good_until, entry.posted_at, activity=False)
+    after, transfer = _moved(account, points, entry, day, None)
+    return Change(AccountWithLots(after), transfer)
+
+
+def put_back(before: AccountWithLots, points: int, good_until: date, entry: Entry) -> Change:
+    """Put points back that were taken out: they live as long as if they had stayed, neither longer nor shorter.
+
+    By activity that is the account's day, even if it has passed; by lots it is `good_until`. The account lapses in the
+    way that it did, even if it was empty.
+    """
+    account = before.account
+    if account.lifetime:
+        return _put_lot(before, points, good_until, entry)
+    day = account.active_until or good_until
+    after, transfer = _moved(account, points, entry, day if points else account.expires_on, None)
+    return Change(AccountWithLots(after), transfer)
+
+
+def _put_lot(before: AccountWithLots, points: int, good_until: date | None, entry: Entry) -> Change:
+    account, lots = before
+    good_until = good_until if points else None
     after, transfer = _moved(account, points, entry, day_with_lot(account, points, good_until), good_until)
     left = min(points, after.balance)
     lot = Lot(transfer.seq, entry.key, points, 0, entry.occurred_at, good_until)

@@ -16,7 +16,11 @@ from abacus.ledger.types.transfer import TransferBody
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
-CURRENT: Final = 2  # the format of new transfers
+_EXPLANATION: Final = 11  # its place in a transfer's body
+_OF_FORMAT_1: Final = 13  # how many of `_facts` the hash covers
+_OF_FORMAT_2: Final = 15
+
+CURRENT: Final = 3  # the format of new transfers
 
 
 class UnknownFormat(Exception):
@@ -31,8 +35,8 @@ def chain(previous: bytes, body: TransferBody) -> bytes:
     return hashlib.sha256(previous + text_of(body)).digest()
 
 
-def _first(body: TransferBody) -> bytes:
-    """The format of rows without a source."""
+def _facts(body: TransferBody) -> list[object]:
+    """All that a hash covers besides the explanation, the oldest fields first."""
     (
         member_id,
         program,
@@ -45,13 +49,14 @@ def _first(body: TransferBody) -> bytes:
         occurred_at,
         posted_at,
         expires_on,
-        explanation,
+        _explanation,
         reverses,
         actor,
-        _source,
-        _format,
+        source,
+        lifetime,
+        format_,
     ) = body
-    facts = [
+    return [
         member_id,
         program,
         seq,
@@ -65,48 +70,28 @@ def _first(body: TransferBody) -> bytes:
         expires_on,
         reverses,
         actor,
+        source,
+        format_,
+        lifetime,
     ]
-    return orjson.dumps(facts) + explanation
+
+
+def _first(body: TransferBody) -> bytes:
+    """The format of rows without a source."""
+    return orjson.dumps(_facts(body)[:_OF_FORMAT_1]) + body[_EXPLANATION]
 
 
 def _with_source(body: TransferBody) -> bytes:
-    (
-        member_id,
-        program,
-        seq,
-        kind,
-        points,
-        balance_after,
-        key,
-        country,
-        occurred_at,
-        posted_at,
-        expires_on,
-        explanation,
-        reverses,
-        actor,
-        source,
-        format_,
-    ) = body
-    facts = [
-        member_id,
-        program,
-        seq,
-        kind,
-        points,
-        balance_after,
-        key,
-        country,
-        (occurred_at - _EPOCH) // _MICROSECOND,
-        (posted_at - _EPOCH) // _MICROSECOND,
-        expires_on,
-        reverses,
-        actor,
-        source,
-        format_,
-    ]
-    return orjson.dumps(facts) + explanation
+    return orjson.dumps(_facts(body)[:_OF_FORMAT_2]) + body[_EXPLANATION]
+
+
+def _with_lifetime(body: TransferBody) -> bytes:
+    return orjson.dumps(_facts(body)) + body[_EXPLANATION]
 
 
 # The text that is hashed, by format. A format is never changed once rows have it.
-FORMATS: Final[dict[int, Callable[[TransferBody], bytes]]] = {1: _first, 2: _with_source}
+FORMATS: Final[dict[int, Callable[[TransferBody], bytes]]] = {
+    1: _first,
+    2: _with_source,
+    3: _with_lifetime,
+}

@@ -22,7 +22,8 @@ def lapse(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change
     """The account after the month's end; None where no points lapse, because the member was active again or has none
     to lose.
 
-    Held points stay, and their date with them: released, they lapse with a later month's end.
+    Held points stay, and their date with them: released, they lapse with a later month's end. By lots they rest on the
+    oldest, as the spend that may follow would take them.
     """
     account = before.account
     day = account.expires_on
@@ -50,14 +51,15 @@ def _lapse_whole(before: AccountWithLots, end: MonthEnd, day: date, posted_at: d
 
 def _lapse_lots(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change | None:
     account = before.account
-    may_go = account.available
+    held = account.held
     lapsing: dict[int, int] = {}
     days: list[date] = []
     for each in before.lots:
+        resting = min(each.left, held)
+        held -= resting
         day = each.lot.expires_on
-        if day is not None and day <= end.last_day and may_go:
-            lapsing[each.lot.seq] = min(each.left, may_go)
-            may_go -= lapsing[each.lot.seq]
+        if day is not None and day <= end.last_day and each.left > resting:
+            lapsing[each.lot.seq] = each.left - resting
             days.append(day)
     if not lapsing:
         return None

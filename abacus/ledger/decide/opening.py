@@ -17,13 +17,16 @@ REASON: Final = "opening balance"
 
 
 class Opening(NamedTuple):
-    """A member's balance elsewhere. `expires_on` is the last day on which the points are good; no points need none."""
+    """A member's balance elsewhere. `expires_on` is the last day on which the points are good; no points need none. An
+    account that is empty goes by lots from then on if `lifetime` says so, as the country's card does.
+    """
 
     member_id: str
     program: str
     country: str
     points: int
     expires_on: date | None
+    lifetime: bool = False
 
 
 class Origin(NamedTuple):
@@ -44,12 +47,13 @@ def facts_of(opening: Opening) -> str:
 def open_with(account: Account, opening: Opening, origin: Origin, now: datetime) -> tuple[Account, Transfer]:
     """The account with the balance that its member brought, and the transfer that brought it.
 
-    Like a gift, it sets the expiry date only where there is none. Raises `SetAside` where no account can hold more.
+    Like a gift, it sets the expiry date only where there is none to go by. Raises `SetAside` where no account can hold
+    more.
     """
     if account.balance + opening.points > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{opening.points} points would take the balance past {MAX_BALANCE}")
     explanation = Imported(points=opening.points, reason=REASON, by=origin.by, imported_from=origin.source)
     actor = f"import:{origin.source}"
     entry = Entry(Kind.ADJUST, origin.key(opening), text_of(explanation), now, now, IMPORT, actor=actor)
-    change = put(AccountWithLots(account), opening.points, opening.expires_on, entry, lifetime=account.lifetime)
+    change = put(AccountWithLots(account), opening.points, opening.expires_on, entry, lifetime=opening.lifetime)
     return change.after.account, change.transfer

@@ -6,7 +6,7 @@ the whole amount refunded so far, rounded down, less the points of the refunds b
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
-from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put_back, take
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
@@ -43,13 +43,14 @@ class Earlier(NamedTuple):
 
 class Original(NamedTuple):
     """The transfer to be taken back, and, read under the lock of its account, how many points are left in its own lot
-    and how many of them lapsed.
+    and how many of them lapsed; of one that took points, the last day on which one of these was good.
     """
 
     transfer: Transfer
     left: int = 0
     lapsed: int = 0
     reversals: Sequence[Transfer] = ()
+    good_until: date | None = None
 
     @property
     def earlier(self) -> list[Earlier]:
@@ -94,7 +95,7 @@ def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, 
 def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:
     due = _due(original, reversal)
     entry = _entry(original, reversal, _explained(original, reversal, due, due), now)
-    return put(before, due, reversal.expires_on, entry, lifetime=reversal.lifetime)
+    return put_back(before, due, original.good_until or reversal.expires_on, entry)
 
 
 def _due(original: Original, reversal: Reversal) -> int:
@@ -108,7 +109,7 @@ def _left_of(original: Original, reversal: Reversal) -> int:
     points, before = abs(original.transfer.points), original.due_before
     match reversal.part:
         case Refund() as refund:
-            return max(0, _share(original, refund) - before)
+            return max(0, _share(original, refund, reversal.country) - before)
         case None:
             if points and before >= points:
                 raise Declined(Decline.REVERSED_ALREADY, f"all {points} points were taken back before")
@@ -119,9 +120,13 @@ def _left_of(original: Original, reversal: Reversal) -> int:
             return part
 
 
-def _share(original: Original, refund: Refund) -> int:
-    """The points due for the whole amount refunded so far."""
+def _share(original: Original, refund: Refund, country: str) -> int:
+    """The points due for the whole amount refunded so far. Raises `SetAside` for a refund that contradicts its
+    transaction. What the transaction was for, its vertical and payment type, is not asked again: its own share counts.
+    """
     explanation = _calculated(original.transfer)
+    if country != original.transfer.country:
+        raise SetAside(Reason.INVALID, f"country {country}; the transaction was in {original.transfer.country}")
     if refund.currency != explanation.currency:
         raise SetAside(
             Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {explanation.currency}"

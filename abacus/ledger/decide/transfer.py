@@ -24,7 +24,7 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         raise SetAside(Reason.OUT_OF_RANGE, f"{award.points} points would take the balance past {MAX_BALANCE}")
     if account.lifetime:
         return _apply_by_lots(account, award, posted_at)
-    expires_on = expiry_after(account.expires_on, award.expires_on, activity=award.activity)
+    expires_on = expiry_after(account, award.expires_on, posted_at, activity=award.activity)
     seq = account.last_seq + 1
     body = (
         account.member_id,
@@ -42,6 +42,7 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         None,
         None,
         award.source,
+        account.lifetime,
         CURRENT,
     )
     head = chain(account.head_hash, body)
@@ -58,6 +59,8 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         account.lots_closed,
         account.lots_drawn,
         account.lapsed_seq,
+        account.lifetime,
+        expires_on,
     )
     return after, Transfer(*body, head)
 
@@ -76,7 +79,8 @@ def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple
         explanation=award.explanation,
         source=award.source,
     )
-    return after._replace(earned_total=account.earned_total + award.points), transfer
+    until = _latest(account.active_until, award.expires_on) if award.activity else account.active_until
+    return after._replace(earned_total=account.earned_total + award.points, active_until=until), transfer
 
 
 def day_with_lot(account: Account, points: int, good_until: date | None) -> date | None:
@@ -131,17 +135,32 @@ def moved(
         reverses,
         actor,
         source,
+        account.lifetime,
         CURRENT,
     )
     head = chain(account.head_hash, body)
     after = account._replace(
-        balance=balance, held=account.held + held, expires_on=expires_on, last_seq=seq, head_hash=head
+        balance=balance,
+        held=account.held + held,
+        expires_on=expires_on,
+        last_seq=seq,
+        head_hash=head,
+        active_until=account.active_until if account.lifetime else _latest(account.active_until, expires_on),
     )
     return after, Transfer(*body, head)
 
 
-def expiry_after(current: date | None, proposed: date, *, activity: bool) -> date:
-    """Activity moves the date forward and never back; a gift only sets it where there is none."""
+def expiry_after(account: Account, proposed: date, posted_at: datetime, *, activity: bool) -> date:
+    """The day of an account by activity once points come in. Activity moves the account's day forward and never back,
+    even where all its points are gone meanwhile. A gift goes by that day; into an empty account it brings its own once
+    that day has come: at midnight UTC, which is early enough in every country that the gift never lapses at once.
+    """
+    current = account.active_until
     if current is None:
         return proposed
-    return max(current, proposed) if activity else current
+    is_over = account.balance <= 0 and posted_at.date() >= current
+    return max(current, proposed) if activity or is_over else current
+
+
+def _latest(*days: date | None) -> date | None:
+    return max((day for day in days if day is not None), default=None)

@@ -6,6 +6,7 @@ from typing import Final
 from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.lots import Lot, changed_modes, first_day, open_lots, with_used_closed
 from abacus.ledger.decide.reversal import Original
+from abacus.ledger.store.given_back import good_when_taken
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Reversal
@@ -137,7 +138,8 @@ async def original_of(connection: Connection, account: Account, reversal: Revers
     transfer = row_of(Transfer, row)
     reversals = [Transfer(*each) for each in await connection.fetch(*_EARLIER(key=transfer.key, **place))]
     if transfer.points <= 0:
-        return Original(transfer, reversals=reversals)
+        good_until = await good_when_taken(connection, transfer) if account.lifetime else None
+        return Original(transfer, reversals=reversals, good_until=good_until)
     lot = Lot(transfer.seq, transfer.key, transfer.points, row["drawn"], transfer.occurred_at, transfer.expires_on)
     left = await _left(connection, account, lot)
     lapsed = await _lapsed(connection, account, lot) if transfer.seq < account.lapsed_seq else 0

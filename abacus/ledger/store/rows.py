@@ -57,7 +57,9 @@ _BY_AWARDS: Final = f"""
     {array("rows", "tid")}, {array("balances", "bigint")}, {array("earned_totals", "bigint")},
     {array("expiry_days", "int")}, {array("last_seqs", "bigint")}"""
 
-_UPDATE: Final = Statement(f"""{_SET}
+# An account by activity remembers the day that the award leaves it with.
+_UPDATE: Final = Statement(f"""{_SET},
+    active_until = greatest(a.active_until, date '0001-01-01' + (u.expires_on - 1))
 from unnest({_BY_AWARDS}
 ) with ordinality as u (row, balance, earned_total, expires_on, last_seq, place)
 where a.ctid = u.row
@@ -66,24 +68,25 @@ where a.ctid = u.row
 # As above, with the columns that awards leave as they are.
 _UPDATE_WHOLE: Final = Statement(f"""{_SET},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
-    lifetime = u.lifetime
+    lifetime = u.lifetime, active_until = u.active_until
 from unnest({_BY_AWARDS}, {array("helds", "bigint")}, {array("lots_closed", "bigint")}, {array("lots_drawn", "bigint")},
-    {array("lapsed_seqs", "bigint")}, {array("lifetimes", "boolean")}
+    {array("lapsed_seqs", "bigint")}, {array("lifetimes", "boolean")}, {array("active_untils", "date")}
 ) with ordinality as u (row, balance, earned_total, expires_on, last_seq, held, lots_closed, lots_drawn, lapsed_seq,
-    lifetime, place)
+    lifetime, active_until, place)
 where a.ctid = u.row
 """)
 
 _OPEN: Final = Statement(f"""
 insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
-    last_xid)
+    active_until, last_xid)
 select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
-    pg_current_xact_id()
+    active_until, pg_current_xact_id()
 from unnest(
     {array("members", "text")}, {array("programs", "text")}, {array("countries", "text")},
     {array("balances", "bigint")}, {array("earned_totals", "bigint")}, {array("expiry_days", "date")},
-    {array("last_seqs", "bigint")}, {array("head_hashes", "text")}, {array("lifetimes", "boolean")}
-) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime)
+    {array("last_seqs", "bigint")}, {array("head_hashes", "text")}, {array("lifetimes", "boolean")},
+    {array("active_untils", "date")}
+) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime, active_until)
 on conflict do nothing
 """)
 
@@ -199,6 +202,7 @@ async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]
             "lots_drawn": column(account.lots_drawn for account in accounts),
             "lapsed_seqs": column(account.lapsed_seq for account in accounts),
             "lifetimes": column(account.lifetime for account in accounts),
+            "active_untils": column(account.active_until for account in accounts),
         }
     updated = await connection.execute(*(_UPDATE_WHOLE if whole else _UPDATE)(**values))
     if updated != f"UPDATE {len(changed)}":
@@ -220,6 +224,7 @@ async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
             last_seqs=column(account.last_seq for account in ordered),
             head_hashes=column(account.head_hash.hex() for account in ordered),
             lifetimes=column(account.lifetime for account in ordered),
+            active_untils=column(account.active_until for account in ordered),
         )
     )
     if opened != f"INSERT 0 {len(ordered)}":

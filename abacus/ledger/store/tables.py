@@ -67,6 +67,8 @@ ACCOUNT: Final = Table(
     Column("lots_drawn", BigInteger, nullable=False, server_default="0"),
     Column("lapsed_seq", BigInteger, nullable=False, server_default="0"),
     Column("lifetime", Boolean, nullable=False, server_default=text("false")),
+    # Its day by activity: `expires_on` goes with the points, this stays (docs/adr/0043).
+    Column("active_until", Date),
     Index(None, "country", "expires_on", "member_id", "program"),  # a month's end finds its accounts in this order
     # Room on each page for the next version of a row: updates stay on the page and leave the index alone.
     postgresql_with={"fillfactor": "70"},
@@ -92,9 +94,11 @@ TRANSFER: Final = Table(
     Column("actor", Text),
     Column("xid", Xid8, nullable=False, server_default=text("pg_current_xact_id()")),
     Column("hash", LargeBinary, nullable=False),
-    # The fields that the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source.
+    # The fields that the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source,
+    # those before format 3 without the way in which the account lapses.
     Column("format", SmallInteger, nullable=False, server_default="1"),
     Column("source", Text),
+    Column("lifetime", Boolean),
     Index(None, "xid"),  # the relay reads in commit order
     Index(None, "posted_at", postgresql_using="brin"),  # the relay is rewound to a time
     # The earlier reversals of a transfer.

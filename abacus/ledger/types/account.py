@@ -17,7 +17,7 @@ AccountId: TypeAlias = tuple[str, str]
 class Account(NamedTuple):
     """The state of an account after its last transfer.
 
-    The last four say how far its lots are used up, and how they lapse (`abacus.ledger.decide.lots`).
+    `lots_closed` to `lifetime` say how far its lots are used up, and how they lapse (`abacus.ledger.decide.lots`).
     """
 
     member_id: str
@@ -33,6 +33,7 @@ class Account(NamedTuple):
     lots_drawn: int = 0  # points taken, oldest first, from the lots after it; more than they hold is a debt
     lapsed_seq: int = 0  # the last transfer that took lapsed points
     lifetime: bool = False  # each lot lapses after its own day, and `expires_on` is the first of these
+    active_until: date | None = None  # its day by activity, which stays when the account is emptied
 
     @classmethod
     def opened(cls, id_: AccountId, country: str) -> "Account":

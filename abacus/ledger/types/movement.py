@@ -145,8 +145,9 @@ class Refund(NamedTuple):
 
 class Reversal(NamedTuple):
     """The transfer with the key `reverses` is taken back: the share of a refund, a number of points, or all that is
-    left of it. Points that are given back are good until `expires_on`, in an account that goes by `lifetime` if it was
-    empty. At most `alone` points of the transfer are taken back altogether, where that is said.
+    left of it. Points that are given back keep the day that they had; `expires_on` is theirs where none is known.
+    `lifetime` is for versions by which an empty account changed its way of lapsing. At most `alone` points of
+    the transfer are taken back altogether, where that is said.
     """
 
     key: str

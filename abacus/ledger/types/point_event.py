@@ -37,6 +37,7 @@ class PointEventData(BaseModel):
     country: str
     occurred_at: datetime
     expires_on: date | None
+    lifetime: bool | None  # whether the account lapses by lots: then `expires_on` of a credit is its own day alone
     source: str | None  # where the points came from: stream, partner:acme, person:ann, import, clock
     explanation: Document
 
@@ -86,6 +87,7 @@ def encode_event(transfer: Transfer) -> bytes:
                 "country": transfer.country,
                 "occurred_at": transfer.occurred_at,
                 "expires_on": transfer.expires_on,
+                "lifetime": transfer.lifetime,
                 "source": transfer.known_source,
                 "explanation": orjson.Fragment(transfer.explanation),
             },

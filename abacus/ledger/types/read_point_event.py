@@ -40,7 +40,9 @@ class PointData(TypedDict):
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
     occurred_at: _Time
     expires_on: _Day | None
-    source: NotRequired[str | None]  # events that were published before transfers had a source lack it
+    # Events that were published before transfers had these lack them.
+    source: NotRequired[str | None]
+    lifetime: NotRequired[bool | None]
 
 
 class ReadEvent(TypedDict):

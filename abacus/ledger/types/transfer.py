@@ -26,6 +26,7 @@ TransferBody: TypeAlias = tuple[
     str | None,
     str | None,
     str | None,
+    bool | None,
     int,
 ]
 
@@ -48,6 +49,7 @@ class Transfer(NamedTuple):
     reverses: str | None
     actor: str | None
     source: str | None  # where the points came from; rows of format 1 were written without it
+    lifetime: bool | None  # whether the account lapses by lots from here on; rows before format 3 do not say
     format: int  # which fields the hash covers
     hash: bytes
 

@@ -1,36 +1,23 @@
 """The points that will lapse, by date, as the accounts stand.
 
-An account that lives by activity lapses all at once, after its date. In a lifetime account each lot has a date of its
-own; points that were spent or are held come off the oldest lots first.
+The rule is that of the expiry preview: an account that lives by activity lapses all at once, after its date. In a
+lifetime account each lot has a date of its own; points that were spent or are held come off the oldest lots first.
 """
 
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.programs.expiry.lapsing import lapsing
 
 HELD: Final = "held"
 NEVER: Final = "never"
 OWED: Final = "owed"
 
-# A lot's share of the remaining points: the part of it that lies beyond the points that are gone.
 _AGEING: Final = f"""
-with named as (
-    select member_id, program, lot_seq, sum(points) as points from draw group by member_id, program, lot_seq
-), lot as (
-    select t.member_id, t.program, a.country, t.expires_on, t.points - coalesce(n.points, 0) as capacity,
-        sum(t.points - coalesce(n.points, 0)) over (partition by t.member_id, t.program order by t.seq)
-            - a.lots_drawn - a.held as left_upto
-    from account a
-    join transfer t on t.member_id = a.member_id and t.program = a.program
-    left join named n on n.member_id = t.member_id and n.program = t.program and n.lot_seq = t.seq
-    where a.lifetime and a.balance > 0 and t.points > 0 and t.seq > a.lots_closed
-), due as (
-    select member_id, program, country, coalesce(to_char(expires_on, 'YYYY-MM'), '{NEVER}') as lapses,
-        least(capacity, greatest(left_upto, 0)) as points
-    from lot
-    union all
-    select member_id, program, country, coalesce(to_char(expires_on, 'YYYY-MM'), '{NEVER}'), balance - held
-    from account where not lifetime and balance > held
+with due as (
+    select a.member_id, a.program, a.country, coalesce(to_char(l.lapses_on, 'YYYY-MM'), '{NEVER}') as lapses, l.points
+    from account a cross join lateral {lapsing("a")} l
+    where a.balance > a.held
     union all
     select member_id, program, country, '{HELD}', least(held, balance) from account where balance > 0 and held > 0
     union all

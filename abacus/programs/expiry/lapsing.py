@@ -1,22 +1,28 @@
-"""The points of an account that lapse with a day, as SQL: the expiry preview and the warnings to members share it."""
+"""The points of accounts that lapse, and their days, as SQL: what a month's end takes if nothing happens before it.
+
+The expiry preview, the ageing report and the warnings to members share it. `ledger/decide/lapsing.py` is the same rule
+as the expirer follows it; a property test holds the two together.
+"""
 
 
-def lapsing_points(day: str) -> str:
-    """SQL for the points of a row of `account` that lapse with a day, not before its own `expires_on`: all available
-    points, or in an account that lapses by lots, those of the lots that are good until then. `day` is SQL, too.
+def lapsing(account: str) -> str:
+    """SQL for a table of `lapses_on` and `points`, for a row of `account` with points that are not held.
+
+    By activity all these points lapse with the account's day. By lots each lot has its day; spent points are gone from
+    the oldest lots, and held points rest on the oldest of what remains, as the spend that may follow would take them.
     """
-    return f"""
-case when lifetime then least(balance - held, (
-    select coalesce(sum(least(capacity, greatest(0, capacity_up_to - lots_drawn))), 0)
+    return f"""(
+    select {account}.expires_on as lapses_on, {account}.balance - {account}.held as points where not {account}.lifetime
+    union all
+    select good_until, least(capacity, greatest(0, upto - {account}.lots_drawn - {account}.held))::bigint
     from (
         select t.expires_on as good_until, t.points - d.drawn as capacity,
-            sum(t.points - d.drawn) over (order by t.seq) as capacity_up_to
+            sum(t.points - d.drawn) over (order by t.seq) as upto
         from transfer t cross join lateral (
             select coalesce(sum(d.points), 0) as drawn from draw d
             where d.member_id = t.member_id and d.program = t.program and d.lot_seq = t.seq
         ) d
-        where t.member_id = account.member_id and t.program = account.program and t.seq > account.lots_closed
-            and t.points > 0
+        where {account}.lifetime and t.member_id = {account}.member_id and t.program = {account}.program
+            and t.seq > {account}.lots_closed and t.points > 0
     ) lot
-    where good_until <= {day}
-))::bigint else balance - held end"""
+)"""

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.lapsing import lapsing_points
+from abacus.programs.expiry.lapsing import lapsing
 
 
 class Expected(NamedTuple):
@@ -20,11 +20,11 @@ class Expected(NamedTuple):
 
 _PREVIEW: Final = Statement(f"""
 select {columns(Expected)} from (
-    select country, program, count(distinct member_id)::bigint as members,
-        sum({lapsing_points(":last_day")})::bigint as points
-    from account
-    where country = :country and expires_on >= :first_day and expires_on <= :last_day and balance > held
-    group by country, program
+    select a.country, a.program, count(distinct a.member_id)::bigint as members, sum(l.points)::bigint as points
+    from account a cross join lateral {lapsing("a")} l
+    where a.country = :country and a.expires_on <= :last_day and a.balance > a.held
+        and l.lapses_on between :first_day and :last_day and l.points > 0
+    group by a.country, a.program
 ) expected
 order by country, program
 """)

@@ -115,7 +115,7 @@ class Import:
         lines = await self._look(page, connection)
         locked = await lock_accounts(connection, sorted(staged.account for staged, _ in lines.new))
         openings = open_all(lines.new, locked.accounts, self._origin, self._clock.now())
-        await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
+        await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
         refused = {fault.line for fault in openings.faults}
         posted = [each for each in lines.new if each[0].line not in refused] if refused else lines.new
         return Sorted(posted, lines.already, lines.faults + openings.faults)

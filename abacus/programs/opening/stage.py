@@ -16,7 +16,8 @@ _TIMEOUT_S: Final = 3600.0  # for sorting all lines
 
 _CREATE: Final = """
 create temporary table opening_line (
-    line bigint, member_id text collate "C", program text collate "C", country text, points bigint, expires_on date
+    line bigint, member_id text collate "C", program text collate "C", country text, points bigint, expires_on date,
+    lifetime boolean
 )
 """
 _SORT: Final = "create index on opening_line (member_id, program, line)"

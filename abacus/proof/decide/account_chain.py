@@ -15,7 +15,16 @@ from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
-from abacus.pricing.explanation.types import Captured, Explanation, Held, LapsedByLots, Released, Reversed
+from abacus.pricing.explanation.types import (
+    Calculated,
+    Captured,
+    Explanation,
+    Fixed,
+    Held,
+    LapsedByLots,
+    Released,
+    Reversed,
+)
 
 # The fault of a transfer's explanation, or None.
 Recompute = Callable[[Transfer], str | None]
@@ -37,6 +46,7 @@ class Follower:
 
     __slots__ = (
         "_account",
+        "_active_until",
         "_balance",
         "_closed",
         "_drawn",
@@ -45,6 +55,7 @@ class Follower:
         "_hash",
         "_held",
         "_lapsed_seq",
+        "_lifetime",
         "_lots",
         "_recompute",
         "_seq",
@@ -65,6 +76,8 @@ class Follower:
         self._lots: list[Lot] = []  # the lots after the cursor, where each lapses by itself
         self._hash = NO_HASH
         self._expires_on: date | None = None
+        self._active_until: date | None = None
+        self._lifetime = account is not None and account.lifetime
 
     @property
     def seq(self) -> int:
@@ -99,7 +112,7 @@ class Follower:
             self._follow_lot(transfer)
         else:
             self._taken -= points
-        self._expires_on = transfer.expires_on
+        faults += self._follow_day(transfer)
         self._hash = transfer.hash
         return faults
 
@@ -113,6 +126,8 @@ class Follower:
             ("balance", account.balance, self._balance),
             ("held", account.held, self._held),
             ("expires_on", account.expires_on, self._day()),
+            ("active_until", account.active_until, self._active_until),
+            ("lifetime", account.lifetime, self._lifetime),
             ("earned_total", account.earned_total, self._earned),
             ("lapsed_seq", account.lapsed_seq, self._lapsed_seq),
             ("lots_drawn", account.lots_drawn, self._drawn_oldest_first()),
@@ -140,6 +155,31 @@ class Follower:
         if drawn != expected:
             yield f"its draws from lots are {drawn}, it explains {expected}"
 
+    def _follow_day(self, transfer: Transfer) -> Iterator[str]:
+        """By activity each transfer names the account's day, which never goes back; by lots only transactions move it.
+        Transfers from before format 3 do not say by which, and some of them forgot a later day.
+        """
+        day, latest = transfer.expires_on, self._active_until
+        self._expires_on = day
+        if transfer.lifetime is not None:
+            self._lifetime = transfer.lifetime
+        if day is None or (transfer.lifetime and not self._is_activity(transfer)):
+            return
+        if latest is None or day > latest:
+            self._active_until = day
+        elif day < latest and transfer.lifetime is False:
+            yield f"its day is {day}, but the account's points were good until {latest} before"
+
+    def _is_activity(self, transfer: Transfer) -> bool:
+        """Whether it is a transaction's, and no gift. Where that cannot be read, which recomputing tells, the recorded
+        day is believed.
+        """
+        try:
+            return isinstance(read(transfer.explanation), Calculated | Fixed)
+        except SetAside:
+            self._active_until = self._account.active_until if self._account is not None else None
+            return False
+
     def _follow_lot(self, transfer: Transfer) -> None:
         account = self._account
         if account is None:
@@ -152,10 +192,12 @@ class Follower:
             self._lots.append(Lot(transfer.seq, transfer.key, transfer.points, drawn, occurred_at, day))
 
     def _day(self) -> date | None:
-        """The account's expiry day: its last transfer's, or the first of its lots'."""
+        """The account's expiry day: by activity the latest of all, unless its last transfer left it without one; by
+        lots the first of them.
+        """
         account = self._account
         if account is None or not account.lifetime:
-            return self._expires_on
+            return self._active_until if self._expires_on is not None else None
         return first_day(open_lots(account, self._lots))
 
     def _drawn_oldest_first(self) -> int:

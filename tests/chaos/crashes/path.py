@@ -82,6 +82,7 @@ RULES: Final = (
     _Rule("abacus.ledger.store.moves", "*.move", "*", Stage.HANDLE),
     _Rule("abacus.ledger.store.moves", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.history", "*", "*", Stage.DECIDE),
+    _Rule("abacus.ledger.store.given_back", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.read", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.partner_limits", "lock_standing", "*", Stage.LOCK),
     _Rule("abacus.ledger.store.partner_limits", "*", "*", Stage.INSERT),

@@ -17,8 +17,10 @@ from abacus.engage.notify.decide.news import (
     Expired,
     Expiring,
     Kind,
+    Portion,
     TierChanged,
     fields_of,
+    merged,
 )
 from abacus.engage.notify.decide.notice import Notice, heard
 from abacus.ledger.decide.account_with_lots import AccountWithLots
@@ -32,12 +34,14 @@ from abacus.programs.tiers.decide.keeping import Change, Reason
 
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = date(2026, 12, 31)
+SOONER = date(2026, 11, 30)
 
 
 def points_event(type_: str = "abacus.points.earned.v1", **changes: Any) -> dict[str, Any]:
     data: dict[str, Any] = {"member_id": "bob", "program": "GRP", "country": "SG", "seq": 3, "points": 60}
     data |= {"balance": 240, "kind": "earn", "occurred_at": "2026-05-22T12:00:00+00:00"}
     data |= {"expires_on": "2026-12-31", "key": "txn:rides:T-1", "explanation": {}, "surprise": 1}
+    data |= {"lifetime": False}
     event = {"id": "bob:GRP:3", "type": type_, "time": "2026-07-01T12:00:00+00:00", "more": True}
     return event | {"data": data | changes}
 
@@ -56,6 +60,9 @@ def tier_event(**changes: Any) -> dict[str, Any]:
 
 
 EARNED = Earned(program="GRP", country="SG", points=60, count=1, balance=240, expires_on=DAY)
+EARNED_BY_LOTS = EARNED.model_copy(
+    update={"expires_on": None, "lots": (Portion(points=60, expires_on=DAY),), "lifetime": True}
+)
 EXPIRED = Expired(program="GRP", country="SG", points=60, count=1, balance=240)
 SILVER = TierChanged(
     program="GRP", country="SG", from_tier="member", to_tier="silver", reason="upgrade", earned=300, until=DAY
@@ -67,6 +74,15 @@ SILVER = TierChanged(
     [
         (points_event(), Notice("bob", "bob:GRP:3", AT, 3, EARNED)),
         (points_event("abacus.points.expired.v1", points=-60), Notice("bob", "bob:GRP:3", AT, 3, EXPIRED)),
+        (points_event(lifetime=True), Notice("bob", "bob:GRP:3", AT, 3, EARNED_BY_LOTS)),
+        (
+            points_event(lifetime=None),
+            Notice("bob", "bob:GRP:3", AT, 3, EARNED.model_copy(update={"expires_on": None})),
+        ),
+        (
+            points_event("abacus.points.expired.v1", points=-60, lifetime=True),
+            Notice("bob", "bob:GRP:3", AT, 3, EXPIRED.model_copy(update={"lifetime": True})),
+        ),
         (tier_event(), Notice("bob", "bob:GRP:tier:7", AT, 7, SILVER)),
         (tier_event() | {"id": "odd"}, Notice("bob", "odd", AT, 0, SILVER)),
         (points_event(points=0), None),
@@ -84,8 +100,11 @@ def test_what_the_relay_publishes_is_heard() -> None:
     fields: dict[str, Any] = dict.fromkeys(Transfer._fields)
     fields |= {"member_id": "bob", "program": "GRP", "seq": 3, "kind": LedgerKind.EARN, "points": 60}
     fields |= {"balance_after": 240, "key": "txn:rides:T-1", "country": "SG", "expires_on": DAY}
-    fields |= {"occurred_at": AT - timedelta(days=40), "posted_at": AT, "explanation": b"{}"}
-    assert heard(encode_event(Transfer(**fields))) == Notice("bob", "bob:GRP:3", AT, 3, EARNED)
+    fields |= {"occurred_at": AT - timedelta(days=40), "posted_at": AT, "explanation": b"{}", "lifetime": False}
+    transfer = Transfer(**fields)
+    assert heard(encode_event(transfer)) == Notice("bob", "bob:GRP:3", AT, 3, EARNED)
+    by_lots = Notice("bob", "bob:GRP:3", AT, 3, EARNED_BY_LOTS)
+    assert heard(encode_event(transfer._replace(lifetime=True))) == by_lots
 
 
 def test_what_the_expirer_posts_is_heard() -> None:
@@ -195,6 +214,24 @@ def test_what_is_stored_is_read_back() -> None:
     assert NEWS_LIST_JSON.validate_json(NEWS_LIST_JSON.dump_json(news)) == news
 
 
+def test_lots_that_came_together_are_told_by_their_days() -> None:
+    news = [
+        EARNED_BY_LOTS.model_copy(update={"lots": (Portion(points=points, expires_on=day),), "points": points})
+        for points, day in ((40, DAY), (10, SOONER), (5, DAY))
+    ]
+    (together,) = merged(news)
+    assert isinstance(together, Earned)
+    assert (together.points, together.count, together.expires_on) == (55, 3, None)
+    assert together.lots == (Portion(points=10, expires_on=SOONER), Portion(points=45, expires_on=DAY))
+
+
+def test_lots_that_expire_on_different_days_are_told_apart() -> None:
+    of_activity = [Expiring(program="GRP", country="SG", points=5, expires_on=day, days=7) for day in (SOONER, DAY)]
+    assert merged(of_activity) == of_activity[1:], "activity moved the date"
+    of_lots = [each.model_copy(update={"lifetime": True}) for each in of_activity]
+    assert merged(of_lots) == of_lots
+
+
 def test_the_document() -> None:
     outgoing = Outgoing("bob", "ntf_1", "en", Words("Title", "Text"), [EARNED], AT)
     assert orjson.loads(document(outgoing)) == {
@@ -207,7 +244,7 @@ def test_the_document() -> None:
         "created_at": "2026-07-01T12:00:00Z",
         "about": [
             {"kind": "earned", "program": "GRP", "country": "SG", "points": 60, "count": 1, "balance": 240,
-             "expires_on": "2026-12-31"}
+             "expires_on": "2026-12-31", "lots": [], "lifetime": False}
         ],
     }  # fmt: skip
     assert preview(ChannelName.LOG, outgoing) == "Title\nText"

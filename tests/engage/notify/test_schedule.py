@@ -70,6 +70,6 @@ def test_a_country_has_its_own_day() -> None:
 )
 def test_the_stage_that_is_reached(today: date, stage: int, days: int) -> None:
     assert stage in DAYS_AHEAD
-    notice = expiring(Expiry("bob", "GRP", "SG", 60, date(2026, 7, 31)), today, NOW)
+    notice = expiring(Expiry("bob", "GRP", "SG", 60, date(2026, 7, 31), lifetime=False), today, NOW)
     assert (notice.member_id, notice.event_id) == ("bob", f"expiring:GRP:2026-07-31:{stage}")
     assert notice.news == Expiring(program="GRP", country="SG", points=60, expires_on=date(2026, 7, 31), days=days)

@@ -1,11 +1,13 @@
 """Templates: the shipped ones, an operator's own, and the bad ones, which are refused by name."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.engage.notify.decide.news import SAMPLES, Kind
+from abacus.engage.notify.decide.news import SAMPLES, Earned, Kind, Portion
+from abacus.engage.notify.decide.words import day
 from abacus.engage.notify.templates import SHIPPED, load_templates, words_of
 
 EARNED = SAMPLES[Kind.EARNED][0]
@@ -42,6 +44,37 @@ def test_days_are_written_as_people_write_them() -> None:
     assert "31 July 2026" in templates.render(EARNED, "en").text
     assert "31 Juli 2026" in templates.render(EARNED, "id").text
     assert "31/7/2026" in templates.render(EARNED, "vi").text
+
+
+LOTS = (Portion(points=50, expires_on=date(2027, 5, 31)),)
+
+
+@pytest.mark.parametrize("locale", ["en", "id", "vi"])
+@pytest.mark.parametrize("lots", [LOTS, (Portion(points=10, expires_on=date(2026, 11, 30)), *LOTS)], ids=["one", "two"])
+def test_points_by_lots_are_promised_until_their_own_days_alone(locale: str, lots: tuple[Portion, ...]) -> None:
+    """50 points until 31 May, and of the 160 that are there 110 lapse in November: no transaction moves a date."""
+    by_lots = Earned(
+        program="GRP", country="SG", points=50, count=1, balance=160, expires_on=None, lots=lots, lifetime=True
+    )
+    by_activity = Earned(program="GRP", country="SG", points=50, count=1, balance=160, expires_on=lots[0].expires_on)
+    templates = load_templates(None)
+    told, else_told = templates.render(by_lots, locale).text, templates.render(by_activity, locale).text
+    assert all(day(lot.expires_on, locale) in told for lot in lots)
+    assert told.index(day(lots[-1].expires_on, locale)) < told.index("160")
+    promise = else_told.rpartition(";")[2]
+    assert promise.strip()
+    assert promise not in told
+
+
+@pytest.mark.parametrize("locale", ["en", "id", "vi"])
+@pytest.mark.parametrize("kind", [Kind.EXPIRED, Kind.EXPIRING])
+def test_nobody_is_told_that_a_transaction_keeps_points_by_lots(kind: Kind, locale: str) -> None:
+    by_activity = SAMPLES[kind][0]
+    by_lots = by_activity.model_copy(update={"lifetime": True})
+    templates = load_templates(None)
+    assert templates.render(by_lots, locale).text != templates.render(by_activity, locale).text
+    assert "keeps all your points" not in templates.render(by_lots, locale).text
+    assert "no transaction in time" not in templates.render(by_lots, locale).text
 
 
 def test_a_message_of_several_parts_has_the_first_title_and_all_texts() -> None:

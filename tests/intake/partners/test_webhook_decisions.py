@@ -49,6 +49,7 @@ def transfer(key: str = "api:acme:w:1") -> Transfer:
         reverses=None,
         actor=None,
         source=source_of_key(key),
+        lifetime=False,
         format=CURRENT,
         hash=b"",
     )

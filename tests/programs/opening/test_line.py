@@ -9,7 +9,7 @@ from abacus.ledger.decide.opening import Opening
 from abacus.programs.opening.decide.line import Fault, Known, Line, order_of, read_line
 
 TODAY = date(2026, 11, 21)
-KNOWN = Known(frozenset({"GRP", "OVO"}), {"SG": TODAY, "ID": TODAY})
+KNOWN = Known(frozenset({"GRP", "OVO"}), {"SG": TODAY, "ID": TODAY, "MY": TODAY}, frozenset({"MY"}))
 GOOD = {"member_id": "bob", "program": "GRP", "country": "SG", "balance": "1250", "expires_on": "2027-06-30"}
 
 
@@ -23,6 +23,7 @@ def read(**changed: str) -> Opening | list[Fault]:
         ({}, Opening("bob", "GRP", "SG", 1250, date(2027, 6, 30))),
         ({"balance": "0", "expires_on": ""}, Opening("bob", "GRP", "SG", 0, None)),
         ({"balance": "0", "expires_on": "2020-01-31"}, Opening("bob", "GRP", "SG", 0, date(2020, 1, 31))),
+        ({"country": "MY"}, Opening("bob", "GRP", "MY", 1250, date(2027, 6, 30), lifetime=True)),
         ({"balance": "007"}, Opening("bob", "GRP", "SG", 7, date(2027, 6, 30))),
         ({"balance": "1000000000000000"}, Opening("bob", "GRP", "SG", 10**15, date(2027, 6, 30))),
         ({"expires_on": "2026-11-21"}, Opening("bob", "GRP", "SG", 1250, TODAY)),

@@ -8,8 +8,10 @@ import pytest
 
 from abacus.core.sources import STREAM
 from abacus.intake.partners.members import AccountAsOf, MemberReader
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.movement import Spend
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.commands import abacus
@@ -24,7 +26,9 @@ def at(hour: float) -> datetime:
     return START + timedelta(hours=hour)
 
 
-async def post(pool: Pool, hour: int, points: int, *, expires_on: date, program: str = "GRP") -> None:
+async def post(
+    pool: Pool, hour: int, points: int, *, expires_on: date, program: str = "GRP", lifetime: bool = False
+) -> None:
     activity = True
     award = Award(
         f"txn:t:{program}-{hour}",
@@ -39,6 +43,7 @@ async def post(pool: Pool, hour: int, points: int, *, expires_on: date, program:
         "ab" * 16,
         b"{}",
         STREAM,
+        lifetime,
     )
     await PostgresLedger(pool, FixedClock(at(hour))).post([award])
 
@@ -73,6 +78,16 @@ async def bob(pool: Pool) -> None:
     await move(pool, 8, "release", 0, -20)
     await move(pool, 9, "expire", -110, 5)  # an expiry names the points on hold then, and changes nothing of them
     await MembershipStore(pool, FixedClock(at(10))).set(("bob", "GRP"), "gold", reason="test", actor="test")
+
+
+async def test_by_lots_the_day_is_the_accounts_and_not_the_last_lots(pool: Pool) -> None:
+    """100 good until July, then 50 until August; the 100 are spent in the end."""
+    await post(pool, 1, 100, expires_on=JULY, lifetime=True)
+    await post(pool, 2, 50, expires_on=AUGUST, lifetime=True)
+    spent = Spend("api:acme:1", "bob", "GRP", "SG", "0" * 16, 100, "a coffee", "acme", "partner:acme")
+    await PostgresMoves(pool, FixedClock(at(3))).move([spent])
+    days = [[each.expires_on for each in await MemberReader(pool).as_of("bob", at(hour))] for hour in (1, 2, 3)]
+    assert days == [[JULY], [JULY], [AUGUST]]
 
 
 OVO = AccountAsOf("OVO", "SG", 7, 0, "member", JULY)

@@ -20,6 +20,7 @@ class Expiry(NamedTuple):
     country: str
     points: int
     expires_on: date
+    lifetime: bool
 
 
 class Window(NamedTuple):
@@ -50,5 +51,6 @@ def expiring(expiry: Expiry, today: date, now: datetime) -> Notice:
         points=expiry.points,
         expires_on=expiry.expires_on,
         days=days,
+        lifetime=expiry.lifetime,
     )
     return Notice(expiry.member_id, f"expiring:{expiry.program}:{expiry.expires_on}:{stage}", now, 0, news)

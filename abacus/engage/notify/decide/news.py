@@ -3,6 +3,7 @@
 News of one kind and program that comes together is merged into one, which counts it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import StrEnum
@@ -29,32 +30,49 @@ class _About(BaseModel):
     country: str | None  # None if a tier was set before the member earned anything
 
 
+class Portion(BaseModel):
+    """Points that are good until one day."""
+
+    model_config = ConfigDict(frozen=True)
+
+    points: int
+    expires_on: date
+
+
 class Earned(_About):
-    """Points came in. `balance` and `expires_on` are the account's after the last of them."""
+    """Points came in. `balance` and `expires_on` are the account's after the last of them. With `lifetime` each lot
+    lapses by itself: then there is no `expires_on`, and `lots` says until when the new points are good, soonest first.
+    """
 
     kind: Literal[Kind.EARNED] = Kind.EARNED
     points: int
     count: int
     balance: int
     expires_on: date | None
+    lots: tuple[Portion, ...] = ()
+    lifetime: bool = False
 
 
 class Expired(_About):
-    """Points are gone because nothing moved on the account."""
+    """Points are gone because nothing moved on the account, or with `lifetime` because their own day is over."""
 
     kind: Literal[Kind.EXPIRED] = Kind.EXPIRED
     points: int
     count: int
     balance: int
+    lifetime: bool = False
 
 
 class Expiring(_About):
-    """Points will expire at the end of a day, so many days ahead, unless there is a transaction."""
+    """Points will expire at the end of a day, so many days ahead, unless there is a transaction. With `lifetime` no
+    transaction changes that.
+    """
 
     kind: Literal[Kind.EXPIRING] = Kind.EXPIRING
     points: int
     expires_on: date
     days: int
+    lifetime: bool = False
 
 
 class TierChanged(_About):
@@ -77,6 +95,10 @@ NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 _ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
 
 _DAY: Final = date(2026, 7, 31)
+_SOON: Final = Portion(points=1, expires_on=_DAY)
+_LATER: Final = Portion(points=1240, expires_on=date(2026, 8, 31))
+_LATEST: Final = Portion(points=9, expires_on=date(2026, 9, 30))
+_LOTS: Final = ((_SOON,), (_SOON, _LATER), (_SOON, _LATER, _LATEST))
 
 # Each template is rendered with all samples of its kind before it is used: one and many, with and without each optional
 # field.
@@ -84,15 +106,30 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
     Kind.EARNED: (
         Earned(program="GRP", country="SG", points=1250, count=3, balance=4500, expires_on=_DAY),
         Earned(program="GRP", country="SG", points=1, count=1, balance=1, expires_on=None),
+        *(
+            Earned(
+                program="GRP",
+                country="SG",
+                points=sum(each.points for each in lots),
+                count=len(lots),
+                balance=160,
+                expires_on=None,
+                lots=lots,
+                lifetime=True,
+            )
+            for lots in _LOTS
+        ),
     ),
     Kind.EXPIRED: (
         Expired(program="GRP", country="SG", points=1250, count=1, balance=0),
         Expired(program="GRP", country="SG", points=1, count=2, balance=30),
+        Expired(program="GRP", country="SG", points=40, count=1, balance=120, lifetime=True),
     ),
     Kind.EXPIRING: (
         Expiring(program="GRP", country="SG", points=1250, expires_on=_DAY, days=30),
         Expiring(program="GRP", country="SG", points=1, expires_on=_DAY, days=1),
         Expiring(program="GRP", country="SG", points=2, expires_on=_DAY, days=0),
+        Expiring(program="GRP", country="SG", points=110, expires_on=_DAY, days=7, lifetime=True),
     ),
     Kind.TIER_CHANGED: (
         TierChanged(
@@ -114,17 +151,30 @@ def fields_of(kind: Kind) -> frozenset[str]:
 
 
 def merged(news: Iterable[News]) -> list[News]:
-    """Merge news, given in the order of time, into one for each kind and program; the most important comes first."""
-    merged_news: dict[tuple[Kind, str], News] = {}
+    """Merge news, given in the order of time, into one for each kind and program; the most important comes first. Lots
+    that will expire on different days stay apart.
+    """
+    merged_news: dict[tuple[Kind, str, date | None], News] = {}
     for each in news:
-        about = (each.kind, each.program)
+        day = each.expires_on if isinstance(each, Expiring) and each.lifetime else None
+        about = (each.kind, each.program, day)
         merged_news[about] = _merge(merged_news[about], each) if about in merged_news else each
     return sorted(merged_news.values(), key=lambda each: (_ORDER.index(each.kind), each.program))
 
 
 def _merge(first: News, then: News) -> News:
-    if isinstance(first, Earned | Expired) and isinstance(then, Earned | Expired):
+    if isinstance(first, Earned) and isinstance(then, Earned):
+        sums = {"points": first.points + then.points, "count": first.count + then.count}
+        return then.model_copy(update=sums | {"lots": _by_day((*first.lots, *then.lots))})
+    if isinstance(first, Expired) and isinstance(then, Expired):
         return then.model_copy(update={"points": first.points + then.points, "count": first.count + then.count})
     if isinstance(first, TierChanged):
         return then.model_copy(update={"from_tier": first.from_tier})
     return then  # the later word on when points will expire
+
+
+def _by_day(lots: Iterable[Portion]) -> tuple[Portion, ...]:
+    points: Counter[date] = Counter()
+    for each in lots:
+        points[each.expires_on] += each.points
+    return tuple(Portion(points=points[day], expires_on=day) for day in sorted(points))

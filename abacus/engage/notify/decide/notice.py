@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
-from abacus.engage.notify.decide.news import Earned, Expired, News, TierChanged
+from abacus.engage.notify.decide.news import Earned, Expired, News, Portion, TierChanged
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, type_of
@@ -70,13 +70,16 @@ def _earned(event: ReadEvent) -> Notice | None:
     data = event["data"]
     if data["points"] <= 0:  # an amount that rounded to nothing is posted too
         return None
+    lifetime, day = data.get("lifetime"), data["expires_on"]
     part = Earned(
         program=data["program"],
         country=data["country"],
         points=data["points"],
         count=1,
         balance=data["balance"],
-        expires_on=data["expires_on"],
+        expires_on=day if lifetime is False else None,  # an earlier version did not say whose day it is
+        lots=(Portion(points=data["points"], expires_on=day),) if lifetime and day is not None else (),
+        lifetime=lifetime is True,
     )
     return Notice(data["member_id"], event["id"], event["time"].astimezone(UTC), data["seq"], part)
 
@@ -91,6 +94,7 @@ def _expired(event: ReadEvent) -> Notice | None:
         points=abs(data["points"]),
         count=1,
         balance=data["balance"],
+        lifetime=data.get("lifetime") is True,
     )
     return Notice(data["member_id"], event["id"], event["time"].astimezone(UTC), data["seq"], part)
 

@@ -41,10 +41,11 @@ class Fault(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The programs that have points, and the present day in each country."""
+    """The programs that have points, the present day in each country, and those where each lot lapses by itself."""
 
     programs: frozenset[str]
     today: Mapping[str, date]
+    by_lots: frozenset[str] = frozenset()
 
 
 def order_of(header: Sequence[str]) -> tuple[int, ...]:
@@ -75,7 +76,7 @@ def read_line(line: Line, known: Known) -> Opening | list[Fault]:
         "expires_on": _of_day(expires_on, day, points, known.today.get(country)),
     }
     faults = [Fault(line.number, field, problem) for field, problem in problems.items() if problem]
-    return faults or Opening(member_id, program, country, points or 0, day)
+    return faults or Opening(member_id, program, country, points or 0, day, country in known.by_lots)
 
 
 def _of_member(member_id: str) -> str | None:
