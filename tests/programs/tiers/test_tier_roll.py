@@ -12,6 +12,7 @@ from abacus.programs.tiers.roll import Roll, Run, lapsed_next
 from abacus.programs.tiers.store import MembershipStore
 from tests.programs.tiers.cards import book, card
 from tests.support.fixed_clock import FixedClock
+from tests.support.house import until
 from tests.support.keeping import AUGUST, FixedCards, earned, everything, keeper, tiers, told
 from tests.support.proxy import proxied
 
@@ -120,9 +121,20 @@ async def test_the_database_goes_away_in_the_middle(pool: Pool, database_url: st
         finally:
             through.terminate()
         await asyncio.gather(*cutting)
+    await until(lambda: _nobody_rolls(pool))
     (run,) = await rolling(pool).due("SG")
     assert (run.found, run.stepped_down) == (30, 30)
     assert len(await told(pool)) == 60
+
+
+async def _nobody_rolls(pool: Pool) -> bool:
+    """The server ends a session that was cut off when it notices, and its lease with it."""
+    return not await pool.fetchval("""
+        select exists (
+            select from pg_locks where locktype = 'advisory'
+            and database = (select oid from pg_database where datname = current_database())
+        )
+    """)
 
 
 async def test_a_second_run_is_refused_while_one_is_under_way(pool: Pool) -> None:
