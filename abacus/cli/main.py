@@ -45,6 +45,7 @@ _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
     "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
     "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
     "partners": {"webhook": "webhooks:app"},
+    "members": {"transfers": "transfers:transfers"},
 }
 
 
