@@ -13,6 +13,7 @@ import abacus.ledger.store.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.people.store.tables
+import abacus.platform.presence.tables
 import abacus.platform.quarantine.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
@@ -27,6 +28,7 @@ ROOMS = (
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,
     abacus.people.store.tables,
+    abacus.platform.presence.tables,
     abacus.platform.quarantine.tables,
     abacus.pricing.store.tables,
     abacus.oversight.reports.tables,

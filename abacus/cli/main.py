@@ -19,6 +19,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "up": "up:up",
     "demo": "demo.command:demo",
     "worker": "worker:worker",
+    "status": "status:status",
     "migrate": "ledger:migrate",
     "explain": "ledger:explain",
     "reconcile": "reconcile:reconcile",

@@ -25,6 +25,7 @@ ROOMS: Final = (
     "oversight.erasure",
     "oversight.reports",
     "people.store",
+    "platform.presence",
     "platform.quarantine",
     "pricing.store",
     "programs.expiry",
