@@ -55,7 +55,7 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
         {"workforce": Workforce([worker("relay"), worker("awarder", gone=True)], 4.0)},
         "no process runs the worker awarder",
     ),
-    ("another was killed", {"workforce": workers(worker("api", gone=True))}, "the worker api on host (pid 7) is silent"),
+    ("another was killed", {"workforce": workers(worker("api", gone=True))}, "the worker api on host (pid 7) is"),
     ("one was killed and another runs", {"workforce": workers(worker("api", gone=True), worker("api"))}, None),
     ("nobody needs the others", {"workforce": workers()}, None),
     ("a worker waits", {"workforce": workers(worker("api", "waiting", "SQS: away"))}, "(pid 7) waits: SQS: away"),
