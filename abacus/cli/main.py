@@ -22,6 +22,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "status": "status:status",
     "migrate": "ledger:migrate",
     "explain": "ledger:explain",
+    "where": "where:where",
     "reconcile": "reconcile:reconcile",
     "ledger": "ledger:app",
     "import": "importing:app",

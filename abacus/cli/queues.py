@@ -46,8 +46,8 @@ def list_queues(as_json: AsJson = False) -> None:
         config = settings()
         oldest_s: Mapping[str, float] = {}
         if config.database_url is not None:
-            async with database(config) as pool:
-                oldest_s = (await notes(pool, SystemClock())).oldest_s
+            async with database(config) as opened:
+                oldest_s = (await notes(opened, SystemClock())).oldest_s
         async with sqs(config) as client:
             states = await queues(client, config.queue_prefix, oldest_s)
         if as_json:
