@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0020"
-down_revision = "0015"
+down_revision = "0017"
 branch_labels = None
 depends_on = None
 

@@ -87,7 +87,8 @@ def _of_explanation(explanation: Explanation | None, points: int) -> Facts:
 
 def _of_transaction(explanation: Calculated) -> Facts:
     entries = {name: entry for name, entry, _ in explanation.factors}
-    return {
+    named = {} if explanation.transaction is None else {"transaction": explanation.transaction}
+    return named | {
         _REQUEST: "an award for a transaction",
         "amount": Decimal(explanation.amount),
         "currency": explanation.currency,
