@@ -14,9 +14,11 @@ import structlog
 from abacus.api.health import health_app
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Wire, announcements_of, http_limits, run_worker
+from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
+from abacus.platform.presence.noting import noted
 from abacus.platform.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -72,8 +74,9 @@ async def run_workers(
         tasks.append(
             asyncio.create_task(serve(health_app(health), listener, stop, http_limits(settings)), name="health")
         )
-    await _until_stopped_or_failed(tasks, stop)
-    stop.set()
+    async with noted(settings.database_url, health, SystemClock()):
+        await _until_stopped_or_failed(tasks, stop)
+        stop.set()
     await _end(tasks)
 
 

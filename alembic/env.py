@@ -13,6 +13,7 @@ import abacus.ledger.store.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.people.store.tables
+import abacus.platform.presence.tables
 import abacus.platform.quarantine.tables
 import abacus.platform.rate_limits.tables
 import abacus.pricing.store.tables
@@ -28,6 +29,7 @@ ROOMS = (
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,
     abacus.people.store.tables,
+    abacus.platform.presence.tables,
     abacus.platform.quarantine.tables,
     abacus.platform.rate_limits.tables,
     abacus.pricing.store.tables,

@@ -79,9 +79,9 @@ async def enter(entry: Entry, backends: Backends) -> Accepted:
     except KeyInFlight:
         PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
-    except KeyReused:
+    except KeyReused as reused:
         PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
-        raise ApiProblem("idempotency-key-reused") from None
+        raise ApiProblem("idempotency-key-reused", reused.detail) from None
     except AlreadyAwarded as before:
         PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
         is_its_own = before.awarded_as.startswith(partner_key(entry.partner_id, ""))

@@ -16,6 +16,7 @@ from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.partners.decide.reused_key import reused_by
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -247,7 +248,10 @@ async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
         raise declined(moved.fault)
     if moved.status is Status.CONFLICT:
         settles = isinstance(moved.movement, Capture | Release)
-        raise ApiProblem("hold-not-open" if settles else "idempotency-key-reused")
+        if settles:
+            raise ApiProblem("hold-not-open")
+        first = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
+        raise ApiProblem("idempotency-key-reused", reused_by(moved.movement, first))
     transfer = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "the first answer cannot be read")

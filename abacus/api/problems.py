@@ -228,7 +228,7 @@ def _problem(error: Exception) -> ApiProblem:
         case Objection() | Unavailable():
             return problem_of(error)
         case KeyReused():
-            return ApiProblem("idempotency-key-reused")
+            return ApiProblem("idempotency-key-reused", error.detail)
         case RequestValidationError():
             return problem_of_request(error.errors())
         case HTTPException():

@@ -49,8 +49,8 @@ def _earned(explanation: Earned) -> Iterator[str]:
 
 
 def _calculation(explanation: Calculated) -> Iterator[str]:
-    factors = " x ".join(f"{value} ({name} {entry})" for name, entry, value in explanation.factors)
-    yield f"{explanation.amount} {explanation.currency} x {factors}"
+    factors = "".join(f" x {value} ({name} {entry})" for name, entry, value in explanation.factors)
+    yield f"{explanation.amount} {explanation.currency}{factors or ', and no factors are listed'}"
     yield (f"= {explanation.product}, {explanation.rounding} = {explanation.points} points, by card {explanation.card}")
 
 

@@ -74,7 +74,7 @@ def explain(
             claim = await reader.claim(key)
             transfer = await reader.transfer(claim) if claim else None
             if claim is None or transfer is None:
-                raise Refused(f"no award has the key {key!r}; it may be on its way, in the quarantine, or never sent")
+                raise Refused(f"no award has the key {key!r}; `abacus where` says where it is")
             book = CardBook(await CardStore(opened).all())
         difference = recompute(transfer, book)
         if as_json:

@@ -19,8 +19,10 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "up": "up:up",
     "demo": "demo.command:demo",
     "worker": "worker:worker",
+    "status": "status:status",
     "migrate": "ledger:migrate",
     "explain": "ledger:explain",
+    "where": "where:where",
     "reconcile": "reconcile:reconcile",
     "ledger": "ledger:app",
     "import": "importing:app",
@@ -45,6 +47,7 @@ _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
     "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
     "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
     "partners": {"webhook": "webhooks:app"},
+    "members": {"transfers": "transfers:transfers"},
 }
 
 

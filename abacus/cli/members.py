@@ -8,7 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table
+from abacus.cli.shell import (
+    Absent,
+    AsJson,
+    console,
+    counted,
+    errors,
+    moment,
+    pool,
+    print_json,
+    run,
+    settings,
+    table,
+)
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
@@ -35,7 +47,7 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a member's accounts: as they are, or as they were at a time that is past."""
+    """Show a member's accounts: as they are, or as they were at a time that is past. Exit 1 for nobody."""
 
     async def main() -> None:
         at = moment("--as-of", as_of) if as_of is not None else None
@@ -47,6 +59,8 @@ def show(
                 accounts = [holding.now for holding in await reader.holdings(member)]
             else:
                 accounts = list(await reader.as_of(member, at))
+            if not (accounts or (at is not None and await reader.holdings(member))):
+                raise Absent(f"{member} has no account")
         if as_json:
             documents = [{**each._asdict(), "available": each.available} for each in accounts]
             print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})

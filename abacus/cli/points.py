@@ -16,6 +16,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
+from abacus.intake.partners.decide.reused_key import reused_by
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -100,7 +101,9 @@ class Desk(NamedTuple):
         if moved.fault is not None:
             raise Refused(moved.fault.detail)
         if moved.status is Status.CONFLICT:
-            raise Refused(f"the key {moved.movement.key} was used for something else")
+            first = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
+            detail = reused_by(moved.movement, first)
+            raise Refused(f"the key {moved.movement.key} was used for other facts: {detail}")
         transfer = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
         if transfer is None:
             raise Unavailable("ledger", "what was done before cannot be read")

@@ -1,20 +1,23 @@
 """`abacus quarantine`: the items that were set aside, their reasons, and replaying them."""
 
+from collections import Counter
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, sqs, table
+from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.vouching import Producer, read_keys, signer_for
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
+from abacus.oversight.where.decide.mentions import mentions
 from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.replay import replay as replay_items
-from abacus.platform.quarantine.store import HELD, QuarantineStore
+from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
 from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
 from abacus.platform.sqs.queue import SqsQueue
@@ -29,17 +32,31 @@ OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items 
 @app.command("list")
 def list_items(
     reason: OnlyReason = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only items of this source, such as rides, or of this partner.")
+    ] = None,
+    country: Annotated[str | None, typer.Option(help="Only items of this country.", metavar="SG")] = None,
+    since: Annotated[str | None, typer.Option(help="Only items set aside since this time, with its offset.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only items set aside before this time, with its offset.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many; the counts are of all.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """List the held items, newest first."""
+    """List the held items, newest first, with counts by reason."""
 
     async def main() -> None:
+        which = Which(
+            status=None if everything else HELD,
+            reason=reason,
+            since=None if since is None else moment("--since", since),
+            until=None if until is None else moment("--until", until),
+        )
         async with pool() as opened:
             store = QuarantineStore(opened, SystemClock())
-            items = await store.list(status=None if everything else HELD, reason=reason, limit=limit)
-            counts = await store.counts()
+            if source is None and country is None:
+                items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
+            else:
+                items, counts = await _of_source_and_country(store.all(which), source, country, limit)
         if as_json:
             print_json([_document(held) for held in items])
             return
@@ -54,15 +71,30 @@ def list_items(
             ]
             for held in items
         ]
-        by_reason = ", ".join(f"{count:,} {each}" for each, count in counts.items())
+        by_reason = ", ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
         status = ["status"] if everything else []
+        shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
+        total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
         table(
-            f"{sum(counts.values()):,} held{': ' if by_reason else ''}{by_reason}",
+            f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
             ["id", *status, "reason", "origin", "set aside", "detail"],
             rows,
         )
 
     run(main())
+
+
+async def _of_source_and_country(
+    items: AsyncIterator[HeldItem], source: str | None, country: str | None, limit: int
+) -> tuple[list[HeldItem], Counter[Reason]]:
+    """The newest of the items that speak of the source and the country, and how many there are, by reason."""
+    newest, counts = list[HeldItem](), Counter[Reason]()
+    async for held in items:
+        if any(source in {None, e.source} and country in {None, e.country} for e in mentions(held.item.body)):
+            counts[held.item.reason] += 1
+            if len(newest) < limit:
+                newest.append(held)
+    return newest, counts
 
 
 @app.command()

@@ -1,12 +1,16 @@
-"""`abacus queues ensure` and `abacus dlq`."""
+"""`abacus queues` and `abacus dlq`."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings, sqs, table
+from abacus.cli.shell import AsJson, console, counted, database, pool, print_json, run, settings, sqs, table
+from abacus.cli.status import show_queues
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.oversight.status.sources import notes, queues
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.dead_letters import dead_letters, redrive
 from abacus.platform.sqs.definition import definitions, ensure_queues
@@ -27,6 +31,29 @@ def ensure(as_json: AsJson = False) -> None:
             print_json(names)
         else:
             console.print("\n".join(names), highlight=False)
+
+    run(main())
+
+
+@app.command("list")
+def list_queues(as_json: AsJson = False) -> None:
+    """Show the messages of each queue: those that wait, those in a worker's hands, and those that are to wait later.
+
+    With a database, also the age of the oldest message of each queue that a worker receives from.
+    """
+
+    async def main() -> None:
+        config = settings()
+        oldest_s: Mapping[str, float] = {}
+        if config.database_url is not None:
+            async with database(config) as opened:
+                oldest_s = (await notes(opened, SystemClock())).oldest_s
+        async with sqs(config) as client:
+            states = await queues(client, config.queue_prefix, oldest_s)
+        if as_json:
+            print_json([state._asdict() for state in states])
+        else:
+            show_queues(states)
 
     run(main())
 

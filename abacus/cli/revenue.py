@@ -9,7 +9,7 @@ import typer
 
 from abacus.cli.acting import acting
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.shell import AsJson, pool, print_json, run
+from abacus.cli.shell import AsJson, console, pool, print_json, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -93,7 +93,7 @@ def set_assumption(
         if as_json:
             print_json(_row(assumption)._asdict())
         else:
-            typer.echo(f"{assumption.name} set, in force from {assumption.effective_from}")
+            console.print(f"{assumption.name} set, in force from {assumption.effective_from}", soft_wrap=True)
 
     run(main())
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -27,8 +27,6 @@ ToParquet = Annotated[
     Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
 ]
 Decimals = Annotated[int, typer.Option(min=0, max=6, help="Decimals of the currency, in amounts.")]
-
-_MOST_COLUMNS: Final = 13  # as many as the cohorts have
 
 
 class Output(NamedTuple):
@@ -65,13 +63,8 @@ class Output(NamedTuple):
 
 
 def _show(each: Sheet) -> None:
-    """Print a sheet. A sheet of many columns is turned on its side, because none of them could be read otherwise."""
     names = [name.replace("_", " ") for name in each.header]
-    cells = [[_text(cell, grouped=True) for cell in row] for row in each.rows]
-    if len(names) <= _MOST_COLUMNS:
-        table(each.title, names, cells)
-    else:
-        table(each.title, ["", *("" for _ in cells)], list(zip(names, *cells, strict=True)))
+    table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
 
 
 class Reading(NamedTuple):

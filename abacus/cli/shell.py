@@ -1,7 +1,6 @@
 """Code that the commands share: running, failing in one line, printing for people and for machines."""
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,7 +10,10 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from abacus.cli.documents import text_of
+from abacus.cli.layout import blocks, fits, visible
 from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.platform.encryption import Secrets
 from abacus.platform.logs import configure_logging
@@ -22,8 +24,21 @@ from abacus.platform.sqs.queue import Client, sqs_client
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
 
-console: Final = Console()
-errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
+
+class PlainConsole(Console):
+    """Prints data as it is: `:taxi:` is no picture and `[bold]` no style, and control characters are shown instead of
+    obeyed.
+    """
+
+    def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
+        super().__init__(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
+
+
+console: Final = PlainConsole()
+errors: Final = PlainConsole(stderr=True, soft_wrap=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
@@ -34,6 +49,10 @@ class SeveralRefused(Refused):
     def __init__(self, faults: Sequence[Refused]) -> None:
         super().__init__("; ".join(map(str, faults)))
         self.faults = faults
+
+
+class Absent(Refused):
+    """What the command shows is not there. The command ends with 1."""
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -49,8 +68,8 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 
 def fail(error: AbacusError) -> None:
     for line in getattr(error, "faults", None) or [error]:
-        errors.print(f"abacus: {line}", style=None, markup=False)
-    raise typer.Exit(EXIT_FAILED if isinstance(error, Unavailable) else EXIT_REFUSED)
+        errors.print(f"abacus: {line}")
+    raise typer.Exit(EXIT_FAILED if isinstance(error, Unavailable | Absent) else EXIT_REFUSED)
 
 
 def settings() -> Settings:
@@ -90,7 +109,8 @@ def secrets() -> Secrets:
 
 
 def print_json(document: object) -> None:
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, default=str) + "\n")
+    """Print one document in one line."""
+    sys.stdout.write(text_of(document) + "\n")
     sys.stdout.flush()
 
 
@@ -100,9 +120,15 @@ def counted(count: int, thing: str) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    shown = Table(title=title, title_justify="left", title_style="bold")
-    for place, column in enumerate(columns):
-        shown.add_column(column, overflow="fold", no_wrap=not place)  # the first is for other commands
+    """Print rows under their title: as a table if every cell fits in its line, else one after the other."""
+    console.print(title, style="bold", soft_wrap=True)
+    if not fits(columns, rows, console.width):
+        for line in blocks(columns, rows) if rows else ["none"]:
+            console.print(line, soft_wrap=True)
+        return
+    shown = Table()
+    for column in columns:
+        shown.add_column(column, no_wrap=True)
     for row in rows:
         shown.add_row(*row)
     console.print(shown)

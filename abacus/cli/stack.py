@@ -11,6 +11,7 @@ from abacus.cli.examples import example_cards
 from abacus.cli.own_key import own_key
 from abacus.cli.shell import database
 from abacus.cli.shell import sqs as sqs_of
+from abacus.cli.starting import Starting
 from abacus.core.clock import SystemClock
 from abacus.platform.health import Health
 from abacus.platform.migrations import migrate
@@ -25,9 +26,10 @@ _PARTITIONS: Final = 64
 
 
 @asynccontextmanager
-async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings]:
+async def services(settings: Settings, data_dir: Path, starting: Starting) -> AsyncIterator[Settings]:
     """The settings with an address for each service. Raises `Refused` when the embedded services are not installed."""
     missing = {service for service in Service if getattr(settings, service) is None}
+    starting.others(settings, missing)
     if not missing:
         yield settings
         return
@@ -41,6 +43,7 @@ async def services(settings: Settings, data_dir: Path) -> AsyncIterator[Settings
         kafka=Service.KAFKA in missing,
         sqs=Service.SQS in missing,
         kafka_topics=topics,
+        told=starting.part,
     ) as stack:
         update: dict[str, object] = {str(service): getattr(stack, service) for service in missing}
         if Service.DATABASE in missing and settings.secrets_key is None:
@@ -71,7 +74,7 @@ async def _made_ready(settings: Settings) -> list[str]:
 
 @asynccontextmanager
 async def running(
-    names: Iterable[str], settings: Settings, *, health_port: int | None = None
+    names: Iterable[str], settings: Settings, starting: Starting, *, health_port: int | None = None
 ) -> AsyncIterator["asyncio.Task[None]"]:
     """Run these workers until the block ends; they are ready when it begins. The task ends early only when a worker
     fails.
@@ -80,8 +83,7 @@ async def running(
     stop, health = asyncio.Event(), Health(wired)
     task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=health_port))
     try:
-        while not task.done() and not health.ready:  # noqa: ASYNC110  # health is polled, as probes do
-            await asyncio.sleep(0.05)
+        await starting.workers(task, health)
         if task.done():
             await task
         yield task

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Final
@@ -9,8 +11,10 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.own_key import key_file
-from abacus.cli.shell import AsJson, console, errors, print_json, run, settings
+from abacus.cli.shell import AsJson, console, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
+from abacus.cli.starting import Starting, write_environment
+from abacus.core.errors import Refused
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
@@ -40,19 +44,37 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
 
 async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
     """Run everything until it is cancelled, or a worker fails."""
-    async with services(config, data_dir) as complete:
+    starting = Starting()
+    async with services(config, data_dir, starting) as complete:
+        starting.tell("preparing the schema, the queues and the rate cards")
         published = await make_ready(complete)
         await make_sandbox(complete.required("database_url"))
-        if published and not as_json:
-            errors.print(f"published the example rate cards {', '.join(published)}")
+        if published:
+            starting.tell(f"published the example rate cards {', '.join(published)}")
         port = _port(complete)
         health_port = complete.health_port or _free_port(complete.api_host)
         with_port = complete.model_copy(update={"api_port": port, "health_port": health_port})
-        async with running(WORKERS, with_port, health_port=health_port) as workers:
+        async with running(WORKERS, with_port, starting, health_port=health_port) as workers:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
-            _announce(with_port, key, as_json=as_json)
-            await asyncio.wait((workers,))
+            with _environment_file(data_dir, complete, key) as environment:
+                _announce(with_port, environment, as_json=as_json)
+                await asyncio.wait((workers,))
+
+
+@contextmanager
+def _environment_file(data_dir: Path, config: Settings, key: Path | None) -> Iterator[Path]:
+    """A file to source, which is there as long as its addresses are good. Raises `Refused` if it cannot be written."""
+    path = data_dir.resolve() / "env"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_environment(path, config, key)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _port(config: Settings) -> int:
@@ -73,7 +95,7 @@ def _free_port(host: str, port: int = 0) -> int:
         return int(free.getsockname()[1])
 
 
-def _announce(config: Settings, key: Path | None, *, as_json: bool) -> None:
+def _announce(config: Settings, environment: Path, *, as_json: bool) -> None:
     addresses = {
         "api": f"http://{config.api_host}:{config.api_port}",
         "health": f"http://{config.api_host}:{config.health_port}",
@@ -87,10 +109,7 @@ def _announce(config: Settings, key: Path | None, *, as_json: bool) -> None:
     for name, address in addresses.items():
         console.print(f"{name:>9}  {address}", highlight=False, soft_wrap=True)
     console.print(
-        "ready; Ctrl-C stops. To use the other commands, in another terminal:\n"
-        f"  export ABACUS_DATABASE_URL={config.database_url} ABACUS_KAFKA_BOOTSTRAP={config.kafka_bootstrap}"
-        f" ABACUS_SQS_ENDPOINT_URL={config.sqs_endpoint_url}"
-        + (f' ABACUS_SECRETS_KEY="$(cat {quote(str(key))})"' if key is not None else ""),
+        f"ready; Ctrl-C stops. To use the other commands, in another terminal:\n  source {quote(str(environment))}",
         highlight=False,
         soft_wrap=True,
     )

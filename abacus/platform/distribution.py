@@ -70,6 +70,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "person_token": Whole.AT_HOME,
     "approval": Whole.AT_HOME,
     "audit_log": Whole.AT_HOME,
+    "worker_process": Whole.AT_HOME,
     "alembic_version": Whole.AT_HOME,
 }
 

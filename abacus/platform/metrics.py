@@ -50,11 +50,11 @@ PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
 # How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
 RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now")
 
-# Messages of a queue that wait for a worker, and the age of the oldest message of the last receive; it grows while
-# others wait and none is received. Each process that works with a queue reports for itself: take the maximum over
-# processes, not the sum.
+# Messages of a queue that wait for a worker, and the age of the oldest message in the hands of this process; while
+# others wait, that of the oldest message of its last receive if that is older. Each process that works with a queue
+# reports for itself: take the maximum over processes, not the sum.
 QUEUE_MESSAGES: Final = Gauge("abacus_queue_messages", "Messages waiting in a queue", ["queue"])
-QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message that came last", ["queue"])
+QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message in hand or waiting", ["queue"])
 
 # Connections to Postgres that a worker of this process holds, and those of them that are idle.
 POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker"])

@@ -98,12 +98,16 @@ async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> 
         assert again.json() == first.json()
         other = await award(acme, "k", {**GRANT, "points": 5})
         assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+        assert other.json()["detail"] == "points was 100, now it is 5"
         await until(lambda: _transfers(house, 1))
-    for facts in ({"transaction_id": "A-2"}, {"source": "meals"}):
+    for facts, key in (({"transaction_id": "A-2"}, "txn:acme:A-2"), ({"source": "meals"}, "txn:meals:A-1")):
         body = {"member_id": "bob", "transaction": MEAL}
         assert (await award(acme, "t", body)).status_code == 202
         other = await award(acme, "t", {**body, "transaction": {**MEAL, **facts}})
         assert (other.status_code, kind(other)) == (422, "idempotency-key-reused")
+        assert other.json()["detail"] == f"transaction was 'txn:acme:A-1', now it is '{key}'"
+    dearer = await award(acme, "t", {"member_id": "bob", "transaction": {**MEAL, "amount": "99.00"}})
+    assert dearer.json()["detail"] == f"amount was {MEAL['amount']}, now it is 99.00"
     await until(lambda: _transfers(house, 2))
     # The key is the partner's own.
     assert "idempotency-replayed" not in (await award(bits, "k")).headers

@@ -53,7 +53,11 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
     assert (told["points"], told["balance"], told["available"], told["kind"]) == (-60, 40, 40, "spend")
     again = await order(acme, "members/bob/spend", "s-1", {"points": 60, "reason": "A coffee"})
     assert (again.status_code, again.json(), again.headers["idempotency-replayed"]) == (201, told, "true")
-    assert kind(await order(acme, "members/bob/spend", "s-1", {"points": 61})) == (422, "idempotency-key-reused")
+    other = await order(acme, "members/bob/spend", "s-1", {"points": 61})
+    assert (kind(other), other.json()["detail"]) == (
+        (422, "idempotency-key-reused"),
+        "points was 60, now it is 61; reason was 'A coffee', now it is 'spent'",
+    )
     assert kind(await order(acme, "members/bob/spend", "s-2", {"points": 41})) == (409, "insufficient-points")
     assert kind(await acme.post("/v1/members/bob/spend", json={"points": 1})) == (400, "idempotency-key-missing")
     assert kind(await order(acme, "members/nobody/spend", "s-3", {"points": 1})) == (404, "not-found")
@@ -73,12 +77,15 @@ async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -
         assert (await award(acme, "k")).status_code == 202
         taken = await order(acme, "members/bob/spend", "k", {"points": 1})
         assert kind(taken) == (422, "idempotency-key-reused")
+        assert taken.json()["detail"] == "the first request was for an award"
         adjusted = await order(
             acme, "members/bob/adjustments", "k", {"points": 1, "reason": "A mistake", "actor": "ann"}
         )
         assert kind(adjusted) == (422, "idempotency-key-reused")
         assert (await order(acme, "members/bob/spend", "s", {"points": 1})).status_code == 201
-        assert kind(await award(acme, "s")) == (422, "idempotency-key-reused")
+        other = await award(acme, "s")
+        assert kind(other) == (422, "idempotency-key-reused")
+        assert other.json()["detail"] == "it is the key of another request, whose facts are not at hand"
         async with house.running("awarder"):
             await until(lambda: house_transfers(house, 4))
     assert await house.reasons() == {}

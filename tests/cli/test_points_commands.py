@@ -34,6 +34,11 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
     assert (spent.json["points"], spent.json["balance"], spent.json["replayed"]) == (-150, 50, False)
     again = await abacus("points", "spend", "bob", "150", "--key", "s-1", "--json", env=env)
     assert (again.json["id"], again.json["replayed"]) == (spent.json["id"], True)
+    other = await abacus("points", "spend", "bob", "151", "--key", "s-1", env=env)
+    assert (other.code, other.err) == (
+        2,
+        "abacus: the key ops:s-1 was used for other facts: points was 150, now it is 151\n",
+    )
     too_much = await abacus("points", "spend", "bob", "51", env=env)
     assert (too_much.code, too_much.err.strip()) == (2, "abacus: 51 points; 50 of 50 are available")
     lots = (await abacus("points", "lots", "bob", "--json", env=env)).json["lots"]

@@ -9,6 +9,7 @@ import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -104,10 +105,20 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             await until(lambda: _transfers(addresses["database"], 2))
             verified = await abacus("ledger", "verify", "--json", env={"ABACUS_DATABASE_URL": addresses["database"]})
             assert verified.json["transfers"] == 2
+            file = Path(data_dir) / "env"
+            assert file.stat().st_mode & 0o777 == 0o600
+            sourced = await asyncio.create_subprocess_shell(
+                f". {file} && {sys.executable} -m abacus status --json", stdout=asyncio.subprocess.PIPE
+            )
+            status, _ = await sourced.communicate()
+            assert {each["worker"] for each in json.loads(status)["workers"]} == set(WORKERS)
+        assert not file.exists()
 
 
 async def test_up_can_be_stopped_while_it_still_starts() -> None:
-    """The address of an own Kafka leads nowhere: `up` waits, names Kafka, and lets itself be stopped."""
+    """The address of an own Kafka leads nowhere: `up` says what it starts, that it joins that Kafka, and what it waits
+    for; and it lets itself be stopped.
+    """
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
         process = await asyncio.create_subprocess_exec(
@@ -117,9 +128,23 @@ async def test_up_can_be_stopped_while_it_still_starts() -> None:
         )
         assert process.stderr is not None
         try:
+            told: list[str] = []
             async with asyncio.timeout(60):
-                while b"Kafka" not in await process.stderr.readline():
-                    pass
+                while "waiting for" not in (line := (await process.stderr.readline()).decode()):
+                    told.append(line.partition(" s  ")[2].strip())
+            assert told[0] == "using Kafka at 127.0.0.1:1, as ABACUS_KAFKA_BOOTSTRAP says"
+            order = [
+                told.index(each)
+                for each in (
+                    "starting Postgres",
+                    "Postgres is ready",
+                    "preparing the schema, the queues and the rate cards",
+                )
+            ]
+            assert order == sorted(order)
+            assert "SQS is ready" in told
+            assert "starting Kafka" not in told
+            assert "relay (" in line
             process.send_signal(signal.SIGTERM)
             _, code = await asyncio.wait_for(asyncio.gather(process.stderr.read(), process.wait()), 25)
             assert code == 0
@@ -152,6 +177,8 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
     assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
     assert ran.out.count("recomputed now: same") == 4
+    assert "starting Postgres" in ran.err.splitlines()[0] + ran.err.splitlines()[1] + ran.err.splitlines()[2]
+    assert "sending 20 transactions through them" in ran.err
 
 
 async def _transfers(database_url: str, count: int) -> bool:

@@ -124,12 +124,18 @@ async def test_a_webhook_is_tried(pool: Pool, database_url: str) -> None:
         (
             ["set", "nobody", "http://hooks.example/"],
             "0",
-            "abacus: 'http://hooks.example/': an address of the form https://host/path is needed",
+            (
+                "abacus: 'http://hooks.example/': an address of the form https://host/path is needed,"
+                " unless ABACUS_WEBHOOKS_TO_PRIVATE is true"
+            ),
         ),
         (
             ["set", "nobody", "https://10.0.0.1/"],
             "0",
-            "abacus: 'https://10.0.0.1/': 10.0.0.1 is not an address of the public internet",
+            (
+                "abacus: 'https://10.0.0.1/': 10.0.0.1 is not an address of the public internet,"
+                " which is needed unless ABACUS_WEBHOOKS_TO_PRIVATE is true"
+            ),
         ),
         (
             ["set", "nobody", "http://10.0.0.1/"],

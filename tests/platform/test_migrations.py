@@ -26,6 +26,7 @@ ROOMS: Final = (
     "oversight.erasure",
     "oversight.reports",
     "people.store",
+    "platform.presence",
     "platform.quarantine",
     "pricing.store",
     "programs.expiry",

@@ -108,6 +108,18 @@ def test_what_is_broken_is_said_and_shown() -> None:
     assert lines[-2] == '  {"factors":7}'
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_award_without_factors_is_explained(version: Any) -> None:
+    text = orjson.dumps(orjson.loads(version(VERSION_0["calculated"])) | {"factors": []})
+    transfer = transfer_of("calculated", text)
+    lines = explained(transfer, recompute(transfer, BOOK))
+    assert lines[-3:] == [
+        "  15.00 SGD, and no factors are listed",
+        "  = 180.00, floor = 180 points, by card SG@7",
+        "  recomputed now: the explanation does not hold: it lists no factor vertical, eppf, cashless, tier",
+    ]
+
+
 def in_version_0(award: Award) -> Award:
     return award._replace(explanation=award.explanation.replace(b'{"v":1,', b"{", 1))
 

@@ -3,12 +3,17 @@
 import asyncio
 import json
 import os
+import re
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from typer.testing import CliRunner
 
 from abacus.cli.main import app
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+_RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 class Ran(NamedTuple):
@@ -18,7 +23,23 @@ class Ran(NamedTuple):
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        """The document of `--json`. Every time in it is one of RFC 3339, whichever command printed it."""
+        document = json.loads(self.out)
+        assert list(not_rfc3339(document)) == []
+        return document
+
+
+def not_rfc3339(document: Any) -> Iterator[str]:
+    """The texts that are times in another form than that of RFC 3339."""
+    match document:
+        case dict():
+            for each in document.values():
+                yield from not_rfc3339(each)
+        case list():
+            for each in document:
+                yield from not_rfc3339(each)
+        case str() if _TIME.match(document) and not _RFC3339.fullmatch(document):
+            yield document
 
 
 async def abacus(*arguments: str, env: dict[str, str] | None = None) -> Ran:

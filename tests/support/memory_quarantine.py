@@ -7,7 +7,7 @@ from datetime import datetime
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
-from abacus.platform.quarantine.store import HELD, REPLAYED
+from abacus.platform.quarantine.store import ALL_HELD, HELD, REPLAYED, Which
 from abacus.platform.quarantine.types import HeldItem, Item
 
 
@@ -30,12 +30,10 @@ class MemoryQuarantine:
         """Every item, held or replayed."""
         return tuple(self._kept.values())
 
-    async def list(
-        self, *, status: str | None = HELD, reason: Reason | None = None, limit: int = 100
-    ) -> Sequence[HeldItem]:
+    async def list(self, which: Which = ALL_HELD, *, limit: int = 100) -> Sequence[HeldItem]:
         newest_first = sorted(self._kept.values(), key=lambda held: held.item.id)
         newest_first.sort(key=lambda held: held.set_aside_at, reverse=True)
-        return [held for held in newest_first if _matches(held, status, reason)][:limit]
+        return [held for held in newest_first if _is_of(held, which)][:limit]
 
     async def get(self, id_: str) -> HeldItem | None:
         return self._kept.get(id_)
@@ -70,3 +68,9 @@ class MemoryQuarantine:
 
 def _matches(held: HeldItem, status: str | None, reason: Reason | None) -> bool:
     return status in (None, held.status) and reason in (None, held.item.reason)
+
+
+def _is_of(held: HeldItem, which: Which) -> bool:
+    since, until = which.since or held.set_aside_at, which.until
+    in_time = since <= held.set_aside_at and (until is None or held.set_aside_at < until)
+    return in_time and _matches(held, which.status, which.reason)

@@ -17,6 +17,7 @@ from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, 
 from abacus.cli.ledger import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.cli.stack import make_ready, running, services
+from abacus.cli.starting import Starting
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
@@ -74,8 +75,9 @@ def demo(
         with stopped_by_signals(stop), _kept_or_thrown_away(data_dir) as directory:
             config = settings()
             logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
-            async with services(config, directory) as complete:
-                playing = asyncio.ensure_future(_play(complete, transactions, as_json=as_json))
+            starting = Starting(quiet=as_json)
+            async with services(config, directory, starting) as complete:
+                playing = asyncio.ensure_future(_play(complete, transactions, starting, as_json=as_json))
                 stopping = asyncio.ensure_future(stop.wait())
                 await asyncio.wait((playing, stopping), return_when=asyncio.FIRST_COMPLETED)
                 stopping.cancel()
@@ -97,23 +99,27 @@ def _kept_or_thrown_away(data_dir: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-async def _play(complete: Settings, transactions: int, *, as_json: bool) -> None:
+async def _play(complete: Settings, transactions: int, starting: Starting, *, as_json: bool) -> None:
+    starting.tell("preparing the schema, the queues and the rate cards")
     await make_ready(complete)
     clock = SystemClock()
-    async with database(complete) as pool, running(PIPELINE, complete) as workers:
+    async with database(complete) as pool, running(PIPELINE, complete, starting) as workers:
         began, counts = clock.now(), Counts()
         memberships = MembershipStore(pool, clock)
         for member, program, tier in TIERS:
             await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
         messages = transactions - len((EVE, EVE_AGAIN))
+        starting.tell(f"sending {transactions:,} transactions through them")
         played = await play(complete, pool, workers, stream(messages), messages + NAMED, counts, quiet=as_json)
         # The stream is through before tiers move: so its points are the same each time.
-        async with running(FOLLOWERS, complete.model_copy(update={"notify_gather_seconds": _GATHER_S})):
+        followed = complete.model_copy(update={"notify_gather_seconds": _GATHER_S})
+        async with running(FOLLOWERS, followed, starting):
             await until_eve_has_risen(pool)
             await play(complete, pool, workers, iter([sent(EVE_AGAIN)]), 1, counts, quiet=True)
             await end_the_month(complete, pool)
             await until_everybody_is_told(pool, began)
         book = CardBook(await CardStore(pool).all())
+        starting.tell("verifying the ledger")
         report = await verify(pool, lambda transfer: recompute(transfer, book))
         summary = Summary(
             transactions=messages + NAMED + len((EVE_AGAIN,)),

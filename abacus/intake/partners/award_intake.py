@@ -16,6 +16,7 @@ import structlog
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.intake.earning.decide.source_message import encode_retry
 from abacus.intake.partners.decide.entry import Entry
+from abacus.intake.partners.decide.reused_key import differing, facts_of_award
 from abacus.intake.partners.owed_entries import Entries, OwedEntries
 from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
@@ -37,7 +38,11 @@ class KeyInFlight(AbacusError):
 
 
 class KeyReused(AbacusError):
-    """The same key was used for other facts."""
+    """The same key was used for other facts; `detail` says which."""
+
+    def __init__(self, key: str, detail: str) -> None:
+        super().__init__(key, detail)
+        self.detail = detail
 
 
 class AlreadyAwarded(AbacusError):
@@ -170,7 +175,9 @@ class AwardIntake:
                 case Reception.IN_FLIGHT:
                     waiting.refuse(KeyInFlight(entry.award.key))
                 case Reception.OTHER_FACTS:
-                    waiting.refuse(KeyReused(entry.award.key))
+                    known = received.award is not entry.award  # which the register gives back without a row
+                    first = facts_of_award(received.award) if known else {}
+                    waiting.refuse(KeyReused(entry.award.key, differing(first, facts_of_award(entry.award))))
                 case Reception.AWARDED:
                     transaction = entry.award.transaction
                     waiting.refuse(AlreadyAwarded(transaction.key if transaction else "", received.awarded_as or ""))

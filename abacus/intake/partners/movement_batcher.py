@@ -82,5 +82,5 @@ class MovementBatcher:
         taken = await self._awards.awards_among(keys) if keys else set()
         for each in together:
             if each.request.key in taken:
-                each.refuse(KeyReused(each.request.key))
+                each.refuse(KeyReused(each.request.key, "the first request was for an award"))
         return [each for each in together if each.request.key not in taken]

@@ -58,6 +58,7 @@ NAMELESS: Final = frozenset(
         "tier_roll",
         "webhook",
         "webhook_cursor",
+        "worker_process",
     }
 )
 

@@ -13,6 +13,12 @@ from abacus.platform.embedded.postgres import EmbeddedPostgres
 from abacus.platform.embedded.sqs import EmbeddedSqs
 
 
+class Told(Protocol):
+    """Hears that a part begins to start, and that it can be used."""
+
+    def __call__(self, name: str, *, ready: bool) -> None: ...
+
+
 class _Part(Protocol):
     async def start(self) -> Any: ...
 
@@ -24,7 +30,7 @@ class EmbeddedStack:
 
     One stack at a time owns `data_dir`; a second one is refused. If a part does not start, the others are stopped and
     its error is raised. `kafka_topics` gives topics more partitions than the 4 that they have otherwise, and with them
-    room: see `EmbeddedKafka`.
+    room: see `EmbeddedKafka`. `told` hears of each part's start.
     """
 
     def __init__(
@@ -36,7 +42,9 @@ class EmbeddedStack:
         kafka: bool = True,
         durable: bool = True,
         kafka_topics: Mapping[str, int] | None = None,
+        told: Told | None = None,
     ) -> None:
+        self._told = told
         self._lock = DirectoryLock(data_dir)
         self._postgres = EmbeddedPostgres(data_dir / "postgres", durable=durable) if postgres else None
         self._sqs = EmbeddedSqs(data_dir / "sqs.log") if sqs else None
@@ -62,8 +70,8 @@ class EmbeddedStack:
         self._lock.take()
         try:
             async with asyncio.TaskGroup() as starting:
-                for part in self._parts():
-                    starting.create_task(part.start())
+                for name, part in self._parts().items():
+                    starting.create_task(self._start(name, part))
         except BaseExceptionGroup as failures:
             await self.stop()
             raise failures.exceptions[0] from None
@@ -75,7 +83,7 @@ class EmbeddedStack:
         """Stops the parts, the last first; each is stopped even if another fails to."""
         async with AsyncExitStack() as stopping:
             stopping.callback(self._lock.release)
-            for part in self._parts():
+            for part in self._parts().values():
                 stopping.push_async_callback(part.stop)
 
     async def __aenter__(self) -> Self:
@@ -87,5 +95,13 @@ class EmbeddedStack:
     ) -> None:
         await self.stop()
 
-    def _parts(self) -> list[_Part]:
-        return [part for part in (self._postgres, self._sqs, self._kafka) if part is not None]
+    async def _start(self, name: str, part: _Part) -> None:
+        if self._told is not None:
+            self._told(name, ready=False)
+        await part.start()
+        if self._told is not None:
+            self._told(name, ready=True)
+
+    def _parts(self) -> dict[str, _Part]:
+        parts: dict[str, _Part | None] = {"Postgres": self._postgres, "SQS": self._sqs, "Kafka": self._kafka}
+        return {name: part for name, part in parts.items() if part is not None}

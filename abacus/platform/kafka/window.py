@@ -165,6 +165,20 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
         return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
 
 
+async def lag(bootstrap: str, topic: str, group: str) -> int:
+    """How many messages of the topic the group has not read; those that the broker has deleted do not count. Raises
+    `Refused` when there is no such topic, and `Unavailable`.
+    """
+    read = await committed(bootstrap, topic, group)
+    partitions = [TopicPartition(topic, number) for number in read]
+    try:
+        async with _consumer(bootstrap) as consumer:
+            begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+    except (KafkaError, OSError) as error:
+        raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
+    return sum(max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions)
+
+
 async def when_known(
     partitions: Sequence[TopicPartition],
     ask: Callable[[], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]],

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
 from abacus.platform.metrics import QUARANTINED
-from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
 from abacus.platform.quarantine.types import HeldItem, Item, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -16,6 +16,7 @@ HELD: Final = "held"
 REPLAYED: Final = "replayed"
 
 _LONGEST_DETAIL: Final = 1000  # characters: what was set aside may have chosen them; its body is kept whole
+_MOST_SPEAKING: Final = 1000
 _LARGEST_REPLAYED: Final = 180 * 1024  # in base64 still within SQS' 256 KiB
 
 
@@ -80,16 +81,20 @@ on conflict (id) do update
     where q.status <> excluded.status
 """)
 
+_WHICH: Final = """(:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
+    and (:since::timestamptz is null or set_aside_at >= :since)
+    and (:until::timestamptz is null or set_aside_at < :until)"""
+
 _LIST: Final = Statement(f"""
-select {columns(_Row)} from quarantine
-where (:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
-order by set_aside_at desc, id limit :limit
+select {columns(_Row)} from quarantine where {_WHICH} order by set_aside_at desc, id limit :limit
 """)
 
-_COUNTS: Final = Statement("""
-select reason, count(*) from quarantine
-where status = :status and (:since::timestamptz is null or set_aside_at >= :since)
-group by reason order by reason
+_COUNTS: Final = Statement(f"select reason, count(*) from quarantine where {_WHICH} group by reason order by reason")
+
+_SPEAKING_OF: Final = Statement(f"""
+select {columns(_Row)} from quarantine
+where key = any(:keys::text[]) or position(convert_to(:text, 'UTF8') in body) > 0
+order by coalesce(key = any(:keys), false) desc, set_aside_at desc, id limit {_MOST_SPEAKING}
 """)
 
 _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
@@ -106,6 +111,18 @@ order by set_aside_at, id limit :limit for update skip locked
 _REPLAYED: Final = Statement(f"""
 update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = replays + 1 where id = any(:ids::text[])
 """)
+
+
+class Which(NamedTuple):
+    """Which items are meant; None leaves a property open."""
+
+    status: str | None = HELD
+    reason: Reason | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+ALL_HELD: Final = Which()
 
 
 class QuarantinePort(Protocol):
@@ -134,18 +151,29 @@ class QuarantineStore:
         for item in unique if self._counted else ():
             QUARANTINED.labels(str(item.stage), str(item.reason)).inc()
 
-    async def list(
-        self, *, status: str | None = HELD, reason: Reason | None = None, limit: int = 100
-    ) -> Sequence[HeldItem]:
+    async def list(self, which: Which = ALL_HELD, *, limit: int = 100) -> Sequence[HeldItem]:
         """The newest items first."""
         async with passing_failures():
-            rows = await self._pool.fetch(*_LIST(status=status, reason=reason, limit=limit))
+            rows = await self._pool.fetch(*_LIST(**which._asdict(), limit=limit))
         return [_Row(*row).held for row in rows]
 
-    async def counts(self, *, status: str = HELD, since: datetime | None = None) -> dict[Reason, int]:
+    async def all(self, which: Which) -> AsyncIterator[HeldItem]:
+        """Every item, the newest first, however many."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction(readonly=True):
+            async for page in pages(connection, *_LIST(**which._asdict(), limit=None)):
+                for row in page:
+                    yield _Row(*row).held
+
+    async def counts(self, which: Which = ALL_HELD) -> dict[Reason, int]:
         async with passing_failures():
-            rows = await self._pool.fetch(*_COUNTS(status=status, since=since))
+            rows = await self._pool.fetch(*_COUNTS(**which._asdict()))
         return {Reason(reason): count for reason, count in rows}
+
+    async def speaking_of(self, keys: Sequence[str], text: str) -> Sequence[HeldItem]:
+        """Items under these keys, and then items whose body has the text anywhere; a thousand at most."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_SPEAKING_OF(keys=list(keys), text=text))
+        return [_Row(*row).held for row in rows]
 
     async def get(self, id_: str) -> HeldItem | None:
         async with passing_failures():

@@ -17,6 +17,14 @@ class Received(NamedTuple):
     receives: int
 
 
+class Depth(NamedTuple):
+    """About how many messages of a queue wait, are in the hands of a worker, and are to wait later."""
+
+    waiting: int
+    in_flight: int
+    delayed: int
+
+
 class Unsent(Unavailable):
     """The queue did not take every body; `remaining` are those that it did not take."""
 

@@ -11,7 +11,8 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.metrics import QUEUE_AGE, QUEUE_MESSAGES
-from abacus.platform.sqs.port import CALL_ITEMS, Received, Unsent
+from abacus.platform.sqs.in_hand import InHand
+from abacus.platform.sqs.port import CALL_ITEMS, Depth, Received, Unsent
 
 CALL_BYTES: Final = 250 * 1024
 LONGEST_DELAY_S: Final = 900
@@ -24,10 +25,11 @@ _TRIES: Final = 3
 _MISSING: Final = ("NonExistentQueue", "QueueDoesNotExist")  # AWS says the first, ElasticMQ the second
 _ALREADY_GONE: Final = ("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight")
 
-_HELD: Final = (
+# In the order of `Depth`.
+_DEPTH: Final = (
     "ApproximateNumberOfMessages",
-    "ApproximateNumberOfMessagesDelayed",
     "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
 )
 
 Client = Any  # aiobotocore builds its clients at run time; there is no class to name
@@ -98,6 +100,7 @@ class SqsQueue:
         self._client = client
         self._wait_s = wait_s
         self._calls = asyncio.Semaphore(_PARALLEL_CALLS)
+        self._in_hand = InHand()
         self._oldest_ms: float | None = None  # when the oldest message of the last receive was sent
 
     @classmethod
@@ -150,15 +153,19 @@ class SqsQueue:
             )
         count = int(answer["Attributes"]["ApproximateNumberOfMessages"])
         QUEUE_MESSAGES.labels(self.name).set(count)
-        if count and self._oldest_ms is not None:  # while the worker is stuck nothing new is received
-            self._note_age(self._oldest_ms)
+        if self._oldest_ms is not None:  # of a queue that this process receives from
+            self._note_age(some_wait=count > 0)
         return count
 
     async def holds(self) -> int:
-        """About how many messages it has in all: waiting, delayed, or in someone's hands. Raises `Unavailable`."""
+        """About how many messages it has in all. Raises `Unavailable`."""
+        return sum(await self.depth())
+
+    async def depth(self) -> Depth:
+        """About how many messages it has, and where they are. Raises `Unavailable`."""
         with reachable():
-            answer = await self._client.get_queue_attributes(QueueUrl=self.url, AttributeNames=list(_HELD))
-        return sum(int(answer["Attributes"][name]) for name in _HELD)
+            answer = await self._client.get_queue_attributes(QueueUrl=self.url, AttributeNames=list(_DEPTH))
+        return Depth(*(int(answer["Attributes"][name]) for name in _DEPTH))
 
     async def receive(self) -> list[Received]:
         with reachable():
@@ -169,9 +176,10 @@ class SqsQueue:
                 AttributeNames=["ApproximateReceiveCount", "SentTimestamp"],
             )
         messages = answer.get("Messages", [])
-        now_ms = _now_ms()
-        self._oldest_ms = min((int(each["Attributes"]["SentTimestamp"]) for each in messages), default=now_ms)
-        self._note_age(self._oldest_ms)
+        for each in messages:
+            self._in_hand.taken(each["MessageId"], int(each["Attributes"]["SentTimestamp"]))
+        self._oldest_ms = min((int(each["Attributes"]["SentTimestamp"]) for each in messages), default=_now_ms())
+        self._note_age(some_wait=False)
         return [
             Received(
                 message["MessageId"],
@@ -182,8 +190,12 @@ class SqsQueue:
             for message in messages
         ]
 
-    def _note_age(self, sent_ms: float) -> None:
-        QUEUE_AGE.labels(self.name).set(max(0.0, _now_ms() - sent_ms) / 1000)
+    def _note_age(self, *, some_wait: bool) -> None:
+        """The age of the oldest message in hand. Waiting messages are about as old as those of the last receive."""
+        now_ms = _now_ms()
+        oldest_ms = [self._in_hand.oldest_ms, self._oldest_ms if some_wait else None]
+        age_ms = max((now_ms - each for each in oldest_ms if each is not None), default=0.0)
+        QUEUE_AGE.labels(self.name).set(max(0.0, age_ms) / 1000)
 
     async def delete(self, messages: Sequence[Received]) -> None:
         if not messages:
@@ -194,6 +206,7 @@ class SqsQueue:
                 answer = await self._client.delete_message_batch(QueueUrl=self.url, Entries=entries)
             left = [entries[int(failed["Id"])] for failed in _still_there(answer)]
             if not left:
+                self._in_hand.gone(message.id for message in messages)
                 return
             entries = [entry | {"Id": str(index)} for index, entry in enumerate(left)]
         raise Unavailable(f"queue {self.name}", f"{len(entries)} messages could not be deleted")
@@ -207,6 +220,7 @@ class SqsQueue:
         ]
         with reachable():
             answer = await self._client.change_message_visibility_batch(QueueUrl=self.url, Entries=entries)
+        (self._in_hand.kept if seconds else self._in_hand.gone)(message.id for message in messages)
         failed = _still_there(answer)
         if failed:
             raise Unavailable(

@@ -19,6 +19,7 @@ from abacus.pricing.explanation.types import (
     Captured,
     Earned,
     Explanation,
+    FactorName,
     Fixed,
     Granted,
     Held,
@@ -135,6 +136,11 @@ def _fixed(explanation: Fixed, card: RateCard) -> Iterable[str]:
 
 
 def _calculated(explanation: Calculated, card: RateCard) -> Iterable[str]:
+    listed = {name for name, _, _ in explanation.factors}
+    missing = [name for name in get_args(FactorName) if name not in listed]
+    if missing:  # the others cannot be multiplied to anything that could be compared
+        yield f"it lists no factor {', '.join(missing)}"
+        return
     entry = explanation.entry
     factors = factors_of(card, entry("vertical"), entry("cashless"), entry("tier"))
     product: Decimal = money(explanation.amount)

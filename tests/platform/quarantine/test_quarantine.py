@@ -7,7 +7,7 @@ import pytest
 
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
-from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
+from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore, Which
 from abacus.platform.quarantine.types import Item, Stage
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine
@@ -48,7 +48,9 @@ async def test_items_are_kept_whole_and_listed_newest_first(quarantine: Quaranti
         (item(2, Reason.UNKNOWN_VERTICAL), HELD, LATER, 0),
         (item(1), HELD, NOW, 0),
     ]
-    assert [each.item for each in await quarantine.list(reason=Reason.INVALID)] == [item(1)]
+    assert [each.item for each in await quarantine.list(Which(reason=Reason.INVALID))] == [item(1)]
+    assert [each.item for each in await quarantine.list(Which(since=LATER))] == [item(2, Reason.UNKNOWN_VERTICAL)]
+    assert [each.item for each in await quarantine.list(Which(until=LATER))] == [item(1)]
     assert len(await quarantine.list(limit=1)) == 1
     assert (await quarantine.get(item(1).id) or listed[0]).item == item(1)
     assert await quarantine.get("nothing") is None
@@ -68,7 +70,7 @@ async def test_what_was_replayed_is_no_longer_held_until_it_fails_again(
     async with quarantine.replaying(reason=Reason.INVALID) as chosen:
         assert [each.item for each in chosen] == [item(1)]
     assert await held(quarantine) == {"kafka:t/0/2": "because"}
-    replayed = await quarantine.list(status=REPLAYED)
+    replayed = await quarantine.list(Which(status=REPLAYED))
     assert [(each.item, each.replays, each.replayed_at) for each in replayed] == [(item(1), 1, NOW)]
 
     clock.set(LATER)

@@ -87,12 +87,21 @@ async def test_the_oldest_message_grows_older_while_nobody_receives(services: Se
         await ensure_queues(client, prefix)
         queue = await SqsQueue.find(client, f"{prefix}{AWARD}", wait_s=1)
         await queue.send(["in hand"])
-        await queue.receive()
-        await queue.waiting()
-        received = age()
+        taken = await queue.receive()
         await asyncio.sleep(0.3)
+        assert await queue.receive() == []  # by another hand of the same process
+        assert age() > 1.25, "one hand has it, whatever another receives"
+        await queue.keep(taken, 30)
         await queue.waiting()
-        assert age() == received, "nothing waits"
+        assert age() > 1.25
+        await queue.delete(taken)
+        await queue.waiting()
+        assert age() == 0, "nothing is in hand, and nothing waits"
+        await asyncio.sleep(0.3)
         await queue.send(["waiting"])
         await queue.waiting()
-        assert age() > received + 0.25
+        assert age() > 0.25, "it has waited no longer than since the last receive"
+        again = await queue.receive()
+        await queue.keep(again, 0)
+        await queue.receive()
+        assert age() < 5

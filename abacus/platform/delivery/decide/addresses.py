@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from abacus.core.errors import Refused
 
+_UNLESS: Final = "unless ABACUS_WEBHOOKS_TO_PRIVATE is true"  # the setting behind `to_private`
+
 _LONGEST: Final = 2000
 _LAST_PORT: Final = 65535
 
@@ -55,14 +57,16 @@ def checked_url(url: str, *, to_private: bool) -> str:
         port = parts.port
     except ValueError as error:
         raise Refused(f"{url!r}: {error}") from None
-    if parts.scheme != "https" and not (to_private and parts.scheme == "http"):
+    if parts.scheme == "http" and not to_private:
+        raise Refused(f"{url!r}: an address of the form https://host/path is needed, {_UNLESS}")
+    if parts.scheme not in {"http", "https"}:
         raise Refused(f"{url!r}: an address of the form https://host/path is needed")
     if not parts.hostname or (port is not None and not 0 < port <= _LAST_PORT):
         raise Refused(f"{url!r}: an address of the form https://host/path is needed")
     if parts.username is not None or parts.fragment:
         raise Refused(f"{url!r}: leave out user, password and what follows a #; the signature proves the sender")
     if not to_private and _is_address(parts.hostname) and not is_public(parts.hostname):
-        raise Refused(f"{url!r}: {parts.hostname} is not an address of the public internet")
+        raise Refused(f"{url!r}: {parts.hostname} is not an address of the public internet, which is needed {_UNLESS}")
     return url
 
 

@@ -1,0 +1,124 @@
+"""`abacus status`: the state of everything, what is wrong with it, and what to do."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+from typing import Any, Final
+
+import typer
+
+from abacus.cli.shell import AsJson, console, database, print_json, run, settings, sqs, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
+from abacus.oversight.status.decide.problems import exit_code, problems
+from abacus.oversight.status.reading import Places, read
+from abacus.oversight.status.sources import Group
+from abacus.oversight.status.types import Problem, QueueState, Snapshot, WorkerState
+from abacus.platform.settings import Settings
+from workers import PIPELINE
+
+_QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
+
+
+def status(as_json: AsJson = False) -> None:
+    """Show the workers, streams, queues, the relay, what is set aside, and jobs; and a line for each problem.
+
+    Exit 0 if all is well, 1 if something is wrong, 2 if nothing is known to be wrong and not everything can be read.
+    """
+
+    async def main() -> None:
+        config, clock, unknown = settings(), SystemClock(), dict[str, str]()
+        config.required("database_url")
+        async with AsyncExitStack() as stack:
+            try:
+                pool = await stack.enter_async_context(database(config))
+            except Unavailable as error:
+                pool, unknown["database"] = None, str(error)
+            client = await stack.enter_async_context(sqs(config))
+            kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
+            snapshot = await read(Places(pool, client, kafka, prefix, topic, _groups(config), PIPELINE), clock, unknown)
+        faults = problems(snapshot, PIPELINE, prefix)
+        if as_json:
+            print_json(_document(snapshot, faults))
+        else:
+            _show(snapshot, faults)
+        if code := exit_code(snapshot, faults):
+            raise typer.Exit(code)
+
+    run(main())
+
+
+def queue_rows(queues: Sequence[QueueState]) -> list[list[str]]:
+    return [
+        [
+            each.queue,
+            f"{each.waiting:,}",
+            f"{each.in_flight:,}",
+            f"{each.delayed:,}",
+            "" if each.oldest_s is None else f"{each.oldest_s:,.0f} s",
+        ]
+        for each in queues
+    ]
+
+
+def show_queues(queues: Sequence[QueueState]) -> None:
+    table("Queues", _QUEUE, queue_rows(queues))
+
+
+def _groups(config: Settings) -> list[Group]:
+    prefix = config.queue_prefix
+    return [
+        Group(config.transactions_topic, f"{prefix}calculator", "calculator"),
+        Group(config.points_topic, f"{prefix}tierkeeper", "tierkeeper"),
+        Group(config.points_topic, f"{prefix}webhooks", "webhooks"),
+        Group(config.points_topic, f"{prefix}notifier", "notifier"),
+        Group(config.tiers_topic, f"{prefix}notifier-tiers", "notifier"),
+    ]
+
+
+def _show(snapshot: Snapshot, faults: Sequence[Problem]) -> None:
+    if snapshot.workforce is not None:
+        columns = ["worker", "host", "pid", "state", "since", "why"]
+        table("Workers", columns, [_worker(each, snapshot.at) for each in snapshot.workforce.workers])
+    if snapshot.lags is not None:
+        table("Streams", ["group", "topic", "to read"], [[e.group, e.topic, f"{e.messages:,}"] for e in snapshot.lags])
+    if snapshot.queues is not None:
+        show_queues(snapshot.queues)
+    if snapshot.relay is not None:
+        console.print(f"relay: {snapshot.relay.waiting:,} transfers to publish")
+    if snapshot.workforce is not None and snapshot.workforce.cards_age_s is not None:
+        console.print(f"rate cards in use: {snapshot.workforce.cards_age_s:,.0f} s old")
+    if snapshot.quarantine is not None:
+        console.print(f"quarantine: {sum(snapshot.quarantine.values()):,} held")
+    for each in faults:
+        console.print(f"WRONG: {each.fault}: {each.remedy}", style="red", soft_wrap=True)
+    for name, why in snapshot.unknown.items():
+        console.print(f"UNKNOWN: {name}: {why}", style="yellow", soft_wrap=True)
+    if not faults and not snapshot.unknown:
+        console.print("all is well")
+
+
+def _worker(each: WorkerState, now: datetime) -> list[str]:
+    state = f"gone ({(now - each.seen_at).total_seconds():,.0f} s)" if each.gone else each.state
+    return [each.worker, each.host, str(each.pid), state, f"{each.started_at:%Y-%m-%d %H:%M}", each.detail]
+
+
+def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
+    workforce = snapshot.workforce
+    return {
+        "at": snapshot.at,
+        "ok": not faults and not snapshot.unknown,
+        "problems": _documents(faults),
+        "unknown": snapshot.unknown,
+        "workers": None if workforce is None else _documents(workforce.workers),
+        "rate_cards_age_s": None if workforce is None else workforce.cards_age_s,
+        "groups": _documents(snapshot.lags),
+        "queues": _documents(snapshot.queues),
+        "relay": snapshot.relay and snapshot.relay._asdict(),
+        "quarantine": snapshot.quarantine,
+        "overdue": _documents(snapshot.overdue),
+    }
+
+
+def _documents(rows: Sequence[Any] | None) -> list[dict[str, Any]] | None:
+    return None if rows is None else [row._asdict() for row in rows]

@@ -1,0 +1,115 @@
+"""The problems in a state of things, each with its remedy. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from abacus.oversight.status.types import (
+    GroupLag,
+    Overdue,
+    Problem,
+    QueueState,
+    RelayState,
+    Snapshot,
+    WorkerState,
+    Workforce,
+)
+
+_STARTS_WITHIN: Final = timedelta(minutes=2)
+_PUBLISHED_WITHIN: Final = timedelta(minutes=1)
+_MOST_LAG: Final = 10_000
+_CARDS_FRESH_S: Final = 60.0
+# The age of a message beyond which its queue's worker does not keep up; the retry queue waits by intention.
+_OLDEST_S: Final[Mapping[str, float]] = {"award": 300.0, "expiry": 3600.0, "retry": 86_400.0}
+
+
+def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[Problem]:
+    """All problems. The workers of the pipeline have to run; the others, once they were started, have to go on. The
+    prefix is that of the queues.
+    """
+    return [
+        *(_of_workers(snapshot.workforce, pipeline, snapshot.at) if snapshot.workforce is not None else ()),
+        *(problem for lag in snapshot.lags or () for problem in _of_lag(lag)),
+        *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix)),
+        *(_of_relay(snapshot.relay, snapshot.at) if snapshot.relay is not None else ()),
+        *_of_quarantine(snapshot.quarantine or {}),
+        *map(_of_job, snapshot.overdue or ()),
+    ]
+
+
+def exit_code(snapshot: Snapshot, faults: Sequence[Problem]) -> int:
+    """0 when all is well, 1 when something is wrong, 2 when nothing is known to be wrong and not all is known."""
+    if faults:
+        return 1
+    return 2 if snapshot.unknown else 0
+
+
+def _of_workers(workforce: Workforce, pipeline: Sequence[str], now: datetime) -> Iterator[Problem]:
+    alive = {each.worker for each in workforce.workers if not each.gone}
+    for name in pipeline:
+        if name not in alive:
+            yield Problem(f"no process runs the worker {name}", f"start one: abacus worker {name}")
+    silent = {each.worker: each for each in workforce.workers if each.gone and each.worker not in alive}
+    for name, last in sorted(silent.items()):
+        if name not in pipeline:
+            fault = (
+                f"the worker {name} on {last.host} (pid {last.pid}) is silent since {last.seen_at:%Y-%m-%d %H:%M:%S}"
+            )
+            yield Problem(f"{fault} UTC", f"start another: abacus worker {name}")
+    for each in workforce.workers:
+        yield from _of_worker(each, now)
+    age_s = workforce.cards_age_s
+    if age_s is not None and age_s > _CARDS_FRESH_S:
+        yield Problem(f"rate cards in use are {age_s:,.0f} s old", "see whether the workers reach the database")
+
+
+def _of_worker(each: WorkerState, now: datetime) -> Iterator[Problem]:
+    whose = f"the worker {each.worker} on {each.host} (pid {each.pid})"
+    if each.gone:
+        return
+    match each.state:
+        case "stopped":
+            yield Problem(f"{whose} has stopped: {each.detail}", "mend the cause, then start it again")
+        case "waiting":
+            yield Problem(f"{whose} waits: {each.detail}", "it goes on by itself when that is back")
+        case "starting" if now - each.started_at > _STARTS_WITHIN:
+            yield Problem(f"{whose} is not ready since its start", "see its log")
+
+
+def _of_lag(lag: GroupLag) -> Iterator[Problem]:
+    if lag.messages > _MOST_LAG:
+        fault = f"the group {lag.group} has {lag.messages:,} messages of {lag.topic} to read"
+        yield Problem(fault, f"if that grows, start more: abacus worker {lag.worker}")
+
+
+def _of_queue(queue: QueueState, prefix: str) -> Iterator[Problem]:
+    name = queue.queue.removeprefix(prefix)
+    if queue.dead_letters:
+        if queue.waiting:
+            source = name.removesuffix("-dlq")
+            fault = f"{queue.queue} holds {queue.waiting:,} dead letters"
+            yield Problem(fault, f"find the cause in the workers' logs, then: abacus dlq redrive {source}")
+    elif queue.oldest_s is not None and queue.oldest_s > _OLDEST_S.get(name, 0.0):
+        fault = f"the oldest message of {queue.queue} is {queue.oldest_s:,.0f} s old"
+        yield Problem(fault, "see why its worker does not keep up")
+
+
+def _of_relay(relay: RelayState, now: datetime) -> Iterator[Problem]:
+    if relay.oldest_posted_at is not None and now - relay.oldest_posted_at > _PUBLISHED_WITHIN:
+        fault = f"{relay.waiting:,} transfers are not published, the oldest since"
+        yield Problem(
+            f"{fault} {relay.oldest_posted_at:%Y-%m-%d %H:%M:%S} UTC",
+            "see the relay's log, and look for transactions that stay open in Postgres",
+        )
+
+
+def _of_quarantine(counts: Mapping[str, int]) -> Iterator[Problem]:
+    for reason, count in counts.items():
+        which = f"--reason {reason}"
+        remedy = f"abacus quarantine list {which}; mend the cause, then: abacus quarantine replay {which}"
+        yield Problem(f"the quarantine holds {count:,} of {reason}", remedy)
+
+
+def _of_job(overdue: Overdue) -> Problem:
+    where = f" of {overdue.country}" if overdue.country else ""
+    return Problem(f"{overdue.job}{where}: {overdue.detail}", overdue.command)

@@ -1,0 +1,1 @@
+"""Which message speaks of the award or transaction."""

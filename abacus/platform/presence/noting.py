@@ -1,0 +1,84 @@
+"""A process that notes its presence while it runs, and never fails or waits because of that."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+from uuid import uuid4
+
+import structlog
+from prometheus_client import Gauge
+
+from abacus import __version__
+from abacus.core.clock import Clock
+from abacus.core.errors import AbacusError
+from abacus.platform.health import Health
+from abacus.platform.metrics import CARDS_AGE, QUEUE_AGE
+from abacus.platform.postgres import open_pool
+from abacus.platform.presence.store import Presence
+from abacus.platform.presence.types import NOTED_EVERY_S, ProcessNote, Report, WorkerNote
+
+_NOTE_S: Final = 6.0
+_LEAVE_S: Final = 1.0  # of the thirty seconds in which a process has to end
+
+log = structlog.get_logger(__name__)
+
+
+def report_of(health: Health) -> Report:
+    """The report of this process, by its health and its metrics."""
+    workers = {name: WorkerNote(**each) for name, each in health.report().items()}
+    queues = {labels["queue"]: age for labels, age in _samples(QUEUE_AGE)}
+    ages = [age for _, age in _samples(CARDS_AGE) if 0 < age < float("inf")]  # 0 in a process without cards
+    return Report(workers, dict(health.missed), queues, ages[0] if ages else None)
+
+
+@asynccontextmanager
+async def noted(
+    database_url: str | None, health: Health, clock: Clock, *, every_s: float = NOTED_EVERY_S
+) -> AsyncIterator[None]:
+    """Notes the process until the block ends, and then that it ended. A process without a database notes nothing."""
+    if database_url is None:
+        yield
+        return
+    process = ProcessNote(uuid4(), socket.gethostname(), os.getpid(), __version__, clock.now(), clock.now(), b"")
+    noting = asyncio.create_task(_note(database_url, process, health, clock, every_s))
+    try:
+        yield
+    finally:
+        noting.cancel()
+        await asyncio.wait((noting,))
+        await _quietly(database_url, clock, partial(Presence.leave, process_id=process.process_id), within_s=_LEAVE_S)
+
+
+async def _note(database_url: str, process: ProcessNote, health: Health, clock: Clock, every_s: float) -> None:
+    while True:
+        now = process._replace(seen_at=clock.now(), report=report_of(health).text)
+        await _quietly(database_url, clock, partial(Presence.note, process=now), within_s=_NOTE_S)
+        await asyncio.sleep(every_s)
+
+
+async def _quietly(
+    database_url: str, clock: Clock, act: Callable[[Presence], Awaitable[None]], *, within_s: float
+) -> None:
+    """Connects, acts, and disconnects: a connection that idles for ten seconds is worth more to others. While the
+    database is away nothing is noted, and the row falls silent by itself.
+    """
+    try:
+        async with asyncio.timeout(within_s):
+            pool = await open_pool(database_url, size=1, within_s=within_s)
+            try:
+                await act(Presence(pool, clock))
+                await pool.close()
+            finally:
+                pool.terminate()
+    except (AbacusError, TimeoutError):
+        log.debug("the process is not noted")
+    except Exception:
+        log.exception("the process could not be noted")
+
+
+def _samples(gauge: Gauge) -> list[tuple[dict[str, str], float]]:
+    return [(sample.labels, sample.value) for metric in gauge.collect() for sample in metric.samples]

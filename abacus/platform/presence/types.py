@@ -1,0 +1,57 @@
+"""A process as it describes itself. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+
+NOTED_EVERY_S: Final = 10.0
+GONE_AFTER: Final = timedelta(seconds=60)  # several notes are missing: it was killed, or is cut off from the database
+
+
+class WorkerNote(NamedTuple):
+    """The state of a worker, in the words of `abacus.platform.health.WorkerState`, and its reason."""
+
+    state: str
+    detail: str
+
+
+class Report(NamedTuple):
+    """What a process knows of itself: its workers, the services that it does without, the age in seconds of the oldest
+    message of each queue that it receives from, and of its rate cards where it has any.
+    """
+
+    workers: Mapping[str, WorkerNote]
+    missed: Mapping[str, str]
+    queues: Mapping[str, float]
+    cards_age_s: float | None
+
+    @property
+    def text(self) -> bytes:
+        workers = {name: note._asdict() for name, note in self.workers.items()}
+        return orjson.dumps({**self._asdict(), "workers": workers})
+
+    @classmethod
+    def of(cls, text: bytes) -> "Report":
+        """The report of this version or another: what a later one adds is passed over."""
+        document: Mapping[str, Any] = orjson.loads(text)
+        workers = {name: WorkerNote(each["state"], each["detail"]) for name, each in document["workers"].items()}
+        return cls(workers, document["missed"], document["queues"], document["cards_age_s"])
+
+
+class ProcessNote(NamedTuple):
+    """A row of `worker_process`."""
+
+    process_id: UUID
+    host: str
+    pid: int
+    version: str
+    started_at: datetime
+    seen_at: datetime
+    report: bytes
+
+    def is_gone(self, now: datetime) -> bool:
+        """Whether it has been silent for so long that it does not run any more, though nobody saw it end."""
+        return now - self.seen_at > GONE_AFTER

@@ -1,0 +1,76 @@
+"""Processes note that they run, note their workers' states, and leave; one that was killed falls silent."""
+
+import asyncio
+import os
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.platform.health import Health
+from abacus.platform.metrics import QUEUE_AGE
+from abacus.platform.postgres import Pool
+from abacus.platform.presence.noting import noted, report_of
+from abacus.platform.presence.store import Presence
+from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
+from tests.support.commands import DOWN
+from tests.support.fixed_clock import FixedClock
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+CLOCK = FixedClock(NOW)
+REPORT = Report({"relay": WorkerNote("ready", "")}, {}, {}, None)
+
+
+def process(number: int, seen_at: datetime = NOW) -> ProcessNote:
+    return ProcessNote(UUID(int=number), "host", number, "0.1.0", NOW, seen_at, REPORT.text)
+
+
+async def reports(pool: Pool) -> list[Report]:
+    return [Report.of(each.report) for each in await Presence(pool, CLOCK).all()]
+
+
+async def test_a_process_notes_its_workers_while_it_runs_and_leaves(pool: Pool, database_url: str) -> None:
+    health = Health(["awarder", "api"])
+    health.worker("awarder").ready()
+    async with noted(database_url, health, CLOCK, every_s=0.1):
+        async with asyncio.timeout(30):
+            while not await reports(pool):  # noqa: ASYNC110  # another connection writes it
+                await asyncio.sleep(0.02)
+        [row] = await Presence(pool, CLOCK).all()
+        assert (row.pid, row.started_at, row.is_gone(NOW)) == (os.getpid(), NOW, False)
+        assert Report.of(row.report).workers["awarder"] == WorkerNote("ready", "")
+        assert Report.of(row.report).workers["api"] == WorkerNote("starting", "")
+        health.worker("awarder").waiting(Unavailable("SQS", "away"))
+        async with asyncio.timeout(30):
+            while (await reports(pool))[0].workers["awarder"] != WorkerNote("waiting", "SQS: away"):  # noqa: ASYNC110  # as above
+                await asyncio.sleep(0.02)
+    assert await reports(pool) == []
+
+
+@pytest.mark.parametrize("address", [None, DOWN, "postgresql://x?sslmode=bogus"], ids=["none", "down", "wrong"])
+async def test_a_process_whose_database_is_away_goes_on(address: str | None) -> None:
+    async with asyncio.timeout(20):
+        async with noted(address, Health(["relay"]), CLOCK, every_s=0.01):
+            await asyncio.sleep(0.2)
+
+
+async def test_a_silent_process_is_gone_and_then_forgotten(pool: Pool) -> None:
+    presence = Presence(pool, CLOCK)
+    await presence.note(process(1, NOW - timedelta(days=8)))
+    await presence.note(process(2, NOW - timedelta(minutes=2)))
+    await presence.note(process(3))
+    assert [(each.pid, each.is_gone(NOW)) for each in await presence.all()] == [(2, True), (3, False)]
+
+
+def test_a_report_says_what_the_process_knows() -> None:
+    health = Health(["retrier"])
+    health.worker("retrier").stopped("too much is bad")
+    health.miss("SNS", "away")
+    QUEUE_AGE.labels("presence-retry").set(12.5)
+    report = report_of(health)
+    assert report.workers == {"retrier": WorkerNote("stopped", "too much is bad")}
+    assert report.missed == {"SNS": "away"}
+    assert report.queues["presence-retry"] == 12.5
+    assert Report.of(report.text) == report
+    assert Report.of(report.text.replace(b'"state"', b'"new":1,"state"')) == report
