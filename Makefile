@@ -72,6 +72,10 @@ check: env ## every gate that is not a test
 	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 
+monitoring: ## the alerts of docs/monitoring, checked and tested; needs promtool
+	@promtool check rules docs/monitoring/alerts.yaml
+	@promtool test rules docs/monitoring/alerts_test.yaml
+
 format: env ## format the code and mend what can be mended
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
@@ -87,4 +91,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants chaos crashes nightly check format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants chaos crashes nightly check monitoring format bench wheel clean

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 import abacus.engage.notify.tables
 import abacus.intake.partners.tables
 import abacus.ledger.store.tables
+import abacus.oversight.closing.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.people.store.tables
@@ -25,6 +26,7 @@ from abacus.platform.metadata import METADATA
 ROOMS = (
     abacus.programs.expiry.tables,
     abacus.ledger.store.tables,
+    abacus.oversight.closing.tables,
     abacus.oversight.erasure.tables,
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,

@@ -71,7 +71,7 @@ async def wire(wiring: Wiring) -> Run:
         try:
             backends = await unless_stopped(_backends(wiring, is_open), stop)
             if backends is not None:
-                entrance.app = api_app(backends)
+                entrance.app = api_app(backends, wiring.settings.api_public_url)
                 is_open.set()
             await serving
             if backends is not None:

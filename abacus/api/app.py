@@ -12,6 +12,7 @@ from abacus.api.auth import Guard
 from abacus.api.backends import Backends
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
+from abacus.api.manual import manual_routes
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 
@@ -42,8 +43,18 @@ def starting_app(health: Health) -> ASGIApp:
     return Front(app)
 
 
-def api_app(backends: Backends) -> ASGIApp:
-    app = FastAPI(title="Abacus", version=__version__, description=_DESCRIPTION, redoc_url=None, redirect_slashes=False)
+def api_app(backends: Backends, public_url: str | None = None) -> ASGIApp:
+    """The API. `public_url` is the address that callers use, for its document; without one, the document names the
+    address that it was fetched from, whatever that is: a request's Host header says nothing of TLS in front of us.
+    """
+    app = FastAPI(
+        title="Abacus",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
     problems.install(app)
     # In one list: routers inside routers are searched one after the other for each request.
     for router in (
@@ -57,7 +68,7 @@ def api_app(backends: Backends) -> ASGIApp:
         problems.router,
     ):
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(probe_routes(backends.health))
+    app.router.routes.extend([*probe_routes(backends.health), *manual_routes(public_url)])
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -68,6 +79,7 @@ def api_app(backends: Backends) -> ASGIApp:
             # Not as FastAPI's security dependency, which every request would pass through.
             document["components"]["securitySchemes"] = {"key": _KEY_SCHEME}
             document["security"] = [{"key": []}]
+            document["servers"] = [{"url": public_url or "/"}]
             app.openapi_schema = document
         return app.openapi_schema
 

@@ -8,13 +8,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from abacus.platform.health import Health
+from abacus.platform.health import Health, WorkerState
+from abacus.platform.metrics import WORKER_STATE
 
 
 def health_app(health: Health) -> Starlette:
     """The application of the health port."""
 
     async def metrics(_: Request) -> Response:
+        _tell_states(health)
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     return Starlette(routes=[*probe_routes(health), Route("/metrics", metrics)])
@@ -32,3 +34,9 @@ def probe_routes(health: Health) -> list[BaseRoute]:
         return JSONResponse(content, status_code=200 if ready else 503)
 
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
+
+
+def _tell_states(health: Health) -> None:
+    for name, worker in health.workers.items():
+        for state in WorkerState:
+            WORKER_STATE.labels(name, str(state)).set(worker.state is state)

@@ -45,7 +45,12 @@ _COMMANDS: Final[Mapping[str, str]] = {
 # The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
     "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
-    "report": {"revenue": "revenue:revenue", "allocate": "revenue:allocate", "assumptions": "revenue:app"},
+    "report": {
+        "revenue": "revenue:revenue",
+        "allocate": "revenue:allocate",
+        "assumptions": "revenue:app",
+        "close": "close:close",
+    },
     "partners": {"webhook": "webhooks:app"},
     "members": {"transfers": "transfers:transfers"},
 }

@@ -1,6 +1,7 @@
 """How reports are printed: tables for people, JSON, CSV and Parquet for programs."""
 
 import csv
+import io
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -53,9 +54,7 @@ class Output(NamedTuple):
         if self.as_json:
             print_json({**about, data.name: data.documents(), **{each.name: each.documents() for each in tables}})
         elif self.as_csv:
-            writer = csv.writer(sys.stdout)
-            writer.writerow(data.header)
-            writer.writerows([_text(cell, grouped=False) for cell in row] for row in data.rows)
+            sys.stdout.write(csv_text(data))
         else:
             for each in tables:
                 if each.rows or each is data:
@@ -65,6 +64,15 @@ class Output(NamedTuple):
 def _show(each: Sheet) -> None:
     names = [name.replace("_", " ") for name in each.header]
     table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
+
+
+def csv_text(data: Sheet) -> str:
+    """A sheet as CSV, the first line naming the columns."""
+    written = io.StringIO(newline="")
+    writer = csv.writer(written)
+    writer.writerow(data.header)
+    writer.writerows([_text(cell, grouped=False) for cell in row] for row in data.rows)
+    return written.getvalue()
 
 
 class Reading(NamedTuple):

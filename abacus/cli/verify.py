@@ -11,6 +11,7 @@ from rich.text import Text
 
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.errors import Refused
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
@@ -38,22 +39,26 @@ def verify(
         if seals is not None and span != EVERYBODY:
             raise Refused("--seals: a seal is over all members; leave out --member, --from and --to")
         many = _how_many(seals)
-        helping = processes or os.cpu_count() or 1
         async with pool() as opened:
-            recheck = Recheck(CardBook(await CardStore(opened).all()))
-            with _progress() as told:
-                if helping == 1 or span.first == span.last:
-                    report = await verify_ledger(opened, recheck, span=span, seals=many, progress=told)
-                else:
-                    with Helpers(settings().required("database_url"), helping) as helpers:
-                        report = await verify_ledger(
-                            opened, recheck, span=span, seals=many, helpers=helpers, progress=told
-                        )
+            report = await verified(opened, span=span, seals=many, processes=processes)
         _show(report, as_json=as_json)
         if not report.clean:
             raise typer.Exit(EXIT_FAILED)
 
     run(main())
+
+
+async def verified(
+    opened: Pool, *, span: Span = EVERYBODY, seals: int | None = 1, processes: int | None = None
+) -> Report:
+    """The ledger, verified by a process for each core unless another number is given, with its progress shown."""
+    helping = processes or os.cpu_count() or 1
+    recheck = Recheck(CardBook(await CardStore(opened).all()))
+    with _progress() as told:
+        if helping == 1 or span.first == span.last:
+            return await verify_ledger(opened, recheck, span=span, seals=seals, progress=told)
+        with Helpers(settings().required("database_url"), helping) as helpers:
+            return await verify_ledger(opened, recheck, span=span, seals=seals, helpers=helpers, progress=told)
 
 
 def _span(member: str | None, first: str | None, last: str | None) -> Span:

@@ -55,6 +55,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "erasure": Whole.AT_HOME,
     "expiry_batch": Whole.AT_HOME,
     "expiry_run": Whole.AT_HOME,
+    "month_close": Whole.AT_HOME,
     "notification_pace": Whole.AT_HOME,
     "partner": Whole.AT_HOME,
     "partner_key": Whole.AT_HOME,

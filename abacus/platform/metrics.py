@@ -6,6 +6,9 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from abacus.platform.durations import Durations
 
+# The state of each worker of this process: 1 for the state that it is in, 0 for the others (health.WorkerState).
+WORKER_STATE: Final = Gauge("abacus_worker_state", "1 for the state that a worker is in", ["worker", "state"])
+
 # Messages read from the transactions topic or the retry queue, by outcome:
 # awarded, ignored (a type that the card does not list), set_aside, deferred (to the retry queue).
 TRANSACTIONS: Final = Counter("abacus_transactions", "Messages processed, by outcome", ["worker", "outcome"])

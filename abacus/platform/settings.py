@@ -95,6 +95,7 @@ class Settings(BaseSettings):
     tiers_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.tiers.v1"
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    api_public_url: Annotated[str, AfterValidator(_http_url)] | None = None
     health_port: Annotated[int, Field(ge=1, le=65535)] | None = None
     # The limits of one caller and of all of them; times and numbers of connections that are 0 are not limited.
     api_head_bytes: Annotated[int, Field(ge=1024, le=256 * 1024)] = 16 * 1024

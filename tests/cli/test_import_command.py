@@ -60,18 +60,18 @@ async def test_the_example_of_the_docs(house: House) -> None:
     done = await bring(house, EXAMPLE, "--json")
     assert (done.code, counts(done)) == (0, {"imported": True} | would)
     assert await balances(house) == {
-        ("bob", "GRP"): (1250, "2099-06-30"),
-        ("bob", "OVO"): (300, "2099-06-30"),
-        ("carol", "GRP"): (80, "2099-09-30"),
+        ("ina", "GRP"): (1250, "2099-06-30"),
+        ("ina", "OVO"): (300, "2099-06-30"),
+        ("isla", "GRP"): (80, "2099-09-30"),
         ("dewi", "OVO"): (15000, "2099-12-31"),
-        ("eve", "GRP"): (0, None),
+        ("ike", "GRP"): (0, None),
     }
     again = await bring(house, EXAMPLE)
     assert (again.code, again.out.strip()) == (
         0,
         "5 lines: 0 imported with 0 points, 5 already there",
     )
-    explained = await abacus("explain", "import:oldsystem:bob:GRP", env=house.environment())
+    explained = await abacus("explain", "import:oldsystem:ina:GRP", env=house.environment())
     assert f"adjusted by {LOGIN} (import:oldsystem): opening balance" in explained.out
     assert "recomputed now: same" in explained.out
     assert await is_clean(house)
@@ -86,7 +86,7 @@ async def test_another_source_is_another_balance(house: House) -> None:
     await bring(house, EXAMPLE)
     other = await bring(house, EXAMPLE, "--json", source="shop")
     assert counts(other)["new"] == 5
-    assert (await balances(house))["bob", "GRP"] == (2500, "2099-06-30")
+    assert (await balances(house))["ina", "GRP"] == (2500, "2099-06-30")
     assert await is_clean(house)
 
 

@@ -28,6 +28,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "tiers_topic": "abacus.tiers.v1",
         "api_host": "127.0.0.1",
         "api_port": 8080,
+        "api_public_url": None,
         "health_port": None,
         "api_head_bytes": 16 * 1024,
         "api_head_seconds": 10,
@@ -78,6 +79,7 @@ RIGHT = [
     ("ABACUS_API_HOST", " 0.0.0.0\n", "0.0.0.0"),  # noqa: S104  # a container listens everywhere
     ("ABACUS_API_PORT", " 80 ", 80),
     ("ABACUS_API_PORT", "0", 0),
+    ("ABACUS_API_PUBLIC_URL", "https://points.example.com/", "https://points.example.com"),
     ("ABACUS_HEALTH_PORT", "9090", 9090),
     ("ABACUS_LOG_FORMAT", "json", "json"),
     ("ABACUS_QUARANTINE_SHARE", "1", 1),
@@ -131,6 +133,7 @@ WRONG = [
     ("ABACUS_API_PORT", "-1", "Input should be greater than or equal to 0, not '-1'"),
     ("ABACUS_API_PORT", "65536", "Input should be less than or equal to 65535, not '65536'"),
     ("ABACUS_API_PORT", "1" * 5000, "exceeded maximum size"),
+    ("ABACUS_API_PUBLIC_URL", "points.example.com", ENDPOINT),
     ("ABACUS_HEALTH_PORT", "0", "Input should be greater than or equal to 1, not '0'"),
     ("ABACUS_LOG_FORMAT", "xml", "Input should be 'console' or 'json', not 'xml'"),
     ("ABACUS_LOG_FORMAT", "js\non", r"not 'js\non'"),

@@ -44,6 +44,7 @@ NAMELESS: Final = frozenset(
         "assumption",
         "allowance",
         "erasure",
+        "month_close",
         "notification_pace",
         "partner",
         "partner_key",

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.ledger.types.award import Kind
-from abacus.oversight.reports.decide.by import By, columns
+from abacus.oversight.reports.decide.by import NOT_NAMED, By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.homes import Homes
@@ -27,6 +27,15 @@ def _column_by_kind(columns_of: Mapping[Kind, str | None]) -> str:
 
 _CAME: Final = _column_by_kind({kind: each.came for kind, each in OF_KIND.items()})
 _WENT: Final = _column_by_kind({kind: each.went for kind, each in OF_KIND.items()})
+
+# The facts of a credit that its label holds, and the value of each where points went that no credit brought.
+_CREDITED: Final = {"tier": NOT_NAMED, "partner": NOT_NAMED, "source": NOT_NAMED, "month": OWED, "came": ""}
+_BETWEEN: Final = "chr(31)"  # no name holds a control character
+_CREDIT: Final = f" || {_BETWEEN} || ".join(f"b.{name}" for name in _CREDITED)
+
+
+def _field(place: int, none: str) -> str:
+    return f"coalesce(split_part(came, {_BETWEEN}, {place}), '{none}')"
 
 
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
@@ -66,8 +75,7 @@ def _statement(by: Collection[By]) -> Statement:
         group by member_id, program, seq
     ), line as (
         select b.member_id, b.program, b.country, b.points > 0 as credit,
-            lpad(b.seq::text, 19, '0') || '|' || case when b.points > 0
-                then b.tier || '|' || b.partner || '|' || b.month || '|' || b.came else b.went end as label,
+            lpad(b.seq::text, 19, '0') || '|' || case when b.points > 0 then {_CREDIT} else b.went end as label,
             (sum(abs(b.points) - coalesce(o.points, 0)) over (
                 partition by b.member_id, b.program, b.points > 0 order by b.seq
             ))::bigint as upto,
@@ -86,7 +94,7 @@ def _statement(by: Collection[By]) -> Statement:
         from piece
         where points > 0
         union all
-        select b.program, b.country, b.tier || '|' || b.partner || '|' || b.month || '|' || b.came, w.went, n.points
+        select b.program, b.country, {_CREDIT}, w.went, n.points
         from named n
         join booked b on b.member_id = n.member_id and b.program = n.program and b.seq = n.lot_seq
         join booked w on w.member_id = n.member_id and w.program = n.program and w.seq = n.seq
@@ -95,7 +103,7 @@ def _statement(by: Collection[By]) -> Statement:
         from found
         group by program, country, came, went
     )
-    select program, country, coalesce(split_part(came, '|', 1), '-'), coalesce(split_part(came, '|', 2), '-'),
-        coalesce(split_part(came, '|', 3), '{OWED}'), coalesce(split_part(came, '|', 4), ''), coalesce(went, ''), points
+    select program, country, {", ".join(_field(place, none) for place, none in enumerate(_CREDITED.values(), 1))},
+        coalesce(went, ''), points
     from summed
     """)

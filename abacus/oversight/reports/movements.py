@@ -45,9 +45,9 @@ def _statement(by: Collection[By]) -> Statement:
         join home h on h.country = a.country
         where t.points <> 0 and t.posted_at < h.until
     )
-    select program, country, tier, partner,
+    select program, country, tier, partner, source,
         coalesce(sum(points) filter (where not within), 0)::bigint as opening, {moved}, sum(points)::bigint as closing
     from moved
-    group by program, country, tier, partner
-    order by program, country, tier, partner
+    group by program, country, tier, partner, source
+    order by program, country, tier, partner, source
     """)

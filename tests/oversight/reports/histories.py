@@ -13,8 +13,8 @@ NOON: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 _TRANSFER: Final = """
 insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at, posted_at,
-    expires_on, explanation, hash)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, '')
+    expires_on, explanation, source, hash)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, '')
 """
 _ACCOUNT: Final = """
 insert into account (member_id, program, country, balance, held, expires_on, last_seq, lots_closed, lots_drawn,
@@ -26,13 +26,17 @@ _DRAW: Final = "insert into draw (member_id, program, lot_seq, seq, points) valu
 
 @dataclass(frozen=True)
 class Move:
-    """One transfer. `draws` says how many points it takes by name, from which lot."""
+    """One transfer. `draws` says how many points it takes by name, from which lot; `under` is its key, where it is not
+    the key of a transaction or of the partner.
+    """
 
     kind: str
     points: int
     at: datetime = NOON
     tier: str | None = None
     partner: str | None = None
+    source: str | None = None
+    under: str | None = None
     expires_on: date | None = None
     draws: Sequence[tuple[int, int]] = ()
     explanation: dict[str, Any] = field(default_factory=dict)
@@ -43,14 +47,12 @@ class Move:
         if self.tier is not None:
             said["factors"] = [["vertical", "food", "2"], ["eppf", "SG", "1"], ["cashless", "cash", "1"]]
             said["factors"].append(["tier", self.tier, "1"])
-        if self.kind == "spend" and self.partner is not None:
-            said["spent_by"] = self.partner
         return orjson.dumps(said)
 
     def key(self, number: str) -> str:
-        if self.partner is None:
-            return f"txn:test:{number}"
-        return f"capture:{number}" if self.kind == "spend" else f"api:{self.partner}:{number}"
+        if self.under is not None:
+            return f"{self.under}:{number}"
+        return f"txn:test:{number}" if self.partner is None else f"api:{self.partner}:{number}"
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ async def _write(connection: Connection, history: History) -> None:
     for seq, move in enumerate(history.moves, 1):
         balance += move.points
         key = move.key(f"{history.member_id}-{history.program}-{seq}")
-        row = (seq, move.kind, move.points, balance, key, history.country, move.at, move.expires_on, move.explained)
-        await connection.execute(_TRANSFER, *account, *row)
+        facts = (seq, move.kind, move.points, balance, key, history.country, move.at, move.expires_on)
+        await connection.execute(_TRANSFER, *account, *facts, move.explained, move.source)
         for lot, points in move.draws:
             await connection.execute(_DRAW, *account, lot, seq, points)
     state = (history.country, balance, history.held, history.expires_on, len(history.moves))

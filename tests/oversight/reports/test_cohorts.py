@@ -19,7 +19,7 @@ from tests.oversight.reports.fifo import histories, months_of
 from tests.oversight.reports.histories import History, Move, write
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
-COLUMNS = Cohort._fields[5:]
+COLUMNS = Cohort._fields[6:]
 _programs = itertools.count()
 
 
@@ -96,6 +96,16 @@ async def test_by_tier_and_partner_of_the_credit(pool: Pool) -> None:
     assert [(row.tier, row.partner, row.earned, row.spent, row.outstanding) for row in rows] == [
         ("-", "acme", 10, 5, 5),
         ("gold", "-", 10, 10, 0),
+    ]
+
+
+async def test_by_source_of_the_credit(pool: Pool) -> None:
+    moves = [on(1, "adjust", 10, under="adjust", source="person:a|b"), on(1, "earn", 10), on(2, "spend", -15)]
+    await write(pool, [History("bob", moves)])
+    rows = await of(pool, "GRP", [By.PARTNER, By.SOURCE])
+    assert [(row.partner, row.source, row.month, row.spent, row.outstanding) for row in rows] == [
+        ("-", "person:a|b", "2026-01", 10, 0),
+        ("-", "stream", "2026-01", 5, 5),
     ]
 
 

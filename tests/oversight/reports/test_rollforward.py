@@ -1,5 +1,6 @@
 """The books of a month: the column of each kind of transfer, and books that do not tie."""
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -60,7 +61,7 @@ async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: 
     books = await of(pool, JULY)
     nothing = dict.fromkeys(SIGNS, 0)
     sums = {"opening": 10, **nothing, "closing": 10 + move.points, **moved}
-    assert books.movements == [Movement("GRP", "-", "-", "-", **sums)]
+    assert books.movements == [Movement("GRP", "-", "-", "-", "-", **sums)]
     assert books.tied
 
 
@@ -78,11 +79,11 @@ async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.Da
         assert books.tied
         movements = [row for row in books.movements if row.program == program]
         for row in movements:
-            assert row.opening == closed.pop(row[:4], 0)
+            assert row.opening == closed.pop(row[:5], 0)
             moved = sum(sign * getattr(row, column) for column, sign in SIGNS.items())
             assert row.opening + moved == row.closing
         assert not any(closed.values())
-        closed = {row[:4]: row.closing for row in movements}
+        closed = {row[:5]: row.closing for row in movements}
     assert sum(closed.values()) == sum(member.balance for member in members)
 
 
@@ -95,15 +96,64 @@ async def test_by_country_tier_and_partner(pool: Pool) -> None:
     ]
     await write(pool, [History("bob", bob), History("eve", [at(july, "earn", 1)], program="OVO", country="ID")])
     books = await of(pool, JULY, [By.COUNTRY, By.TIER, By.PARTNER])
-    assert [(*row[:4], row.issued, row.spent, row.closing) for row in books.movements] == [
-        ("GRP", "SG", "-", "acme", 5, 3, 2),
-        ("GRP", "SG", "gold", "-", 10, 0, 10),
-        ("OVO", "ID", "-", "-", 1, 0, 1),
+    assert [(*row[:5], row.issued, row.spent, row.closing) for row in books.movements] == [
+        ("GRP", "SG", "-", "acme", "-", 5, 3, 2),
+        ("GRP", "SG", "gold", "-", "-", 10, 0, 10),
+        ("OVO", "ID", "-", "-", "-", 1, 0, 1),
     ]
     assert [(tie.program, tie.country, tie.closing, tie.ties) for tie in books.ties] == [
         ("GRP", "SG", 12, "yes"),
         ("OVO", "ID", 1, "yes"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("move", "partner", "source"),
+    [
+        (Move("earn", 7), "-", "stream"),
+        (Move("earn", 7, partner="acme"), "acme", "partner:acme"),
+        (Move("earn", 7, under="txn:meals", source="partner:acme"), "acme", "partner:acme"),
+        (Move("spend", -7, under="ops", source="person:ann"), "-", "person:ann"),
+        (Move("adjust", 7, under="adjust", source="person:ann"), "-", "person:ann"),
+        (Move("adjust", 7, under="import:old"), "-", "import"),
+        (Move("expire", -7, under="expiry:2026-06"), "-", "clock"),
+        (Move("earn", 7, under="promo", source="campaign:may|june"), "-", "campaign:may|june"),
+        (Move("spend", -7, under="someone"), "-", "-"),
+    ],
+    ids=lambda value: f"{value.kind} {value.under} {value.source}" if isinstance(value, Move) else value,
+)
+async def test_by_partner_and_source(pool: Pool, move: Move, partner: str, source: str) -> None:
+    """A person is no partner."""
+    july = at("2026-07-10T00:00+08:00", move.kind, move.points)
+    await write(pool, [History("bob", [dataclasses.replace(move, at=july.at)])])
+    (row,) = (await of(pool, JULY, [By.PARTNER, By.SOURCE])).movements
+    assert (row.partner, row.source) == (partner, source)
+
+
+@pytest.mark.parametrize(
+    ("under", "origin", "parts"),
+    [("api:acme", None, ("acme", "partner:acme")), ("ops", "person:ann", ("-", "person:ann"))],
+)
+async def test_a_capture_without_a_source_has_that_of_its_hold(
+    pool: Pool, database_url: str, under: str, origin: str | None, parts: tuple[str, str]
+) -> None:
+    """The explanation names who captured it, partner or person; nothing in it says which of the two."""
+    july = "2026-07-10T00:00+08:00"
+    named = {"explanation": {"spent_by": under.rpartition(":")[2]}}
+    moves = [
+        at("2026-06-10T00:00+08:00", "earn", 10),
+        dataclasses.replace(at(july, "hold", 0, under=under), source=origin),
+        dataclasses.replace(at(july, "spend", -7, under="capture"), **named),  # type: ignore[arg-type]  # a test's table
+    ]
+    await write(pool, [History("bob", moves)])
+    owner = await asyncpg.connect(database_url)
+    await owner.execute(
+        "insert into hold (member_id, hold_id, program, country, points, until, status, held_by, placed_seq,"
+        " settled_seq) values ('bob', gen_random_uuid(), 'GRP', 'SG', 7, now(), 'captured', 'x', 2, 3)"
+    )
+    await owner.close()
+    rows = (await of(pool, JULY, [By.PARTNER, By.SOURCE])).movements
+    assert [(row.partner, row.source) for row in rows if row.spent] == [parts]
 
 
 async def test_months_end_by_the_clock_of_each_country(pool: Pool) -> None:

@@ -1,32 +1,45 @@
 """The dimensions of a report besides the program. Pure: their names, and how SQL reads them from a transfer's row."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeVar
 
-from abacus.core.sources import partner_sql
-from abacus.pricing.explanation.sql import factor, text
+from abacus.core.sources import partner_sql, source_sql
+from abacus.pricing.explanation.sql import factor
 
 
 class By(StrEnum):
-    """Country: the account's home. Tier: the tier that an award was calculated by. Partner: the partner that
-    requested it.
+    """Country: the account's home. Tier: the tier that an award was calculated by. Source: where a transfer came
+    from. Partner: the partner among the sources.
     """
 
     COUNTRY = "country"
     TIER = "tier"
     PARTNER = "partner"
+    SOURCE = "source"
 
 
 NOT_NAMED: Final = "-"  # where a transfer names none
 
-# Of a transfer `t` of an account `a`. A capture has its hold's key; one that was written without a source says in its
-# explanation whose it is.
+
+def _with_captures(of_row: Callable[[str], str]) -> str:
+    """What SQL reads from transfer `t`. A capture has its hold's id as its key, so one that was written without a
+    source has that of the transfer that placed the hold.
+    """
+    return f"""coalesce({of_row("t")}, case when t.source is null and starts_with(t.key, 'capture:') then (
+        select {of_row("placed")} from hold
+        join transfer placed on placed.member_id = hold.member_id and placed.program = hold.program
+            and placed.seq = hold.placed_seq
+        where hold.member_id = t.member_id and hold.program = t.program and hold.settled_seq = t.seq
+    ) end, '{NOT_NAMED}')"""
+
+
+# Of a transfer `t` of an account `a`.
 SQL: Final[Mapping[By, str]] = {
     By.COUNTRY: "a.country",
     By.TIER: f"case t.kind when 'earn' then coalesce({factor('tier')}, '{NOT_NAMED}') else '{NOT_NAMED}' end",
-    By.PARTNER: f"coalesce({partner_sql('t')},"
-    f" case when t.source is null and starts_with(t.key, 'capture:') then {text('spent_by')} end, '{NOT_NAMED}')",
+    By.PARTNER: _with_captures(partner_sql),
+    By.SOURCE: _with_captures(source_sql),
 }
 
 
@@ -37,11 +50,17 @@ class Part(NamedTuple):
     country: str
     tier: str
     partner: str
+    source: str
 
 
 def columns(by: Collection[By]) -> str:
-    """The parts as columns `country`, `tier`, `partner`. The country is always there, because the books tie by it."""
+    """The parts as columns, one for each dimension. The country is always there, because the books tie by it."""
     return ", ".join(f"{SQL[each] if each in by or each is By.COUNTRY else repr(NOT_NAMED)} as {each}" for each in By)
+
+
+def part_of(row: Sequence[object]) -> Part:
+    """The part to which a row belongs that begins with its fields."""
+    return Part(*map(str, row[: len(Part._fields)]))
 
 
 def not_asked_for(by: Collection[By]) -> list[str]:

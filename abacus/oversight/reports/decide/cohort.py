@@ -5,7 +5,7 @@ reads it.
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped
+from abacus.oversight.reports.decide.by import By, by_program_at_least, grouped, part_of
 
 OWED: Final = "owed"
 _LEFT: Final = "outstanding"
@@ -23,6 +23,7 @@ class Cohort(NamedTuple):
     country: str
     tier: str
     partner: str
+    source: str
     month: str
     earned: int
     returned: int
@@ -41,6 +42,7 @@ class Piece(NamedTuple):
     country: str
     tier: str
     partner: str
+    source: str
     month: str
     came: str
     went: str
@@ -50,9 +52,9 @@ class Piece(NamedTuple):
 def arranged(pieces: Iterable[Piece], by: Collection[By]) -> list[Cohort]:
     """The pieces as a table: a row for each part of the books and month, the debts at the end of each part."""
     rows: list[Cohort] = []
-    for part, of_part in grouped(pieces, lambda piece: by_program_at_least(Part(*piece[:4]), by)).items():
+    for part, of_part in grouped(pieces, lambda piece: by_program_at_least(part_of(piece), by)).items():
         for month in sorted({piece.month for piece in of_part}):
-            sums = dict.fromkeys(Cohort._fields[5:], 0)
+            sums = dict.fromkeys(Cohort._fields[len(part) + 1 :], 0)
             for piece in of_part:
                 if piece.month == month:
                     for column, points in _columns(piece):

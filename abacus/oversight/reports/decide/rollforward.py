@@ -5,7 +5,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped
+from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped, part_of
 from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.standing import Standing
 
@@ -21,6 +21,7 @@ class Movement(NamedTuple):
     country: str
     tier: str
     partner: str
+    source: str
     opening: int
     issued: int
     spent: int
@@ -61,7 +62,7 @@ class Rollforward(NamedTuple):
 
 def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
     """The movements, summed over the countries if the report is not parted by country."""
-    groups = grouped(movements, lambda row: by_program_at_least(Part(*row[:4]), by))
+    groups = grouped(movements, lambda row: by_program_at_least(part_of(row), by))
     return [
         Movement(**part._asdict(), **{name: sum(getattr(row, name) for row in rows) for name in _SUMMED})
         for part, rows in groups.items()

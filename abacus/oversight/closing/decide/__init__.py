@@ -1,0 +1,1 @@
+"""The decisions of a close: what stands in its way, and the journal. Pure."""

@@ -1,0 +1,78 @@
+"""A month's movements of points as entries of a general ledger: double, balanced, in money. Pure.
+
+A transfer stands in the month in which it was posted, as in the rollforward. So a transaction of a closed month that is
+posted later is booked in the month of its posting, and a closed month never changes.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from abacus.core.errors import Refused
+from abacus.core.points import EXACT
+from abacus.oversight.closing.decide.mapping import Mapped
+from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook
+from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.oversight.reports.decide.liability import in_money
+from abacus.oversight.reports.decide.rollforward import Movement
+from abacus.programs.expiry.decide.month import Month
+
+
+class Line(NamedTuple):
+    """One side of an entry. `points` is the figure of the rollforward, on both sides of its entry."""
+
+    entry: int
+    date: date
+    account: str
+    debit: Decimal
+    credit: Decimal
+    currency: str
+    program: str
+    country: str
+    kind: str
+    points: int
+    cost_per_point: Decimal
+    assumption: str
+
+
+def journal(
+    movements: Iterable[Movement], month: Month, mapping: Mapped, book: AssumptionBook, *, decimals: int
+) -> list[Line]:
+    """Two lines for each figure of the rollforward by country that is not zero, at the cost of a point by the
+    assumption in force at the month's end. Raises `Refused` where an account or a cost is missing.
+    """
+    lines: list[Line] = []
+    for movement in movements:
+        for kind in SIGNS:
+            if points := getattr(movement, kind):
+                accounts = mapping.accounts(movement.program, movement.country, kind)
+                assumption, cost = _cost(book, movement.program, movement.country, month)
+                side = Line(
+                    entry=len(lines) // 2 + 1,
+                    date=month.last_day,
+                    account="",
+                    debit=in_money(Decimal(0), decimals),
+                    credit=in_money(Decimal(0), decimals),
+                    currency=assumption.estimate.currency,
+                    program=movement.program,
+                    country=movement.country,
+                    kind=kind,
+                    points=points,
+                    cost_per_point=cost,
+                    assumption=assumption.name,
+                )
+                amount = in_money(EXACT.multiply(Decimal(abs(points)), cost), decimals)
+                debit, credit = accounts if points > 0 else reversed(accounts)
+                lines += [side._replace(account=debit, debit=amount), side._replace(account=credit, credit=amount)]
+    return lines
+
+
+def _cost(book: AssumptionBook, program: str, country: str, month: Month) -> tuple[Assumption, Decimal]:
+    assumption = book.in_force((program, country), month.last_day)
+    if assumption is None or assumption.estimate.cost_per_point is None:
+        raise Refused(
+            f"no cost of a point of {program} in {country} is assumed by the end of {month}; set it with `abacus report"
+            f" assumptions set --program {program} --country {country} --from {month}-01 --cost-per-point …`"
+        )
+    return assumption, assumption.estimate.cost_per_point

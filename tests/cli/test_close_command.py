@@ -1,0 +1,191 @@
+"""`abacus report close`: what stops it, what it writes and signs, and what it shows."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Awaitable, Callable
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
+from abacus.ledger.store.post import PostgresLedger
+from abacus.oversight.reports.assumption_store import AssumptionStore
+from abacus.oversight.reports.decide.assumption import Estimate
+from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.platform.postgres import Pool
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.store import Seals
+from tests.support.commands import Ran, abacus
+from tests.support.fixed_clock import FixedClock
+from tests.support.neighbours import neighbours_are_through
+from tests.support.sealing import NOW, earned, fill, tampering
+from tests.support.staff import LOGIN
+
+JUNE = "2026-06"
+MAPPING = "\n".join(f'[GRP."*".{kind}]\ndebit = "6100 {kind}"\ncredit = "2400 points"' for kind in SIGNS)
+ACCOUNT = {
+    "from": "2026-05-31T00:00:00+00:00",
+    "to": "2026-07-02T00:00:00+00:00",
+    "comes_out": True,
+    "whole": True,
+}
+Close = Callable[..., Awaitable[Ran]]
+
+
+@pytest.fixture
+async def close(pool: Pool, database_url: str, tmp_path: Path) -> Close:
+    """On a ledger with two awards in June, sealed, with a cost of points, the month's account and a mapping."""
+    now = SystemClock().now()
+    for card in example_cards():
+        await CardStore(pool).publish(card, by="tests", now=now)
+    estimate = Estimate("SGD", Decimal("0.97"), cost_per_point=Decimal("0.008"))
+    await AssumptionStore(pool).set("GRP", "SG", date(2026, 1, 1), estimate, by="jane", why="a study", now=now)
+    await fill(pool, "bob", "eve", transfers=1)
+    await Seals(pool, SystemClock()).make()
+    mapping, account = tmp_path / "accounts.toml", tmp_path / "account.json"
+    mapping.write_text(MAPPING, encoding="utf-8")
+    account.write_text(json.dumps(ACCOUNT), encoding="utf-8")
+
+    async def call(*words: str, month: str = JUNE, without: str = "") -> Ran:
+        given = {
+            "--month": month,
+            "--mapping": str(mapping),
+            "--reconciled": str(account),
+            "--out": str(tmp_path),
+        }
+        options = [part for name, value in given.items() if name != without for part in (name, value)]
+        return await abacus("report", "close", *options, *words, env={"ABACUS_DATABASE_URL": database_url})
+
+    return call
+
+
+async def test_a_month_is_closed_shown_and_reopened(
+    close: Close, tmp_path: Path, pool: Pool, database_url: str
+) -> None:
+    env = {"ABACUS_DATABASE_URL": database_url}
+    closed = await close("--json")
+    assert closed.code == 0, closed.err
+    signed = closed.json
+    assert (signed["month"], signed["number"], signed["act"], signed["signed_by"]) == (
+        JUNE,
+        1,
+        "closed",
+        LOGIN,
+    )
+    assert (signed["seal"], len(signed["seal_hash"]), signed["accepted"]) == (1, 64, [])
+    names = ["account.json", "accounts.toml", f"journal-{JUNE}.csv", f"rollforward-{JUNE}.csv"]
+    assert signed["files"] == {name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in names}
+    lines = list(csv.DictReader(io.StringIO((tmp_path / names[2]).read_text(encoding="utf-8"))))
+    (books,) = csv.DictReader(io.StringIO((tmp_path / names[3]).read_text(encoding="utf-8")))
+    assert [(line["account"], line["debit"], line["credit"], line["points"]) for line in lines] == [
+        ("6100 issued", "1.15", "0.00", books["issued"]),
+        ("2400 points", "0.00", "1.15", books["issued"]),
+    ]
+    again = await close()
+    assert (again.code, again.err.partition(";")[0]) == (2, "abacus: 2026-06 is closed")
+    unexplained = await close("--reopen")
+    assert (unexplained.code, unexplained.err) == (2, "abacus: --reopen needs a --reason; auditors read it\n")
+    reopened = await close("--reopen", "--reason", "the mapping was wrong")
+    assert (reopened.code, reopened.out) == (0, f"2026-06 reopened by {LOGIN}\n")
+    assert (await close()).code == 0
+    shown = await abacus("report", "close", "--show", "--json", env=env)
+    assert [
+        (row["number"], row["act"], row["reason"], row["files"] == signed["files"]) for row in shown.json["rows"]
+    ] == [
+        (1, "closed", "", True),
+        (2, "reopened", "the mapping was wrong", False),
+        (3, "closed", "", True),
+    ]
+    assert (await abacus("report", "close", "--show", env=env)).out.startswith("Closed months")
+    log = await pool.fetch("select deed, subject from audit_log where deed = 'close-books'")
+    assert [tuple(row) for row in log] == [("close-books", f"month:{JUNE}")] * 3
+
+
+async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
+    close: Close, pool: Pool, tmp_path: Path
+) -> None:
+    first = (await close("--json")).json["files"]
+    july = PostgresLedger(pool, FixedClock(NOW.replace(month=7, day=2)))
+    await july.post([earned("bob", 2)])
+    await neighbours_are_through(pool)
+    await Seals(pool, SystemClock()).make()
+    await close("--reopen", "--reason", "to see")
+    assert (await close("--json")).json["files"] == first
+    (tmp_path / "account.json").write_text(json.dumps({**ACCOUNT, "to": "2026-08-02T00:00:00+00:00"}), encoding="utf-8")
+    assert (await close(month="2026-07")).code == 0
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "journal-2026-07.csv").read_text(encoding="utf-8"))))
+    assert [(line["kind"], line["date"]) for line in lines] == [("issued", "2026-07-31")] * 2
+
+
+SET_ASIDE = """insert into quarantine (id, stage, origin, reason, detail, body, status, set_aside_at)
+    values ('q', 'transaction', 'x', 'invalid', 'x', 'x', 'held', '2026-06-10')"""
+SWEPT = """insert into expiry_run
+    (country, month, last_day, lapsed_at, started_at, found_day, found_member, found_program)
+    values ('SG', '2026-05', '2026-05-31', '2026-05-31', '2026-06-01', '2026-05-31', '', '')"""
+
+
+@pytest.mark.parametrize(
+    ("broken", "line", "may_be_accepted"),
+    [
+        ("update account set balance = balance + 1", "not-tied: the books do not tie", False),
+        ("update account set earned_total = 1", "not-verified: `abacus ledger verify` finds", False),
+        ("delete from seal", "seal: no seal covers the month's end", False),
+        ("update seal set snapshot = '1:1:'", "seal: no seal covers the month's end", False),
+        (SET_ASIDE, "quarantine: 1 invalid set aside by the month's end", True),
+        (SWEPT, "expiry: the end of 2026-05 in SG is not finished", True),
+        ("update account set expires_on = '2026-05-31'", "expiry: 2 accounts of SG lapsed before 2026-06", False),
+    ],
+    ids=lambda value: value.split(":")[0] if isinstance(value, str) else None,
+)
+async def test_what_stands_in_the_way(
+    close: Close, database_url: str, broken: str, line: str, *, may_be_accepted: bool
+) -> None:
+    async with tampering(database_url) as superuser:
+        await superuser.execute(broken)
+    ran = await close()
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"abacus: {line}")
+    if may_be_accepted:
+        accepted = await close("--accept", line.partition(":")[0], "--reason", "known", "--json")
+        assert accepted.code == 0, accepted.err
+        (said,) = accepted.json["accepted"]
+        assert said.startswith(line)
+
+
+async def test_messages_have_to_be_accounted_for(close: Close) -> None:
+    ran = await close(without="--reconciled")
+    assert (ran.code, ran.err.startswith("abacus: reconcile: not shown; run `abacus reconcile --from 2026-05-31")) == (
+        1,
+        True,
+    )
+    assert (await close("--accept", "reconcile", "--reason", "Kafka is new", without="--reconciled")).code == 0
+
+
+async def test_a_month_that_is_not_over(close: Close) -> None:
+    now = SystemClock().now()
+    ran = await close(month=f"{now.year}-{now.month:02}")
+    assert ran.code == 1
+    assert "not-over: " in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "without", "line"),
+    [
+        ([], "--month", "say which month: --month 2026-04; or --show"),
+        ([], "--mapping", "--mapping: name the file with the accounts of the journal"),
+        (["--accept", "seal"], "", "--accept: 'seal' cannot be accepted; these can: expiry, quarantine, reconcile"),
+        (["--accept", "expiry"], "", "--accept needs a --reason; auditors read it"),
+        (["--out", "/nowhere"], "", "--out: there is no directory /nowhere"),
+        (["--mapping", "/nowhere/x"], "", "/nowhere/x: No such file or directory"),
+        (["--reopen", "--reason", "x"], "", "2026-06 is not closed"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+async def test_what_is_refused(close: Close, words: list[str], without: str, line: str) -> None:
+    ran = await close(*words, without=without)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"abacus: {line}\n")
