@@ -6,7 +6,7 @@ Partners that are there may adjust as before. They see others' transfers without
 from alembic import op
 
 revision = "0015"
-down_revision = "0019"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 

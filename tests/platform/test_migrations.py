@@ -87,7 +87,7 @@ async def test_accounts_get_back_the_day_that_they_forgot(services: Services) ->
     url = database_address(services, name)
     try:
         await migrate(url)
-        await asyncio.to_thread(command.downgrade, alembic_config(url), "0018-1")
+        await asyncio.to_thread(command.downgrade, alembic_config(url), "0019-1")
         connection = await asyncpg.connect(url)
         for member, (lifetime, moves) in BEFORE.items():
             for seq, (points, day) in enumerate(moves, 1):

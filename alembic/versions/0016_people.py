@@ -12,7 +12,7 @@ from typing import Any
 from alembic import op
 from sqlalchemy import text
 
-revision = "0014"
+revision = "0016"
 down_revision = "0015"
 branch_labels = None
 depends_on = None

@@ -4,7 +4,7 @@ before it begins, and names who approved it.
 
 from alembic import op
 
-revision = "0019"
+revision = "0014"
 down_revision = "0013"
 branch_labels = None
 depends_on = None

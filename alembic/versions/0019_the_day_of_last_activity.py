@@ -6,8 +6,8 @@ late transaction since, it gets its day back. Transfers stay as they are: older 
 
 from alembic import op
 
-revision = "0018"
-down_revision = "0016"
+revision = "0019"
+down_revision = "0018"
 branch_labels = None
 depends_on = None
 

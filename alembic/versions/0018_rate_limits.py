@@ -5,7 +5,7 @@ The table is unlogged: after a crash of the server it is empty, and every bucket
 
 from alembic import op
 
-revision = "0016"
+revision = "0018"
 down_revision = "0017"
 branch_labels = None
 depends_on = None
