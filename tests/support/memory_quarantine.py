@@ -7,6 +7,7 @@ from datetime import datetime
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason
+from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import ALL_HELD, HELD, REPLAYED, Which
 from abacus.platform.quarantine.types import HeldItem, Item
 
@@ -46,6 +47,7 @@ class MemoryQuarantine:
         reason: Reason | None = None,
         set_aside_before: datetime | None = None,
         limit: int = 100,
+        also: Also = nothing_else,  # there is no database to write to
     ) -> AsyncIterator[Sequence[HeldItem]]:
         chosen = [
             held

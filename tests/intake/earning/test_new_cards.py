@@ -61,16 +61,18 @@ class Line:
         self.shelf = Shelf()
         self.reader = CardReader(self.shelf.load, look_again_every_s=0.001)
 
-    async def decide(self, *facts: dict[str, Any], origin: str = "kafka:t/0/1") -> DecidedBatch:
+    async def decide(
+        self, *facts: dict[str, Any], origin: str = "kafka:t/0/1", clock: FixedClock = CLOCK
+    ) -> DecidedBatch:
         issuing = Issuing(
             cards=self.reader,
             tiers=MemoryTiers({("goldie", "GRP"): "gold"}),
             postings=NoPostings(),
             award_queue=MemoryQueue("award"),
             retry_queue=MemoryQueue("retry"),
-            quarantine=MemoryQuarantine(CLOCK),
+            quarantine=MemoryQuarantine(clock),
             retry_policy=RetryPolicy(),
-            clock=CLOCK,
+            clock=clock,
             rng=random.Random(1),
             health=WorkerHealth("calculator"),
         )
@@ -142,9 +144,9 @@ async def test_a_card_that_may_have_been_withdrawn_awards_nothing(line: Line) ->
     march = replace(SINGAPORE, effective_from=datetime(2026, 3, 1, tzinfo=UTC))
     line.shelf.cards.append(PublishedCard(march, 2, CardState.OPEN))
     await line.reader.refresh()
-    in_march = {"occurred_at": "2026-03-01T00:00:00Z", "transaction_id": "T-2"}
+    in_march, clock = {"occurred_at": "2026-03-01T00:00:00Z", "transaction_id": "T-2"}, FixedClock(march.effective_from)
     line.shelf.is_away = True
-    decided = await line.decide({}, in_march)
+    decided = await line.decide({}, in_march, clock=clock)
     assert [award.key for award in decided.awards] == ["txn:rides:T-1001"]
     assert [each.dependency for each in decided.deferred] == ["rate cards"]
     assert decided.down is None
@@ -152,5 +154,5 @@ async def test_a_card_that_may_have_been_withdrawn_awards_nothing(line: Line) ->
     for state, name in ((CardState.FINAL, "SG@2"), (CardState.WITHDRAWN, "SG@1")):
         line.shelf.cards[1] = PublishedCard(march, 2, state)
         await line.reader.refresh()
-        (award,) = (await line.decide(in_march)).awards
+        (award,) = (await line.decide(in_march, clock=clock)).awards
         assert f'"card":"{name}"' in award.explanation.decode()

@@ -19,6 +19,7 @@ CLOCK = FixedClock(datetime(2026, 6, 1, 12, tzinfo=UTC))
 async def test_the_day_that_holds_for_a_gift_is_told(pool: Pool, *, lifetime: bool, holds: date) -> None:
     """The member has points until July, and is given some that would be good until November by themselves."""
     ledger, register = PostgresLedger(pool, CLOCK), Register(pool, CLOCK)
+    await pool.execute("insert into allowance (partner_id) values ('acme')")
     await ledger.post([award(expires_on=JULY, lifetime=lifetime)])
     gift = award(key="api:acme:k", points=10, expires_on=NOVEMBER, activity=False, lifetime=lifetime)
     entry = Entry.of("acme", gift)
