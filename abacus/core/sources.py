@@ -46,6 +46,11 @@ def is_person(source: str) -> bool:
     return source.startswith(_PERSON)
 
 
+def is_login(source: str) -> bool:
+    """Whether it is a name that nobody has checked."""
+    return source.startswith(_LOGIN)
+
+
 def is_by_hand(source: str) -> bool:
     """Whether somebody of the house did it: a person, or a login."""
     return source.startswith((_PERSON, _LOGIN))

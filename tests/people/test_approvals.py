@@ -234,6 +234,7 @@ async def test_nothing_takes_effect_that_two_people_did_not_agree_on(pool: Pool,
             assert each.decided_by is not None
             assert each.decided_by.startswith("person:")
             assert each.decided_by != each.asked_by
+            assert not each.asked_by.startswith("login:")
         if each.status == Status.DONE:
             agreed.add((each.subject, each.document))
     assert set(play.effects.happened) == agreed

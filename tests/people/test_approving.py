@@ -52,7 +52,7 @@ SEEN = PENDING.digest
         (approval(country=None), person("cat", "approver:SG"), SEEN, "role-needed"),
         (PENDING, LOGIN, SEEN, "person-needed"),
         (approval(asked_by=LOGIN.source), LOGIN, SEEN, "person-needed"),
-        (approval(asked_by="login:ben"), BEN, SEEN, None),
+        (approval(asked_by="login:ben"), BEN, SEEN, "person-needed"),  # asked for before logins were refused
         (PENDING, BEN, SEEN[:7], "digest-mismatch"),
         (PENDING, BEN, "", "digest-mismatch"),
         (PENDING, BEN, "%" * 8, "digest-mismatch"),

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from abacus.core.errors import Refused
+from abacus.core.sources import is_login
 from abacus.people.decide.rights import check
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Proposal, Status
@@ -46,11 +47,21 @@ def on_ask(earlier: Approval, proposal: Proposal) -> OnAsk:
     return OnAsk.REPLACE
 
 
+def check_asks(source: str) -> None:
+    """Whether this source may ask for what needs a second person: a login may not, because it can be that person too.
+    Raises `CannotDecide`.
+    """
+    if is_login(source):
+        detail = f"{source} is a login and no person: asking for this takes the token of a person in ABACUS_TOKEN"
+        raise CannotDecide("person-needed", detail)
+
+
 def check_approves(approval: Approval, by: Actor, digest: str, now: datetime) -> None:
     """Whether this person may approve it, by the digest that it was shown. What was approved and cut off is finished by
     the person who approved it, and after a while by any approver. Raises `CannotDecide`.
     """
     _check_may_decide(approval, by)
+    check_asks(approval.asked_by)
     if by.source == approval.asked_by:
         raise CannotDecide("second-person-needed", f"{by.name} asked for it; somebody else has to approve it")
     if not _DIGEST.fullmatch(digest):

@@ -14,6 +14,7 @@ from abacus.core.sources import Agent
 from abacus.people.decide.approving import (
     OnAsk,
     check_approves,
+    check_asks,
     check_rejects,
     check_unchanged,
     digest_of,
@@ -85,6 +86,7 @@ class Approvals:
         """The pending approval of the proposal. Asked for again, it is the same one; another document for the subject
         makes the pending one void. For a subject that is used once, the first approval comes again, however far it is.
         """
+        check_asks(by.source)
         kind, subject, country, summary, document, once = proposal
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK_SUBJECT(kind=kind, subject=subject))
