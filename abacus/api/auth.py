@@ -26,7 +26,7 @@ from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
 
 _GUARDED: Final = "/v1/"
-_REQUESTS_OF_A_PERSON: Final = 3000  # a minute, for each API process
+_REQUESTS_OF_A_PERSON: Final = 3000  # a minute, over all processes of the API
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
