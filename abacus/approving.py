@@ -10,8 +10,10 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.approving import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import entry_of, write
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
-from abacus.platform.postgres import Also, Pool
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Connection, Pool
 from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
 from abacus.pricing.store.cards import CardStore
 
@@ -29,7 +31,20 @@ def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone) -> LargeMoves
     async def limit(approval: Approval, also: Also) -> None:
         limits = Limits(**json.loads(approval.document)["limits"])
         check_unchanged(approval, limits_document(approval.subject, limits))
-        await PartnerStore(pool, clock).limit(approval.subject, limits, also=also)
+        entry = entry_of(
+            approval.asked_by,
+            Deed.EDIT_LIMITS,
+            f"partner:{approval.subject}",
+            clock.now(),
+            after=limits._asdict(),
+            approved_by=approval.decided_by,
+        )
+
+        async def logged(connection: Connection) -> None:
+            await also(connection)
+            await write(connection, [entry])
+
+        await PartnerStore(pool, clock).limit(approval.subject, limits, also=logged)
 
     async def moved(movement: Movement) -> Moved:
         try:

@@ -11,17 +11,22 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.core.ids import PARTNERS
+from abacus.core.sources import CLOCK, IMPORT, STREAM
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.sql import text
+from abacus.proof.approvals import check_approvals, check_movements
 from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
+from abacus.proof.decide.approved import takes_a_word
 from abacus.proof.decide.report import Report
 from abacus.proof.decide.seal import Seal
+from abacus.proof.hold_rows import HoldRows
 from abacus.proof.pager import Pager
-from abacus.proof.parts import Findings, Keys, Members, Part, Root, Span
+from abacus.proof.partners import Partners
+from abacus.proof.parts import Approvals, Findings, Keys, Members, Part, Root, Span
 from abacus.proof.tree import grow
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
@@ -31,6 +36,9 @@ CLAIMED_AS: Final = (
 
 # The key of its transaction, which a partner's award claims too; null where there is none.
 CLAIMED_TOO: Final = f"case when starts_with(t.key, '{PARTNERS}') then {text('transaction')} end"
+
+# Sources of neither partners nor persons.
+_OF_NOBODY: Final = frozenset({STREAM, IMPORT, CLOCK})
 
 # Rows come in the order of the primary keys, so nothing is sorted and nothing is held.
 _PLANS: Final[Mapping[str, str]] = {
@@ -57,6 +65,8 @@ async def examine(connection: Connection, part: Part, recompute: Recompute, seed
             return await _keys(connection, part, seed)
         case Root(seal):
             return await _root(connection, seal)
+        case Approvals():
+            return Findings(await check_approvals(connection))
 
 
 def _number(key: str, table: str, seed: int) -> str:
@@ -68,10 +78,12 @@ def _number(key: str, table: str, seed: int) -> str:
 async def _members(connection: Connection, span: Span, recompute: Recompute, seed: int) -> Findings:
     findings = Findings()
     report = findings.report
-    accounts, draws = _Accounts(connection, span), _Draws(connection, span)
+    accounts, draws, holds = _Accounts(connection, span), _Draws(connection, span), HoldRows(connection, span)
+    partners = await Partners.of(connection, span)
     follower: Follower | None = None
     numbers = 0
     async for page in _transfers(connection, span, seed):
+        others: list[Transfer] = []
         for *transferred, number, number_too in page:
             transfer = Transfer._make(transferred)
             id_ = (transfer.member_id, transfer.program)
@@ -79,7 +91,8 @@ async def _members(connection: Connection, span: Span, recompute: Recompute, see
                 if follower is not None:
                     report.faults_of(follower.id, follower.seq, follower.finish())
                 account = await accounts.up_to(id_, report)
-                follower = Follower(id_, account, recompute, await draws.of(id_, report))
+                drawn, held = await draws.of(id_, report), await holds.of(id_, report)
+                follower = Follower(id_, account, recompute, drawn, held)
             numbers += number
             if number_too is not None:
                 findings.keys += 1
@@ -87,12 +100,19 @@ async def _members(connection: Connection, span: Span, recompute: Recompute, see
             faults = follower.follow(transfer)
             if faults:
                 report.faults_of(id_, transfer.seq, faults)
+            if transfer.source not in _OF_NOBODY:
+                others.append(transfer)
+        await partners.follow(others, findings)
+        await partners.up_to(page[-1][0], report)
+        await check_movements(connection, [each for each in others if takes_a_word(each)], report)
         findings.keys += len(page)
         report.transfers += len(page)
     if follower is not None:
         report.faults_of(follower.id, follower.seq, follower.finish())
     await accounts.up_to(None, report)
     await draws.of(None, report)
+    await holds.of(None, report)
+    await partners.up_to(None, report)
     findings.numbers = numbers
     return findings
 

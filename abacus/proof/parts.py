@@ -1,8 +1,10 @@
 """The parts into which the ledger is cut to be examined, and the findings in a part."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
+from abacus.proof.decide.counted import NOTHING, Counted
 from abacus.proof.decide.report import Report
 from abacus.proof.decide.seal import Seal
 
@@ -45,16 +47,24 @@ class Root(NamedTuple):
     seal: Seal
 
 
-Part: TypeAlias = Members | Keys | Root
+class Approvals(NamedTuple):
+    """All approvals."""
+
+
+Part: TypeAlias = Members | Keys | Root | Approvals
 
 
 @dataclass(slots=True)
 class Findings:
-    """The findings in a part. `keys` and `numbers` are counts and sums over transfers, less those over claims."""
+    """The findings in a part. `keys` and `numbers` are counts and sums over transfers, less those over claims; `used`
+    has the points that count against each partner's limits, `used_on` those of its last day and of later ones.
+    """
 
     report: Report = field(default_factory=Report)
     keys: int = 0
     numbers: int = 0
+    used: dict[str, Counted] = field(default_factory=dict)
+    used_on: dict[tuple[str, date], Counted] = field(default_factory=dict)
 
     @property
     def keys_match(self) -> bool:
@@ -64,3 +74,7 @@ class Findings:
         self.report.add(part.report)
         self.keys += part.keys
         self.numbers += part.numbers
+        for partner_id, points in part.used.items():
+            self.used[partner_id] = self.used.get(partner_id, NOTHING).plus(points)
+        for day, points in part.used_on.items():
+            self.used_on[day] = self.used_on.get(day, NOTHING).plus(points)

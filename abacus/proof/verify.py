@@ -1,4 +1,5 @@
-"""Proving the ledger from its own rows: sequences, balances, hash chains, keys, explanations, seals. In little memory.
+"""Proving the ledger from its own rows: sequences, balances, hash chains, keys, explanations, seals; holds, allowances,
+approvals. In little memory.
 
 The ledger is cut into parts of about a hundred thousand transfers, which one connection examines one after the other,
 or several processes at once. All look at one snapshot, so posting may go on meanwhile.
@@ -11,15 +12,17 @@ from typing import Final, NamedTuple, Protocol
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.decide.report import MOST_FAULTS, Fault, Report, SealFault
+from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, Fault, PartnerFault, Report
 from abacus.proof.decide.seal import Seal, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
-from abacus.proof.parts import EVERYBODY, Findings, Keys, Members, Part, Root, Span
+from abacus.proof.partners import compare_allowances
+from abacus.proof.parts import EVERYBODY, Approvals, Findings, Keys, Members, Part, Root, Span
 from abacus.proof.store import all_seals
 
 TRANSFERS_A_PART: Final = 100_000
 _MOST_PARTS: Final = 4096
 PAGES_A_PART: Final = 32_768
+PAGES_FOR_HELPERS: Final = 1024  # some 80,000 transfers: one process verifies them while others would still start
 _PAGES_SAMPLED: Final = 1000
 _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for odd keys
 
@@ -80,6 +83,12 @@ class Helping(Protocol):
         ...
 
 
+async def is_worth_helping(pool: Pool) -> bool:
+    """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
+    async with passing_failures(), pool.acquire() as connection:
+        return _Sizes(*await connection.fetchrow(*_SIZES())).key_pages >= PAGES_FOR_HELPERS
+
+
 async def verify(
     pool: Pool,
     recompute: Recompute,
@@ -110,6 +119,8 @@ async def verify(
             progress(findings.report.transfers, expected)
         if not findings.keys_match:
             await _find_odd_keys(connection, findings.report, span)
+        if span == EVERYBODY:
+            await compare_allowances(connection, findings)
         findings.report.note(*follow_seals(sealed))
     findings.report.faults.sort(key=_by_account)
     return findings.report
@@ -125,9 +136,17 @@ async def verify_accounts(connection: Connection, recompute: Recompute, member_i
     return findings.report
 
 
-def _by_account(fault: Fault | SealFault) -> tuple[str, ...]:
-    """Seals last, because a fault of a row tells more. Faults of one account keep their order."""
-    return ("seal",) if isinstance(fault, SealFault) else ("account", fault.member_id, fault.program)
+def _by_account(fault: AnyFault) -> tuple[str, ...]:
+    """Accounts first, because a fault of a row tells more, and seals last. Faults of one account keep their order."""
+    match fault:
+        case Fault():
+            return ("account", fault.member_id, fault.program)
+        case ApprovalFault():
+            return ("approval", fault.approval)
+        case PartnerFault():
+            return ("partner", fault.partner)
+        case _:
+            return ("seal",)
 
 
 async def _examine_here(
@@ -141,6 +160,7 @@ async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> t
     """About how many transfers there are, and the parts, the longest first."""
     sizes = _Sizes(*await connection.fetchrow(*_SIZES()))
     parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
+    parts += [Approvals()] if span == EVERYBODY else []
     parts += [
         Keys(span, first, min(first + PAGES_A_PART, sizes.key_pages))
         for first in range(0, sizes.key_pages, PAGES_A_PART)

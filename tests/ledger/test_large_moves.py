@@ -80,8 +80,12 @@ async def test_the_key_binds_the_facts(pool: Pool) -> None:
     request = await pending(moves)
     later = LARGE._replace(expires_on=LARGE.expires_on.replace(year=2030))  # as the same order gives tomorrow
     assert await moves.do(later) == request
-    with pytest.raises(CannotDecide, match="the key was used for something else"):
+    with pytest.raises(CannotDecide, match="points was 5000, now it is 6000"):
         await moves.do(adjust(6000, fingerprint="f" * 16))
+    with pytest.raises(CannotDecide, match="reason was 'a mistake', now it is 'a gift'"):
+        await moves.do(LARGE._replace(reason="a gift", fingerprint="f" * 16))
+    with pytest.raises(CannotDecide, match="only a digest is kept"):
+        await moves.do(LARGE._replace(fingerprint="f" * 16))
 
 
 @pytest.mark.parametrize("field", [{"points": 9_000_000}, {"member_id": "eve"}, {"source": "person:eve"}])

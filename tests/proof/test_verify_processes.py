@@ -15,7 +15,7 @@ from abacus.proof import verify as module
 from abacus.proof.parts import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
-from abacus.proof.verify import verify
+from abacus.proof.verify import is_worth_helping, verify
 from tests.proof.reported import MEMBERS, lines
 from tests.support.sealing import RECHECK, fill, tampering
 
@@ -44,6 +44,13 @@ async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatc
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1] == (180, 180)
     assert len(told) > 15
+
+
+async def test_helpers_are_for_large_ledgers(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(pool, *MEMBERS)
+    assert not await is_worth_helping(pool)
+    monkeypatch.setattr(module, "PAGES_FOR_HELPERS", 1)
+    assert await is_worth_helping(pool)
 
 
 async def test_a_helper_without_a_database_is_unavailable(pool: Pool) -> None:

@@ -25,6 +25,7 @@ async def note_deeds(connection: Connection, outcomes: Iterable[Moved]) -> None:
             program=transfer.program,
             key=transfer.key,
             approved_by=movement.approved_by if isinstance(movement, Adjustment | Reversal) else None,
+            alone=movement.alone if isinstance(movement, Adjustment | Reversal) else None,
         )
         for movement, _, transfer, *_ in outcomes
         if transfer is not None and (deed := _deed(movement)) is not None

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from abacus.core.ids import award_id
 from abacus.core.sources import Agent, name_of
+from abacus.ledger.decide.reused_key import reused_by_another
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.ledger.types.posting import Status
@@ -44,7 +45,7 @@ class LargeMoves:
         """
         if isinstance(movement, Adjustment):
             if abs(movement.points) <= self._alone.adjustment:
-                return await self._move(movement)
+                return await self._move(movement._replace(alone=self._alone.adjustment))
             return await self._ask(Kind.ADJUSTMENT, movement)
         moved = await self._move(movement._replace(alone=self._alone.reversal))
         if not isinstance(moved.fault, SecondPersonNeeded):
@@ -78,8 +79,9 @@ class LargeMoves:
             once=award_id(movement.key),
         )
         approval = await self.approvals.ask(proposal, Agent(movement.actor or "", movement.source))
-        if approval.subject != movement.key or read_movement(approval).fingerprint != movement.fingerprint:
-            raise CannotDecide("idempotency-key-reused", "the key was used for something else")
+        first = read_movement(approval)
+        if approval.subject != movement.key or first.fingerprint != movement.fingerprint:
+            raise CannotDecide("idempotency-key-reused", reused_by_another(movement, first))
         return approval
 
 

@@ -118,7 +118,8 @@ class Release(NamedTuple):
 
 class Adjustment(NamedTuple):
     """Points that a person adds or takes, and answers for. Those added are good until `expires_on`; an account that is
-    empty goes by lots from then on if `lifetime` says so.
+    empty goes by lots from then on if `lifetime` says so. At most `alone` points are moved by one person, where that is
+    said.
     """
 
     key: str
@@ -134,6 +135,7 @@ class Adjustment(NamedTuple):
     expires_on: date
     lifetime: bool
     on_behalf_of: str | None = None  # whom a partner names as the person at its end
+    alone: int | None = None
 
 
 class Refund(NamedTuple):

@@ -16,6 +16,8 @@ class Deed(StrEnum):
     SET_TIERS = "set-tiers"
     EDIT_RATES = "edit-rates"
     PUBLISH_RATES = "publish-rates"
+    PUBLISH_SOURCES = "publish-sources"
+    PUBLISH_COUNTERS = "publish-counters"  # and retire them
     EDIT_PARTNERS = "edit-partners"
     EDIT_LIMITS = "edit-limits"
     APPROVE = "approve"

@@ -13,6 +13,7 @@ from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Kind
+from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import (
@@ -25,6 +26,7 @@ from abacus.pricing.explanation.types import (
     Released,
     Reversed,
 )
+from abacus.proof.decide.holds import Holds
 
 # The fault of a transfer's explanation, or None.
 Recompute = Callable[[Transfer], str | None]
@@ -54,6 +56,7 @@ class Follower:
         "_expires_on",
         "_hash",
         "_held",
+        "_holds",
         "_lapsed_seq",
         "_lifetime",
         "_lots",
@@ -64,12 +67,18 @@ class Follower:
     )
 
     def __init__(
-        self, id_: AccountId, account: Account | None, recompute: Recompute, drawn: Sequence[Drawn] = ()
+        self,
+        id_: AccountId,
+        account: Account | None,
+        recompute: Recompute,
+        drawn: Sequence[Drawn] = (),
+        holds: Sequence[Hold] = (),
     ) -> None:
         self.id = id_
         self._account = account
         self._recompute = recompute
         self._drawn = drawn
+        self._holds = Holds(holds)
         self._seq = self._balance = self._held = self._earned = self._lapsed_seq = 0
         self._closed = 0  # the points of the lots up to the account's cursor
         self._taken = 0  # the points that left the account
@@ -135,6 +144,7 @@ class Follower:
         ):
             if recorded != followed:
                 yield f"the account's {name} is {recorded}, its transfers come to {followed}"
+        yield from self._holds.finish(account.held)
 
     def _follow_movement(self, transfer: Transfer) -> Iterator[str]:
         """A transfer that is no award. A fault of an unreadable explanation is told by recomputing it."""
@@ -144,6 +154,7 @@ class Follower:
             return
         if isinstance(explanation, Held | Captured | Released):
             self._held += explanation.held
+            yield from self._holds.follow(transfer, explanation)
         expected = _expected_draws(explanation)
         if transfer.kind == Kind.EXPIRE:
             self._lapsed_seq = transfer.seq

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 MOST_FAULTS: Final = 1000  # so many are named; the others are counted
 
@@ -19,6 +19,26 @@ class Fault(NamedTuple):
         return f"{self.member_id} {self.program} #{self.seq}: {self.what}"
 
 
+class PartnerFault(NamedTuple):
+    """A partner whose allowance does not agree with its transfers."""
+
+    partner: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"partner {self.partner}: {self.what}"
+
+
+class ApprovalFault(NamedTuple):
+    """An approval that nobody may have given, or that is not what was approved."""
+
+    approval: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"approval {self.approval}: {self.what}"
+
+
 class SealFault(NamedTuple):
     """A seal that does not hold: the ledger or the seal was changed."""
 
@@ -29,6 +49,9 @@ class SealFault(NamedTuple):
         return f"seal {self.seal}: {self.what}"
 
 
+AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | SealFault
+
+
 @dataclass(slots=True)
 class Report:
     """The counts and faults of a part of the ledger, or of all of it."""
@@ -36,14 +59,14 @@ class Report:
     accounts: int = 0
     transfers: int = 0
     seals: list[int] = field(default_factory=list)  # whose roots were computed again
-    faults: list[Fault | SealFault] = field(default_factory=list)
+    faults: list[AnyFault] = field(default_factory=list)
     more_faults: int = 0
 
     @property
     def clean(self) -> bool:
         return not self.faults
 
-    def note(self, *faults: Fault | SealFault) -> None:
+    def note(self, *faults: AnyFault) -> None:
         room = max(0, MOST_FAULTS - len(self.faults))
         self.faults += faults[:room]
         self.more_faults += len(faults[room:])

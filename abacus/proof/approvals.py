@@ -1,0 +1,84 @@
+"""The approvals and the log, beside the movements that took a person's word."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from abacus.ledger.types.transfer import Transfer
+from abacus.people.types.approval import Approval
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection, pages
+from abacus.platform.sql import Statement, columns, row_of
+from abacus.proof.decide.approved import (
+    MOVING,
+    Decided,
+    Logged,
+    approver_of,
+    faults_of_approval,
+    faults_of_movement,
+    took_effect,
+)
+from abacus.proof.decide.report import ApprovalFault, Report
+
+_DEEDS: Final = (Deed.ADJUST, Deed.REVERSE, Deed.MOVE_POINTS)
+
+# The numbers of the movements, in the order in which they are given, that the log has, with what it says of them.
+_LOGGED: Final = Statement("""
+select u.place, l.details
+from unnest(:members::text[], :keys::text[]) with ordinality as u (member_id, key, place)
+join audit_log l on l.subject = 'member:' || u.member_id and l.deed = any(:deeds::text[])
+    and l.details ->> 'key' = u.key
+""")
+_OF_KEYS: Final = Statement(f"""
+select {columns(Approval)} from approval where kind = any(:kinds::text[]) and subject = any(:keys::text[])
+""")
+
+# An erasure takes names out of the content and makes the digest anew; the log keeps the one that was approved.
+_DECIDED: Final = f"""
+select {columns(Approval, "a")}, a.before_people,
+    exists (select from person p where 'person:' || p.person_id = a.decided_by) as is_person,
+    exists (
+        select from audit_log l
+        where l.subject = 'approval:' || a.approval_id and l.deed = '{Deed.APPROVE}' and l.actor = a.decided_by
+            and l.authenticated and l.details ->> 'did' = 'approve'
+            and (l.details ->> 'digest' = a.digest or a.summary = 'erased')
+    ) as is_logged,
+    exists (select from claim c where c.key = a.subject) as is_posted
+from approval a order by a.approval_id
+"""
+
+
+async def check_movements(connection: Connection, transfers: Sequence[Transfer], report: Report) -> None:
+    """Note the faults of movements that take a word: with each, the log and the approvals of its key are looked at."""
+    if not transfers:
+        return
+    logged = await _logged(connection, transfers)
+    keys = [transfer.key for transfer in transfers if approver_of(transfer) is not None]
+    rows = await connection.fetch(*_OF_KEYS(kinds=MOVING, keys=keys)) if keys else []
+    effective = {each.subject: each for each in (Approval(*row) for row in rows) if took_effect(each)}
+    for place, transfer in enumerate(transfers, 1):
+        faults = faults_of_movement(transfer, logged.get(place), effective)
+        report.faults_of((transfer.member_id, transfer.program), transfer.seq, faults)
+
+
+async def check_approvals(connection: Connection) -> Report:
+    """The faults of all approvals. In a transaction."""
+    report = Report()
+    async for page in pages(connection, _DECIDED):
+        for row in page:
+            facts = (row["before_people"], row["is_person"], row["is_logged"], row["is_posted"])
+            decided = Decided(row_of(Approval, row), *facts)
+            whose = str(decided.approval.approval_id)
+            report.note(*(ApprovalFault(whose, fault) for fault in faults_of_approval(decided)))
+    return report
+
+
+async def _logged(connection: Connection, transfers: Sequence[Transfer]) -> dict[int, Logged]:
+    rows = await connection.fetch(
+        *_LOGGED(
+            members=[transfer.member_id for transfer in transfers],
+            keys=[transfer.key for transfer in transfers],
+            deeds=_DEEDS,
+        )
+    )
+    return {row["place"]: Logged.of(json.loads(row["details"])) for row in rows}
