@@ -36,7 +36,7 @@ class Reason(StrEnum):
     UNKNOWN_PAYMENT_TYPE = "unknown-payment-type"
     UNKNOWN_CURRENCY = "unknown-currency"  # not the currency of the country's card
     UNKNOWN_PROGRAM = "unknown-program"  # no rate card issues these points there
-    UNKNOWN_SOURCE = "unknown-source"  # nobody of this name gives points by the award queue
+    UNKNOWN_SOURCE = "unknown-source"  # nobody of this name gives points by the award queue; no such source of events
     UNKNOWN_TIER = "unknown-tier"  # the member has a tier that the card does not price
     OUT_OF_RANGE = "out-of-range"  # more points than one award may carry, or a balance can hold
     UNSUPPORTED = "unsupported"  # a known message that this version does not process yet

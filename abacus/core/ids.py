@@ -20,6 +20,7 @@ def _printable(length: int) -> str:
 
 ID_PATTERN: Final = _printable(128)
 PROGRAM_PATTERN: Final = r"^[A-Z][A-Z0-9_]{0,15}$"
+EVENT_ID_PATTERN: Final = _printable(256)
 KEY_PATTERN: Final = _printable(400)
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # characters that every header carries
 

@@ -1,0 +1,91 @@
+"""Documents as text: TOML and JSON, read with the place of a fault; and TOML, written."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from abacus.core.fields import DocumentFaults, Fault
+
+
+class Inline(dict[str, object]):
+    """A table that is written within one line."""
+
+
+def read_toml(text: str) -> dict[str, object]:
+    """Raises `DocumentFaults` for text that is not TOML, with the line and column."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DocumentFaults([_syntax_fault(text, error)]) from None
+
+
+def read_json(text: str) -> object:
+    """Raises `DocumentFaults` for text that is not JSON, with the line and column, and for a name that stands twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DocumentFaults([Fault(place, f"not JSON: {error.msg}")]) from None
+    except (ValueError, RecursionError) as error:
+        message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise DocumentFaults([Fault("document", message)]) from None
+
+
+def write_toml(document: Mapping[str, object]) -> str:
+    """The document as a person writes it. `read_toml` makes the same document of it again."""
+    return "\n".join(_lines(document, "")) + "\n"
+
+
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in table if names.count(name) > 1)
+        raise ValueError(f"{json.dumps(twice)} stands twice in one table")
+    return table
+
+
+def _lines(table: Mapping[str, object], path: str) -> list[str]:
+    plain = not table or any(not isinstance(value, Mapping) or isinstance(value, Inline) for value in table.values())
+    lines = [f"[{path}]"] if path and plain else []
+    tables: list[str] = []
+    for name, value in table.items():
+        if isinstance(value, Mapping) and not isinstance(value, Inline):
+            inner = _lines(value, f"{path}.{_key(name)}" if path else _key(name))
+            tables += inner if inner[:1] == [""] else ["", *inner]
+        else:
+            lines.append(f"{_key(name)} = {_value(value)}")
+    return lines + tables
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(name)} = {_value(each)}' for name, each in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    """As JSON, which escapes what TOML has to have escaped, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _syntax_fault(text: str, error: Exception) -> Fault:
+    """The parser names the place in words; its "at end of document" becomes the line and column of the end."""
+    if isinstance(error, RecursionError):
+        return Fault("document", "nested too deeply")
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+    if match is None:  # a number that Python refuses to read for its length
+        return Fault("document", str(error))
+    lines = text.split("\n")
+    message, line, column = match.groups()
+    return Fault(f"line {line or len(lines)}, column {column or len(lines[-1]) + 1}", f"not TOML: {message}")

@@ -1,0 +1,1 @@
+"""Events: what happened, read from any topic by the source document of its stream."""

@@ -1,0 +1,1 @@
+"""Source documents, and how a message becomes an event by one. Pure."""

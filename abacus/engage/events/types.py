@@ -1,0 +1,38 @@
+"""An event and the types of its variables. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+
+class VariableType(StrEnum):
+    """The type of a variable, as a source document names it."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    TIME = "time"
+    TEXTS = "texts"  # a list of text
+
+
+Value: TypeAlias = str | int | Decimal | bool | datetime | tuple[str, ...]
+
+
+class Event(NamedTuple):
+    """Something that happened. `member_id` is None where the source names no member, as for the weather of a city."""
+
+    source: str
+    type: str
+    id: str
+    member_id: str | None
+    country: str | None
+    occurred_at: datetime
+    variables: Mapping[str, Value]
+
+    @property
+    def key(self) -> str:
+        """Two events with the same key are the same event."""
+        return f"{self.source}:{self.type}:{self.id}"

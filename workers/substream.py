@@ -1,0 +1,51 @@
+"""Copies the events that somebody asks for out of large topics, so that nobody else has to read those."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from abacus.bootstrap import Run, Service, Wiring
+from abacus.engage.counters.decide.following import asked_by_counters
+from abacus.engage.events.substream import LargeTopics, SubstreamCopier
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.offsets import begins_since
+from abacus.platform.kafka.window import committed
+from abacus.platform.quarantine.store import QuarantineStore
+
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
+_GROUP: Final = "substream"
+_MOST_RECORDS: Final = 20_000
+_GATHER_S: Final = 0.05
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings = wiring.settings
+    bootstrap = settings.required("kafka_bootstrap")
+    pool = await wiring.pool(size=2)
+    counters = wiring.counters(pool)
+    publisher = wiring.publisher()
+    large = LargeTopics(lambda: asked_by_counters(counters.catalog()), settings.events_topic)
+
+    def follow(topic: str, health: WorkerHealth) -> Run:
+        group = f"{_GROUP}-{topic}"
+
+        async def first_since(partitions: Collection[int], moment: datetime) -> Mapping[int, int]:
+            return (await begins_since(bootstrap, topic, partitions, [moment]))[moment]
+
+        copier = SubstreamCopier(
+            topic,
+            large,
+            QuarantineStore(pool, wiring.clock),
+            first_since=first_since,
+            committed=partial(committed, bootstrap, topic, settings.queue_prefix + group),
+            publish=publisher.publish,
+            clock=wiring.clock,
+            health=health,
+        )
+        return wiring.following(
+            topic, group, copier.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S, places=copier
+        )
+
+    return FollowedTopics(large.topics, follow, wiring.health).run
