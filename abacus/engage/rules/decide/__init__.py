@@ -1,0 +1,1 @@
+"""Rules are read, typed and compiled here. Pure."""
