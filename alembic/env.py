@@ -7,6 +7,10 @@ from alembic import context
 from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import abacus.engage.counters.reading.tables
+import abacus.engage.counters.store.tables
+import abacus.engage.counters.tables
+import abacus.engage.events.tables
 import abacus.engage.notify.tables
 import abacus.intake.partners.tables
 import abacus.ledger.store.tables
@@ -28,6 +32,10 @@ ROOMS = (
     abacus.ledger.store.tables,
     abacus.oversight.closing.tables,
     abacus.oversight.erasure.tables,
+    abacus.engage.counters.reading.tables,
+    abacus.engage.counters.store.tables,
+    abacus.engage.counters.tables,
+    abacus.engage.events.tables,
     abacus.engage.notify.tables,
     abacus.intake.partners.tables,
     abacus.people.store.tables,

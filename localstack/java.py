@@ -43,5 +43,7 @@ def _fetch(profile: str, target: Path) -> None:
 def program(name: str) -> str:
     path = shutil.which(name)
     if path is None:
-        raise Refused(f"there is no `{name}` on the path: Kafka and ElasticMQ need Java 17 or newer, and Maven")
+        raise Refused(
+            f"there is no `{name}` on the path: the services need Java 17 (Cassandra no newer one), and Maven"
+        )
     return path

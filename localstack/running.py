@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from abacus.core.errors import Unavailable
-from localstack.services import HOME, SERVICES
+from localstack.services import ALWAYS, HOME, SERVICES
 
 
 class Services(NamedTuple):
@@ -25,10 +25,12 @@ class Services(NamedTuple):
 
 @asynccontextmanager
 async def running_services() -> AsyncIterator[Services]:
-    """Raises `Unavailable` when they cannot be started; the output of `make services` is on standard error."""
+    """Raises `Unavailable` when they cannot be started; the output of `make services` is on standard error. Optional
+    services are left as they are.
+    """
     were_there = {service.daemon.name for service in SERVICES if service.daemon.process() is not None}
     try:
-        if len(were_there) < len(SERVICES):
+        if any(service.daemon.name not in were_there for service in ALWAYS):
             await asyncio.to_thread(_command, "start")
         yield addresses((HOME / "env").read_text(encoding="utf-8"))
     finally:

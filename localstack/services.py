@@ -1,4 +1,4 @@
-"""The three services: their configuration, start and readiness check. All listen on loopback."""
+"""The services: their configuration, start and readiness check. All listen on loopback."""
 
 import asyncio
 import signal
@@ -12,9 +12,10 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
+from abacus.engage.counters.store.cassandra.session import Address, Session
 from abacus.platform.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
 from abacus.platform.sqs.queue import reachable, sqs_client
-from localstack import java
+from localstack import cassandra, java
 from localstack.daemon import Daemon
 
 HOME: Final = Path(__file__).parent.parent.resolve() / ".abacus" / "services"
@@ -77,6 +78,8 @@ class Ports(NamedTuple):
     kafka_controller: int = 19093
     sqs: int = 19324
     postgres: int = 15432
+    cassandra: int = 19042
+    cassandra_storage: int = 19700
 
     @property
     def sqs_endpoint_url(self) -> str:
@@ -88,12 +91,15 @@ class Ports(NamedTuple):
 
 
 class Service(NamedTuple):
-    """A daemon, the names of its ports, its start, and a check that raises `Unavailable` until it is ready."""
+    """A daemon, the names of its ports, its start, and a check that raises `Unavailable` until it is ready. One that
+    is optional is started when it is named.
+    """
 
     daemon: Daemon
     ports: Sequence[str]
     start: Callable[[Daemon, Ports], None]
     use: Callable[[Ports], Awaitable[None]]
+    optional: bool = False
 
 
 def start_kafka(daemon: Daemon, ports: Ports) -> None:
@@ -164,12 +170,29 @@ async def use_postgres(ports: Ports) -> None:
         raise Unavailable("Postgres", str(error)) from error
 
 
+def start_cassandra(daemon: Daemon, ports: Ports) -> None:
+    cassandra.start(daemon, HOME / "jars", host=HOST, native=ports.cassandra, storage=ports.cassandra_storage)
+
+
+async def use_cassandra(ports: Ports) -> None:
+    async with Session(Address((HOST,), ports.cassandra)) as session:
+        await session.run("select release_version from system.local")
+
+
 SERVICES: Final = (
     Service(Daemon("kafka", HOME / "kafka"), ("kafka", "kafka_controller"), start_kafka, use_kafka),
     Service(Daemon("elasticmq", HOME / "elasticmq"), ("sqs",), start_elasticmq, use_elasticmq),
     # On SIGTERM it would wait until the last client is gone.
     Service(Daemon("postgres", HOME / "postgres", signal.SIGINT), ("postgres",), start_postgres, use_postgres),
+    Service(
+        Daemon("cassandra", HOME / "cassandra"),
+        ("cassandra", "cassandra_storage"),
+        start_cassandra,
+        use_cassandra,
+        optional=True,
+    ),
 )
+ALWAYS: Final = tuple(service for service in SERVICES if not service.optional)
 
 
 async def ready(service: Service, ports: Ports) -> None:

@@ -15,6 +15,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES, total
 from abacus.platform.postgres import Pool
 from tests.engage.notify.telling import AT_ONCE, CLOCK, LOG, Notepad, earned, enter_and_gather, sending, settled
+from tests.support.sealing import tampering
 from tests.support.waiting import waiting
 
 
@@ -59,10 +60,13 @@ async def test_a_gathering_that_is_cut_off_leaves_nothing_half_done(pool: Pool) 
     assert await notices.gather(LOG) == (2, 1)
 
 
-async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool) -> None:
+async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool, database_url: str) -> None:
     notices = Notices(pool, CLOCK)
     await notices.enter([earned("bob", 1), earned("bob", 2), earned("eve", 1)], gathered_for=AT_ONCE)
-    await pool.execute("update notice set part = '{\"kind\":\"lottery\"}' where event_id in ('bob:GRP:1', 'eve:GRP:1')")
+    async with tampering(database_url) as owner:
+        await owner.execute(
+            "update notice set part = '{\"kind\":\"lottery\"}' where event_id in ('bob:GRP:1', 'eve:GRP:1')"
+        )
     assert await notices.gather(LOG) == (1, 1)
     assert await notices.gather(LOG) == (0, 0)
     left = await pool.fetch("select event_id from notice where told_at is null and due_at > now() order by 1")

@@ -16,6 +16,7 @@ from abacus.platform.delivery.types import LEASE, Answer, Room, Said
 from abacus.platform.postgres import Pool
 from tests.engage.notify.telling import CLOCK, NOW, Notepad, count, earned, enter_and_gather, sending, settled
 from tests.support.fixed_clock import FixedClock
+from tests.support.sealing import tampering
 
 CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the event loop's clock and the system's
 
@@ -46,9 +47,12 @@ async def test_one_who_cannot_be_reached_holds_up_nobody_and_is_parked_with_the_
 
 
 @pytest.mark.parametrize("said", [Said.REFUSED, Said.GONE])
-async def test_what_the_channel_refuses_or_nobody_can_render_is_parked_at_once(pool: Pool, said: Said) -> None:
+async def test_what_the_channel_refuses_or_nobody_can_render_is_parked_at_once(
+    pool: Pool, database_url: str, said: Said
+) -> None:
     await enter_and_gather(pool, earned("bob", 1), earned("eve", 1), earned("zed", 1))
-    await pool.execute("update notification set parts = '[{\"kind\":\"lottery\"}]' where member_id = 'eve'")
+    async with tampering(database_url) as owner:
+        await owner.execute("update notification set parts = '[{\"kind\":\"lottery\"}]' where member_id = 'eve'")
     notepad = Notepad()
     notepad.answer = Answer(said, "too long")
     async with sending(pool, notepad):

@@ -1,0 +1,1 @@
+"""Counters: how often something happened, for any key, in any range of time."""

@@ -1,0 +1,1 @@
+"""Definitions, keys, slots, and what an event adds. Pure."""

@@ -1,0 +1,57 @@
+"""The topics whose events count, and the documents by which the events of each are counted. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from abacus.engage.counters.decide.catalog import Catalog
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.events.decide.reading import EventReader
+from abacus.engage.events.decide.source import followed_topic
+from abacus.engage.events.decide.substream import Asked
+from abacus.engage.events.types import Event
+
+
+class InForce(NamedTuple):
+    """The documents for one topic: all definitions with the latest version of each, those that count the topic's
+    events, and the reading of those events.
+    """
+
+    catalog: Catalog
+    versions: Mapping[int, int]
+    definitions: Sequence[Definition]
+    read: Callable[[bytes, datetime], Event | None]
+
+
+def topics_of(catalog: Catalog, events_topic: str) -> frozenset[str]:
+    """The topics of the sources whose events count. Events of every source may come on the events topic, too."""
+    sources = [catalog.sources[name] for name in catalog.types() if name in catalog.sources]
+    topics = {topic for source in sources if (topic := followed_topic(source, events_topic)) is not None}
+    return frozenset(topics | {events_topic}) if sources else frozenset()
+
+
+def in_force(catalog: Catalog, topic: str, events_topic: str) -> InForce:
+    """The documents for a topic."""
+    on_topic = {
+        name
+        for name, source in catalog.sources.items()
+        if topic in (followed_topic(source, events_topic), events_topic)
+    }
+    wanted = {name: types for name, types in catalog.types().items() if name in on_topic}
+    reader = EventReader(catalog.sources.values(), topic, events_topic=events_topic, only=wanted)
+    definitions = [
+        each for each in catalog.definitions if not each.retired and any(name in on_topic for name, _ in each.on)
+    ]
+    return InForce(catalog, {each.id: each.version for each in catalog.definitions}, definitions, reader.read)
+
+
+@lru_cache(maxsize=1)
+def asked_by_counters(catalog: Catalog) -> Asked:
+    """The types that counters ask for, each since its oldest counter; the same object for the same catalogue."""
+    since: dict[str, dict[str, datetime]] = {}
+    for definition in catalog.definitions:
+        for source, type_ in () if definition.retired else definition.on:
+            of_source = since.setdefault(source, {})
+            of_source[type_] = min(definition.published_at, of_source.get(type_, definition.published_at))
+    return Asked(catalog.sources, since)

@@ -1,0 +1,1 @@
+"""From a lookup to the slots that have to be summed. Pure."""

@@ -1,0 +1,1 @@
+"""The rows of counters: one port, two stores."""

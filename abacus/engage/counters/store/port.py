@@ -1,0 +1,26 @@
+"""What a store of counters does. Both stores pass one suite of tests."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from abacus.engage.counters.types import Count, Row, RowKey, SlotRange
+
+
+class CounterStore(Protocol):
+    """Every method raises `Unavailable` while the store is away."""
+
+    async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
+        """The saved counts of these rows; a row that was never saved is left out."""
+        ...
+
+    async def save(self, rows: Sequence[Row]) -> None:
+        """Returns when the rows are durable. A row that is saved already with a higher `upto` stays as it is, so a
+        writer that saves late changes nothing.
+        """
+        ...
+
+    async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
+        """The sum over all slots and writers of each range, in their order. Ranges are of quarters, hours or days: rows
+        of the grain `REPEATS` are only loaded and saved.
+        """
+        ...

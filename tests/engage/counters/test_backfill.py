@@ -1,0 +1,51 @@
+"""What a topic held before a definition began is counted beside the live worker, once."""
+
+import random
+
+import pytest
+
+from tests.engage.counters.backfilling import LONG_AGO, backfill, fares, published_behind
+from tests.engage.counters.counting import CountingHouse
+from tests.engage.counters.rides import FARES_OF_CITY, plain_count, rides, tallies
+
+
+async def test_the_time_before_is_counted_once_however_often_it_is_run(counting: CountingHouse) -> None:
+    before, after = rides(400, random.Random(1)), rides(100, random.Random(2), first=400)
+    late = await published_behind(counting, before)
+    ran = [await backfill(counting, "fares_of_city", "--from", LONG_AGO, "--json") for _ in range(2)]
+    assert [each.code for each in ran] == [0, 0]
+    [rides_topic] = [each for each in ran[0].json["topics"] if each["topic"] == counting.topic]
+    assert rides_topic == {"topic": counting.topic, "done": 400, "of": 400, "counted": 400}
+    assert ran[1].json == ran[0].json
+    async with counting.house.running("counter"):
+        await counting.send(after)
+        await counting.seen(400 + 400 + 100)
+    assert await fares(counting) == plain_count([*before, *after], late)
+    await tallies(counting.house.pool)
+
+
+async def test_a_ride_that_was_repeated_across_the_hand_over_counts_once(counting: CountingHouse) -> None:
+    before = rides(100, random.Random(3))
+    late = await published_behind(counting, before)
+    repeated, after = before[::4], rides(100, random.Random(4), first=100)
+    async with counting.house.running("counter"):
+        await counting.send([*repeated, *after])
+        await counting.seen(100 + len(repeated) + 100)
+    assert (await backfill(counting, "fares_of_city", "--from", LONG_AGO)).code == 0
+    assert await fares(counting) == plain_count([*before, *after], late)
+
+
+@pytest.mark.parametrize(
+    ("name", "since", "said"),
+    [
+        ("nothing", LONG_AGO, "no counter 'nothing' is published"),
+        ("fares_of_city", "yesterday", "--from: 'yesterday' is not a time"),
+        ("fares_of_city", LONG_AGO, "has not begun yet in"),
+    ],
+)
+async def test_what_cannot_be_backfilled(counting: CountingHouse, name: str, since: str, said: str) -> None:
+    await counting.publish(FARES_OF_CITY)
+    await counting.send(rides(1, random.Random(5)))
+    ran = await backfill(counting, name, "--from", since)
+    assert ran.code == 2
+    assert said in ran.err

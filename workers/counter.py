@@ -1,0 +1,59 @@
+"""Counts events: follows the topics of all sources whose events some definition counts."""
+
+from datetime import timedelta
+from typing import Final
+
+from abacus.bootstrap import Run, Service, Wiring
+from abacus.engage.counters.counter import EventCounter
+from abacus.engage.counters.decide.batch import Remembering
+from abacus.engage.counters.documents import Documents
+from abacus.engage.counters.open_rows import OpenRows
+from abacus.engage.counters.partitions import OpenPartitions
+from abacus.engage.counters.series import SeriesBook
+from abacus.engage.counters.topic import KafkaTopic
+from abacus.engage.counters.writer import CounterWriter
+from abacus.platform.following.together import together
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.topic_id import TopicIds
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.quarantine.store import QuarantineStore
+
+NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
+_CONNECTIONS: Final = 4
+_MOST_RECORDS: Final = 20_000
+_GATHER_S: Final = 0.2  # a row that many events add to is saved once for all of them
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings, clock = wiring.settings, wiring.clock
+    bootstrap = settings.required("kafka_bootstrap")
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    documents = Documents(wiring.counters(pool).catalog, settings.events_topic)
+    store = await wiring.counter_store(pool)
+    wiring.beside(store.tend())
+    counter = EventCounter(
+        store.store,
+        OpenRows(settings.counter_open_rows),
+        QuarantineStore(pool, clock),
+        Remembering(timedelta(hours=settings.counter_repeat_hours)),
+        clock,
+    )
+    ids = TopicIds(bootstrap)
+    wiring.at_the_end(ids.close)
+
+    def follow(name: str, health: WorkerHealth) -> Run:
+        topic = KafkaTopic(bootstrap, name, ids)
+        writer = CounterWriter(topic, documents, OpenPartitions(topic, SeriesBook(pool, clock)), counter, health)
+        read = wiring.following(
+            name,
+            f"counter-{name}",
+            writer.handle,
+            health,
+            max_records=_MOST_RECORDS,
+            gather_s=_GATHER_S,
+            places=writer,
+        )
+        return together(read, writer.adopt)
+
+    return FollowedTopics(documents.topics, follow, wiring.health).run

@@ -1,0 +1,148 @@
+"""Serves lookups of counters, with the probes of its process, on ABACUS_COUNTS_HOST:ABACUS_COUNTS_PORT."""
+
+import asyncio
+import contextlib
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from starlette.types import ASGIApp
+
+from abacus.api.backends import CountBackends
+from abacus.api.count_app import count_app
+from abacus.api.entrance import Entrance
+from abacus.api.server import bound
+from abacus.bootstrap import Run, Service, Wiring, http_limits
+from abacus.core.errors import Refused, Unavailable
+from abacus.engage.counters.reading.cache_share import CacheShare, CacheShareStore
+from abacus.engage.counters.reading.closed_parts import ClosedParts
+from abacus.engage.counters.reading.rounds import NO_SLOTS, STORE, Rounds
+from abacus.engage.counters.reading.service import CountService
+from abacus.engage.counters.reading.shared_parts import NothingShared, SharedParts
+from abacus.engage.counters.store.port import CounterStore
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.signing_secrets import SigningSecrets
+from abacus.intake.partners.store import PartnerStore
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
+from abacus.platform.announcements import Announced
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
+
+NEEDS: Final = frozenset({Service.DATABASE})
+DATABASE_WITHIN_S: Final = 5.0
+_AT_ONCE: Final = 2  # rounds of reading
+_CONNECTIONS: Final = 2  # for all else
+_KEEP_S: Final = 3600.0  # the longest for which an answer lags behind an event that was later than the bound
+_PROBE_EVERY_S: Final = 1.0
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings = wiring.settings
+    listener = bound(settings.counts_host, settings.counts_port, "ABACUS_COUNTS_HOST and ABACUS_COUNTS_PORT")
+    entrance = Entrance(wiring.process_health)
+
+    async def run(stop: asyncio.Event) -> None:
+        await entrance.serve(_opened(wiring), listener, stop, http_limits(settings))
+
+    return run
+
+
+async def _opened(wiring: Wiring) -> ASGIApp:
+    # Callers are let in over a pool of their own: it has room while the store of counters is slow.
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
+    clock = wiring.clock
+    directory = Directory(PartnerStore(pool, clock), clock)
+    people = PeopleDirectory(PeopleStore(pool, clock), clock)
+    limiter = RateLimiter(BucketStore(pool), clock, apart="counts:")
+    wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
+    for work in (
+        directory.keep_fresh(),
+        directory.keep_noting_use(),
+        people.keep_fresh(),
+        people.keep_noting_use(),
+        limiter.keep_giving_back(),
+    ):
+        wiring.beside(work)
+    wiring.at_the_end(partial(_note_use, directory, people))
+    store_pool = await wiring.pool(
+        size=_AT_ONCE,
+        settings=LOOKUPS_BY_KEY,
+        keeps_nothing=True,
+        within_s=wiring.settings.counts_timeout_seconds,
+    )
+    store, _ = await wiring.counter_store(store_pool)
+    counting = await _counting(wiring, pool, store)
+    wiring.at_the_end(counting.close)
+    wiring.at_the_end(limiter.close)
+    app = count_app(
+        CountBackends(
+            clock=clock,
+            health=wiring.process_health,
+            directory=directory,
+            people=people,
+            signing_secrets=SigningSecrets(wiring.secrets()),
+            limiter=limiter,
+            counting=counting,
+        )
+    )
+    wiring.beside(_watch(wiring, store))
+    return app
+
+
+async def _counting(wiring: Wiring, pool: Pool, store: CounterStore) -> CountService:
+    settings, clock = wiring.settings, wiring.clock
+    share = CacheShare(CacheShareStore(pool, clock).read)
+    wiring.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
+    wiring.beside(share.keep_fresh())
+    definitions = wiring.counters(pool)
+    await until_available(definitions.refresh, wiring.health)
+    parts = ClosedParts(settings.counts_cache_parts)
+    rounds = Rounds(
+        store,
+        clock,
+        within_s=settings.counts_timeout_seconds,
+        parts=parts,
+        keep_s=_KEEP_S,
+        shared=await _shared(wiring),
+        at_once=_AT_ONCE,
+    )
+    late_by = timedelta(hours=settings.counts_late_hours)
+    return CountService(
+        definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=share.includes
+    )
+
+
+async def _shared(wiring: Wiring) -> SharedParts:
+    """Raises `Refused` where the client of the cache is not installed."""
+    url = wiring.settings.counts_redis_url
+    if url is None:
+        return NothingShared()
+    try:
+        from abacus.engage.counters.reading.redis_parts import opened  # noqa: PLC0415  # needs the extra `redis`
+    except ModuleNotFoundError:
+        raise Refused(
+            "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
+        ) from None
+    return await wiring.entered(opened(url, prefix=wiring.settings.queue_prefix))
+
+
+async def _watch(wiring: Wiring, store: CounterStore) -> None:
+    """Ready means that the store answers."""
+    while True:
+        try:
+            async with asyncio.timeout(wiring.settings.counts_timeout_seconds):
+                await store.sums([NO_SLOTS])
+        except (Unavailable, TimeoutError) as error:
+            wiring.health.waiting(Unavailable(STORE, str(error) or "no answer in time"))
+        else:
+            wiring.health.ready()
+        await asyncio.sleep(_PROBE_EVERY_S)
+
+
+async def _note_use(directory: Directory, people: PeopleDirectory) -> None:
+    with contextlib.suppress(Unavailable):
+        await directory.note_use()
+        await people.note_use()
