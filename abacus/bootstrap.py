@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
 from enum import StrEnum
@@ -13,8 +13,17 @@ import structlog
 
 from abacus.api.http.limits import HttpLimits
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Unavailable
+from abacus.core.errors import SetAside, Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
+from abacus.engage.counters.definitions import DefinitionStore
+from abacus.engage.counters.directory import CounterDirectory
+from abacus.engage.counters.store.cassandra.session import Address
+from abacus.engage.counters.store.opening import Cluster, OpenedStore, open_store
+from abacus.engage.events.decide.builtin import built_in
+from abacus.engage.events.decide.source import Source
+from abacus.engage.events.directory import SourceDirectory
+from abacus.engage.events.replaying import replay_events
+from abacus.engage.events.store import SourceStore
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
@@ -22,12 +31,14 @@ from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
 from abacus.platform.health import Health, WorkerHealth
-from abacus.platform.kafka.publisher import StreamPublisher
-from abacus.platform.kafka.reader import Handler, StreamReader
+from abacus.platform.kafka.publisher import PUBLISH_WITHIN_S, StreamPublisher
+from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
 from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool, open_connection, open_pool
+from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.port import Queue
@@ -73,6 +84,45 @@ def http_limits(settings: Settings) -> HttpLimits:
         connections=settings.api_connections,
         connections_per_address=settings.api_connections_per_address,
     )
+
+
+def built_in_sources(settings: Settings) -> list[Source]:
+    """The event sources that are there from the start."""
+    return built_in(
+        transactions_topic=settings.transactions_topic,
+        points_topic=settings.points_topic,
+        tiers_topic=settings.tiers_topic,
+    )
+
+
+def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
+    """Publishes events of the quarantine, for a command. Raises `Refused` where there are any and no broker is set."""
+
+    async def publish(items: Sequence[Item]) -> Mapping[str, SetAside]:
+        publisher = StreamPublisher(settings.required("kafka_bootstrap"))
+        published = [record.source for record in await SourceStore(pool).latest()]
+        sources = [*built_in_sources(settings), *published]
+        try:
+            return await replay_events(items, sources, publisher.publish, settings.events_topic, SystemClock().now())
+        finally:
+            await publisher.close()
+
+    return publish
+
+
+def cassandra_of(settings: Settings) -> Cluster | None:
+    """Where the rows of counters are; None for Postgres. Raises `Refused` when the address is missing."""
+    if settings.counter_store != "cassandra":
+        return None
+    hosts = [host.strip() for host in settings.required("cassandra_hosts").split(",")]
+    address = Address(
+        hosts,
+        settings.cassandra_port,
+        settings.cassandra_datacenter,
+        settings.cassandra_user,
+        settings.cassandra_password,
+    )
+    return Cluster(address, settings.cassandra_keyspace)
 
 
 class Wiring:
@@ -144,15 +194,34 @@ class Wiring:
     def verifier(self) -> Verifier:
         return Verifier(self._envelope_keys)
 
-    def publisher(self) -> StreamPublisher:
-        publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
+    def publisher(self, *, within_s: float = PUBLISH_WITHIN_S) -> StreamPublisher:
+        """Publishing fails after so many seconds."""
+        publisher = StreamPublisher(self.settings.required("kafka_bootstrap"), publish_within_s=within_s)
         self._stack.push_async_callback(publisher.close)
         return publisher
 
-    def following(self, topic: str, group: str, handle: Handler, health: WorkerHealth) -> Run:
-        """A reader of the topic in this group; the group's name gets the prefix of the queues."""
+    def following(
+        self,
+        topic: str,
+        group: str,
+        handle: Handler,
+        health: WorkerHealth,
+        *,
+        max_records: int = BATCH,
+        gather_s: float = 0.0,
+        places: Places | None = None,
+    ) -> Run:
+        """A reader of the topic in this group, as `StreamReader` describes it; the group's name gets the prefix of the
+        queues.
+        """
         reader = StreamReader(
-            self.settings.required("kafka_bootstrap"), topic, f"{self.settings.queue_prefix}{group}", health
+            self.settings.required("kafka_bootstrap"),
+            topic,
+            f"{self.settings.queue_prefix}{group}",
+            health,
+            max_records=max_records,
+            gather_s=gather_s,
+            places=places,
         )
         return lambda stop: reader.run(handle, stop)
 
@@ -163,12 +232,29 @@ class Wiring:
     def at_the_end(self, close: Callable[[], Awaitable[None]]) -> None:
         self._stack.push_async_callback(close)
 
+    async def counter_store(self, pool: Pool) -> OpenedStore:
+        """The store of counters that the settings name. The pool best has the settings `LOOKUPS_BY_KEY`."""
+        return await self.entered(open_store(cassandra_of(self.settings), pool, self.clock))
+
     def cards(self, pool: Pool) -> CardReader:
         cards = CardReader(CardStore(pool).all)
         CARDS_AGE.set_function(lambda: cards.age_s)
         self.announcements.call(cards.wake, on=Announced.RATE_CARDS)
         self.beside(cards.keep_fresh())
         return cards
+
+    def sources(self, pool: Pool) -> SourceDirectory:
+        sources = SourceDirectory(SourceStore(pool).latest, built_in_sources(self.settings))
+        self.announcements.call(sources.wake, on=Announced.EVENT_SOURCES)
+        self.beside(sources.keep_fresh())
+        return sources
+
+    def counters(self, pool: Pool) -> CounterDirectory:
+        counters = CounterDirectory(DefinitionStore(pool).published, built_in_sources(self.settings))
+        self.announcements.call(counters.wake, on=Announced.COUNTERS)
+        self.announcements.call(counters.wake, on=Announced.EVENT_SOURCES)
+        self.beside(counters.keep_fresh())
+        return counters
 
     async def issuing(self, pool: Pool, client: Client, producer: Producer) -> Issuing:
         return Issuing(
@@ -200,8 +286,14 @@ async def run_worker(
             run = await unless_stopped(wire(wiring), stop)
             if run is not None:
                 await run(stop)
-    except ExceptionGroup as failures:  # the first one ended the others
-        raise failures.exceptions[0] from None
+    except ExceptionGroup as failures:
+        raise _first(failures) from None
+
+
+def _first(failures: ExceptionGroup[Exception]) -> Exception:
+    """The failure that ended the others."""
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first
 
 
 async def _count_waiting(queue: SqsQueue) -> None:

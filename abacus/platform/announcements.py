@@ -28,6 +28,9 @@ class Announced(StrEnum):
 
     RATE_CARDS = "rate_card"
     PARTNERS = "partner"
+    COUNTER_SETTINGS = "counter_setting"
+    EVENT_SOURCES = "event_source"
+    COUNTERS = "counter_definition"
 
 
 class Announcements:

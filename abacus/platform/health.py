@@ -81,6 +81,11 @@ class SubWorkerHealth(WorkerHealth):
         self.state, self.detail, self.waits_for = WorkerState.STOPPED, why, None
         self._worker.stopped(why)
 
+    def left(self) -> None:
+        """The task has ended because it is not wanted any more; the worker's state is that of the others."""
+        self._all.remove(self)
+        self._tell()
+
     def _tell(self) -> None:
         missing = next((each.waits_for for each in self._all if each.waits_for is not None), None)
         if missing is not None:
@@ -89,6 +94,17 @@ class SubWorkerHealth(WorkerHealth):
             self._worker.ready()
         elif self._worker.state is WorkerState.WAITING:
             self._worker.recovered()
+
+
+class SubWorkers:
+    """The tasks of a worker that come and go. A worker without any task is ready."""
+
+    def __init__(self, worker: WorkerHealth) -> None:
+        self._worker = worker
+        self._all: list[SubWorkerHealth] = []
+
+    def join(self) -> SubWorkerHealth:
+        return SubWorkerHealth(self._worker, self._all)
 
 
 def sub_workers_of(worker: WorkerHealth, count: int) -> list[SubWorkerHealth]:

@@ -81,7 +81,7 @@ class Keyring(Generic[Owner]):
         if form is None:
             return None
         prefix, now = form.prefix_of(text), self._clock.now()
-        row = await self._row(prefix)
+        row = self._known(prefix) or await self._looked_up(prefix)
         if row is None or not has_digest(text, row[1].digest) or not row[1].holds(now):
             return None
         owner = self.owner(row[0])
@@ -127,9 +127,12 @@ class Keyring(Generic[Owner]):
                 self._last_used = used | self._last_used
                 raise
 
-    async def _row(self, prefix: str) -> tuple[str, Kept] | None:
-        with suppress(Unavailable):
-            if (row := self._copy.value().tokens.get(prefix)) is not None:
-                return row
+    def _known(self, prefix: str) -> tuple[str, Kept] | None:
+        try:
+            return self._copy.value().tokens.get(prefix)
+        except Unavailable:
+            return None
+
+    async def _looked_up(self, prefix: str) -> tuple[str, Kept] | None:
         await self._copy.look_again(wait=True)  # perhaps it was made a moment ago
         return self._copy.value().tokens.get(prefix)

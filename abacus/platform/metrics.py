@@ -92,6 +92,21 @@ REQUEST_SECONDS: Final = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
+# Lookups of counters, by outcome: counted, invalid, unknown-key, counter-retired, beyond-keep, to-before-from,
+# unavailable.
+COUNT_LOOKUPS: Final = Counter("abacus_count_lookups", "Lookups of counters, by outcome", ["outcome"])
+
+# Ranges of slots that lookups needed, by where their sums came from: memory, shared (the cache of all processes), round
+# (another lookup of the same round needed it too), store.
+COUNT_RANGES: Final = Counter("abacus_count_ranges", "Ranges of slots that lookups needed, by origin", ["origin"])
+
+# One question to the store of counters, and how many ranges it held.
+COUNT_STORE_SECONDS: Final = Histogram(
+    "abacus_count_store_seconds",
+    "Duration of a question to the store of counters",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
+)
+
 # Connections and requests that the server of the API, or of a health port, ended before any route: connections,
 # connections_of_address (too many are open), head_too_large, head_too_slow, body_too_large, body_too_slow, framing
 # (more of it than content), malformed, pipelined (too many at once), reader_too_slow (of the answer).
@@ -101,6 +116,14 @@ API_CONNECTIONS: Final = Gauge("abacus_api_connections", "Open connections of ca
 # Awards that partners requested, by partner and outcome: accepted, replayed, refused.
 PARTNER_AWARDS: Final = Counter(
     "abacus_partner_awards", "Awards asked for, by partner and outcome", ["partner", "outcome"]
+)
+
+# Events that senders posted, by source (unknown: none of that name) and outcome: accepted, refused.
+EVENTS_POSTED: Final = Counter("abacus_events_posted", "Events posted, by source and outcome", ["source", "outcome"])
+
+# Messages of large topics that were read (by the large topic), and those that were copied (by the sub-stream).
+SUBSTREAM_MESSAGES: Final = Counter(
+    "abacus_substream_messages", "Messages of large topics, read and copied", ["topic", "outcome"]
 )
 
 # Tries to tell partners of their awards, by type of message and outcome: delivered, retried (failed, to come again),
@@ -137,6 +160,19 @@ NOTIFICATIONS_WAITING: Final = Gauge("abacus_notifications_waiting", "Notificati
 NOTIFICATIONS_OLDEST: Final = Gauge(
     "abacus_notifications_oldest_seconds", "Age of the oldest not yet sent", ["channel"]
 )
+
+# Events that the counter worker read, by topic and outcome: counted, ignored (no definition counts them), repeated (the
+# sender sent them before), set_aside. And events that did not count for a definition although it names their type, by
+# the reason (the closed list of counters.decide.counting.NotCounted).
+COUNTER_EVENTS: Final = Counter("abacus_counter_events", "Events read by the counter, by outcome", ["topic", "outcome"])
+COUNTER_NOT_COUNTED: Final = Counter(
+    "abacus_counter_not_counted", "Events that did not count for a definition", ["definition", "reason"]
+)
+
+# Rows of counters that this process holds in memory, those that it had to load, and those that it saved.
+COUNTER_ROWS: Final = Gauge("abacus_counter_open_rows", "Rows of counters in memory")
+COUNTER_ROWS_LOADED: Final = Counter("abacus_counter_rows_loaded", "Rows of counters loaded")
+COUNTER_ROWS_SAVED: Final = Counter("abacus_counter_rows_saved", "Rows of counters saved")
 
 
 def total(counter: Counter, **labels: str) -> int:

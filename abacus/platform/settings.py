@@ -20,10 +20,27 @@ PREFIX = "ABACUS_"
 
 _LAST_PORT = 65535
 _SECRET_BYTES: Final = range(24, 65)
-# The first may hold a password.
-_SECRETS: Final = frozenset({"database_url", "envelope_keys", "notify_webhook_secret", "secrets_key", "token"})
+# Addresses may hold a password.
+_SECRETS: Final = frozenset(
+    {
+        "cassandra_password",
+        "counts_redis_url",
+        "database_url",
+        "envelope_keys",
+        "notify_webhook_secret",
+        "secrets_key",
+        "token",
+    }
+)
 
-Required = Literal["database_url", "kafka_bootstrap", "sns_topic_arn", "notify_webhook_url", "notify_webhook_secret"]
+Required = Literal[
+    "cassandra_hosts",
+    "database_url",
+    "kafka_bootstrap",
+    "notify_webhook_secret",
+    "notify_webhook_url",
+    "sns_topic_arn",
+]
 
 
 def _has_good_port(url: str) -> bool:
@@ -44,6 +61,12 @@ def _http_url(url: str) -> str:
     if not url.startswith(("http://", "https://")) or not _has_good_port(url) or not urlsplit(url).hostname:
         raise ValueError("an address of the form http://host:port is needed")
     return url.rstrip("/")
+
+
+def _redis_url(url: str) -> str:
+    if not url.startswith(("redis://", "rediss://", "unix://")) or not _has_good_port(url):
+        raise ValueError("an address of the form redis://host:port/number is needed")
+    return url
 
 
 def _bootstrap(servers: str) -> str:
@@ -93,9 +116,19 @@ class Settings(BaseSettings):
     transactions_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.transactions.v1"
     points_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.points.v1"
     tiers_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.tiers.v1"
+    events_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.events.v1"
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     api_public_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    counts_host: str = "127.0.0.1"
+    counts_port: Annotated[int, Field(ge=0, le=65535)] = 8082
+    # How long a lookup waits for the store of counters.
+    counts_timeout_seconds: Annotated[float, Field(gt=0, le=60)] = 1
+    # The hours after which counts are taken for final by the cache, the parts that a process keeps, and the cache that
+    # processes share.
+    counts_late_hours: Annotated[float, Field(ge=0, le=24 * 30)] = 3
+    counts_cache_parts: Annotated[int, Field(ge=0, le=10_000_000)] = 100_000
+    counts_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
     health_port: Annotated[int, Field(ge=1, le=65535)] | None = None
     # The limits of one caller and of all of them; times and numbers of connections that are 0 are not limited.
     api_head_bytes: Annotated[int, Field(ge=1024, le=256 * 1024)] = 16 * 1024
@@ -136,6 +169,17 @@ class Settings(BaseSettings):
     notify_keep_days: Annotated[int, Field(ge=31, le=3650)] = 60
     notify_webhook_url: str | None = None
     notify_webhook_secret: Annotated[str, AfterValidator(_webhook_secret)] | None = None
+    # How long the counter recognises an event that its sender repeats, at least, and how many rows it keeps in memory.
+    counter_repeat_hours: Annotated[int, Field(ge=1, le=24 * 31)] = 24
+    counter_open_rows: Annotated[int, Field(ge=10_000, le=100_000_000)] = 1_000_000
+    # Where the rows of counters are, and how to reach them if that is Cassandra.
+    counter_store: Literal["postgres", "cassandra"] = "postgres"
+    cassandra_hosts: Annotated[str, Field(pattern=r"^[A-Za-z0-9.:-]+(\s*,\s*[A-Za-z0-9.:-]+)*$")] | None = None
+    cassandra_port: Annotated[int, Field(ge=1, le=_LAST_PORT)] = 9042
+    cassandra_keyspace: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")] = "abacus"
+    cassandra_datacenter: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")] | None = None
+    cassandra_user: str | None = None
+    cassandra_password: str | None = None
     # Templates that replace the shipped ones by name.
     templates_dir: Path | None = None
     sns_topic_arn: (

@@ -23,6 +23,7 @@ from abacus.platform.postgres import Pool, open_connection
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from tests.support.fixed_clock import FixedClock
+from tests.support.logged import limits_logged
 from tests.support.proxy import proxied
 from tests.support.soon import soon
 
@@ -99,7 +100,7 @@ async def test_a_partner_is_disabled_limited_and_gets_a_key_within_a_second(pool
     async with called(database_url, Announced.PARTNERS) as calls:
         for number, change in enumerate(
             (
-                store.limit("acme", Limits(per_day=5)),
+                store.limit("acme", Limits(per_day=5), also=limits_logged("acme")),
                 store.sign("acme", "secret"),
                 store.disable("acme"),
                 store.rotate("acme", new_key(), overlap=NOW - NOW),
@@ -134,7 +135,7 @@ async def test_changes_that_come_all_the_time_are_not_announced(pool: Pool, data
         await store.note_use({key.prefix: NOW})
         await pool.execute("update allowance set used = 7, used_that_day = 7, day = '2026-06-01'")
         await CardStore(pool).publish(CARDS[0], by="ann", now=NOW)
-        await store.limit("acme", Limits())
+        await store.limit("acme", Limits(), also=limits_logged("acme"))
         await soon(lambda: calls.count >= 1)
         assert calls.count == 1, "only the limits"
 

@@ -3,9 +3,21 @@
 import asyncpg
 import pytest
 
-from abacus.platform.postgres import Pool
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.people.types.deed import Deed
+from abacus.platform.migrations import make_sandbox
+from abacus.platform.postgres import Pool, nothing_else, open_pool
+from abacus.platform.sandbox import SESSION
+from tests.platform.rights import FUNCTIONS, RIGHTS, callable_with_rights, granted, in_order
+from tests.support.logged import limits_logged
 
 TIMES = "'2026-06-01', '2026-06-01'"
+CLOCK = SystemClock()
+ACME = Partner("acme", "Acme", True, True, (), None, 60, None, CLOCK.now(), "ann", None)  # noqa: FBT003  # columns
 ROWS = {
     "claim": "('k', 'bob', 'GRP', 1, 'f')",
     "account": "('bob', 'GRP', 'SG')",
@@ -33,6 +45,26 @@ async def test_a_second_of_its_kind_is_refused(pool: Pool, table: str) -> None:
         "delete from account",
         "truncate account",
         "delete from hold",
+        "update account set country = 'ID'",
+        "update hold set points = 1",
+        "update hold set until = now()",
+        "update hold set placed_seq = 1",
+        "update hold set held_by = 'acme'",
+        "update allowance set in_total = null",
+        "update allowance set per_day = null",
+        "insert into allowance (partner_id, used) values ('acme', -1000)",
+        "update allowance_member set day = '2026-01-01'",
+        "delete from allowance_member",
+        "update partner_key set digest = ''",
+        "update partner_key set partner_id = 'acme'",
+        "delete from partner_key",
+        "update partner set created_by = ''",
+        "update partner_award set key = ''",
+        "update partner_award set fingerprint = ''",
+        "update quarantine set body = ''",
+        "update tier_change set to_tier = 'gold'",
+        "update expiry_run set lapsed_at = now()",
+        "update webhook_delivery set body = ''",
         "delete from approval",
         "delete from person",
         "update person set created_by = ''",
@@ -56,3 +88,54 @@ async def test_a_second_of_its_kind_is_refused(pool: Pool, table: str) -> None:
 async def test_what_the_application_may_not(pool: Pool, statement: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await pool.execute(statement)
+
+
+async def test_the_application_has_the_declared_rights_and_no_others(pool: Pool, database_url: str) -> None:
+    """In the sandbox as well, which the same migrations make. A new grant takes its place in the list."""
+    await make_sandbox(database_url)
+    sandbox = await open_pool(database_url, size=1, settings=SESSION)
+    try:
+        for opened in (pool, sandbox):
+            assert {table: in_order(each) for table, each in (await granted(opened)).items()} == {
+                table: in_order(each) for table, each in RIGHTS.items()
+            }
+            assert await callable_with_rights(opened) == FUNCTIONS
+    finally:
+        await sandbox.close()
+
+
+@pytest.mark.parametrize("table", RIGHTS)
+async def test_each_table_refuses_what_is_not_declared(pool: Pool, table: str) -> None:
+    """By trying: a change of each column that is not granted, a deletion, emptying, and a row."""
+    granted = in_order(RIGHTS[table])
+    whole = {right for right in granted if " " not in right}
+    columns = {column for right in granted if right.startswith("update ") for column in right.split()[1:]}
+    rows = await pool.fetch("select attname from pg_attribute where attrelid = $1::regclass and attnum > 0", table)
+    refused = [f"update {table} set {column} = {column}" for (column,) in rows if column not in columns]
+    refused += [f"truncate {table}", f"alter table {table} disable trigger all"]
+    refused += [f"delete from {table}"] if "delete" not in whole else []
+    refused += [f"insert into {table} select * from {table}"] if "insert" not in whole else []
+    for statement in refused:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await pool.execute(statement)
+
+
+async def test_limits_change_only_in_a_transaction_that_logs_it(pool: Pool) -> None:
+    store = PartnerStore(pool, CLOCK)
+    await store.create(ACME, Limits(per_day=1000), new_key(), also=limits_logged("acme"))
+    for also in (nothing_else, limits_logged("other"), limits_logged("acme", Deed.EDIT_PARTNERS)):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="the limits of acme change only in a"):
+            await store.limit("acme", Limits(), also=also)
+    assert (await store.get("acme")).allowance.limits == Limits(per_day=1000)
+    await store.limit("acme", Limits(in_total=5), also=limits_logged("acme"))
+    assert (await store.get("acme")).allowance.limits == Limits(in_total=5)
+
+
+async def test_a_table_of_the_caller_is_not_taken_for_the_log(pool: Pool) -> None:
+    """The function has its owner's rights: it looks at the tables of its own schema."""
+    await PartnerStore(pool, CLOCK).create(ACME, Limits(per_day=1000), new_key())
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("create temporary table audit_log (subject text, deed text)")
+        await connection.execute("insert into pg_temp.audit_log values ('partner:acme', 'edit-limits')")
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError):
+            await connection.execute("select abacus_set_limits('acme', null, null, null, null)")

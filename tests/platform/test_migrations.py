@@ -20,6 +20,7 @@ from abacus.platform.postgres import Pool
 from tests.support.services import Services, database_address
 
 ROOMS: Final = (
+    "engage.counters.store",
     "engage.notify",
     "intake.partners",
     "ledger.store",
@@ -131,6 +132,15 @@ async def test_accounts_get_back_the_day_that_they_forgot(services: Services) ->
         "update rate_card set published_by = ''",
         "delete from rate_card",
         "truncate rate_card",
+        "update event_source set published_by = ''",
+        "delete from event_source",
+        "truncate event_source",
+        "update counter_definition set published_by = ''",
+        "delete from counter_definition",
+        "truncate counter_definition",
+        "update counter_retirement set reason = ''",
+        "delete from counter_retirement",
+        "truncate counter_retirement",
         "update rejection set reason = ''",
         "delete from rejection",
         "update seal set root = ''",

@@ -10,6 +10,7 @@ from abacus.intake.earning.issuing import Issuing
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record, StreamReader
 from abacus.platform.patience import until_available
+from abacus.platform.quarantine.types import origin_of
 
 
 class StreamCalculator:
@@ -40,8 +41,7 @@ class StreamCalculator:
             await until_available(self._issuing.probe, self._health)
             self._health.ready()
         messages = [
-            SourceMessage(record.value, f"kafka:{record.topic}/{record.partition}/{record.offset}")
-            for record in records
+            SourceMessage(record.value, origin_of(record.topic, record.partition, record.offset)) for record in records
         ]
         decided = await self._issuing.decide(messages)
         self._breaker.watch(len(messages), len(decided.set_aside))

@@ -16,9 +16,9 @@ import structlog
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.intake.earning.decide.source_message import encode_retry
 from abacus.intake.partners.decide.entry import Entry
-from abacus.intake.partners.decide.reused_key import differing, facts_of_award
 from abacus.intake.partners.owed_entries import Entries, OwedEntries
 from abacus.intake.partners.register import Reception, RegisterAnswer
+from abacus.ledger.decide.reused_key import differing, facts_of_award
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.gathering import Gatherer, PendingRequest
@@ -167,9 +167,7 @@ class AwardIntake:
             received = receptions[entry.award_id]
             match received.reception:
                 case Reception.OURS:
-                    to_compute = entry.to_compute if received.provisional else None
-                    award = received.award._replace(transaction=entry.award.transaction)  # a row does not hold it
-                    to_send.append(waiting._replace(request=entry._replace(award=award, to_compute=to_compute)))
+                    to_send.append(waiting if received.award is entry.award else _as_entered(waiting, received))
                 case Reception.QUEUED:
                     waiting.answer(Accepted(received.award, replayed=True, provisional=received.provisional))
                 case Reception.IN_FLIGHT:
@@ -210,6 +208,14 @@ class AwardIntake:
             self._gatherer.beside(self._owed.note_queued([entry.award_id for entry in sent]))
         if unsent:
             self._gatherer.beside(self._owed.release(unsent))
+
+
+def _as_entered(waiting: _Request, received: RegisterAnswer) -> _Request:
+    """The request with the award that an earlier request has entered."""
+    entry = waiting.request
+    to_compute = entry.to_compute if received.provisional else None
+    award = received.award._replace(transaction=entry.award.transaction)  # a row does not hold it
+    return waiting._replace(request=entry._replace(award=award, to_compute=to_compute))
 
 
 def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:

@@ -7,6 +7,7 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.decide.allowance import Allowance
+from abacus.platform.postgres import Also
 
 
 class SandboxDirectory:
@@ -37,11 +38,11 @@ class TestAccess(NamedTuple):
     signing_secret: str | None
 
 
-async def new_test_access(live: PartnerStore, sandbox: PartnerStore, partner_id: str) -> TestAccess:
-    """Makes a test key with the limits that the partner has now; its earlier test keys end. Raises `Refused` for an
-    unknown partner.
+async def new_test_access(live: PartnerStore, sandbox: PartnerStore, partner_id: str, *, also: Also) -> TestAccess:
+    """Makes a test key with the limits that the partner has now; its earlier test keys end. `also` writes the entry of
+    the sandbox's log. Raises `Refused` for an unknown partner.
     """
     partner, _, allowance = await live.get(partner_id)
     key, secret = new_test_key(), new_signing_secret() if partner.signing_secret is not None else None
-    await sandbox.replace(partner._replace(card_scope=None, signing_secret=secret), allowance.limits, key)
+    await sandbox.replace(partner._replace(card_scope=None, signing_secret=secret), allowance.limits, key, also=also)
     return TestAccess(key.text, secret)

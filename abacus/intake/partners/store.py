@@ -49,9 +49,8 @@ _CHANGE: Final = Statement(f"""
 update partner set {", ".join(f"{name} = :{name}" for name in _CHANGEABLE)} where partner_id = :partner_id
 """)
 _SIGN: Final = Statement("update partner set signing_secret = :secret where partner_id = :partner_id")
-_LIMIT: Final = Statement(f"""
-update allowance set ({columns(Limits)}) = row({parameters(Limits)}) where partner_id = :partner_id
-""")
+# The application has no right to the columns: this function changes them, and looks for the entry of the log first.
+_LIMIT: Final = Statement(f"select abacus_set_limits(:partner_id, {parameters(Limits)})")
 
 _PARTNERS: Final = Statement(f"select {columns(Partner)} from partner order by partner_id")
 _KEYS: Final = Statement(f"select {columns(PartnerKey)} from partner_key order by created_at, prefix")
@@ -107,10 +106,13 @@ class PartnerStore:
             await _add_key(connection, partner_id, key, partner.created_at)
             await also(connection)
 
-    async def replace(self, partner: Partner, limits: Limits, key: NewToken) -> None:
-        """Enters a partner, or gives the one of this id these limits and this secret; only this key is valid then."""
+    async def replace(self, partner: Partner, limits: Limits, key: NewToken, *, also: Also) -> None:
+        """Enters a partner, or gives the one of this id these limits and this secret; only this key is valid then.
+        `also` writes the entry of the log, as with `limit`.
+        """
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await also(connection)
             stored = await self._to_store(partner.partner_id, partner.signing_secret)
             created = await connection.execute(
                 *_CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
@@ -176,12 +178,14 @@ class PartnerStore:
             await connection.execute(*_SIGN(partner_id=partner_id, secret=stored))
             await also(connection)
 
-    async def limit(self, partner_id: str, limits: Limits, *, also: Also = nothing_else) -> None:
-        """Replaces the limits of the partner."""
+    async def limit(self, partner_id: str, limits: Limits, *, also: Also) -> None:
+        """Replaces the limits of the partner. `also` writes the entry of the log, of the deed `EDIT_LIMITS` and about
+        `partner:ID`: the database refuses other limits without it.
+        """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await _lock(connection, partner_id)
-            await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
             await also(connection)
+            await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
 
     async def get(self, partner_id: str) -> Registered:
         """One partner. Raises `Refused` for an unknown one."""

@@ -24,6 +24,7 @@ PARTNER: Final = Table(
     Column("may_spend", Boolean, nullable=False, server_default=text("true")),
     Column("may_adjust", Boolean, nullable=False, server_default=text("false")),
     Column("may_see_others", Boolean, nullable=False, server_default=text("false")),
+    Column("may_count", Boolean, nullable=False, server_default=text("false")),
     Column("sources", ARRAY(Text)),  # of transactions, beside its own id; null: any, for partners from before
 )
 

@@ -102,11 +102,12 @@ class Eraser:
             rows += await treat(connection, renaming)
         # The ledger comes last: posting to its accounts waits while they are locked.
         heads = await lock_heads(connection, member_id)
+        if heads:
+            await self._prove(connection, member_id, "they do not hold together as they are")
         for treat in AFTER_ACCOUNTS:
             rows += await treat(connection, renaming)
         accounts: list[dict[str, Any]] = []
         if heads:
-            await self._prove(connection, member_id, "they do not hold together as they are")
             await settle_with_relay(connection, member_id)
             for keep in self._before_renaming:
                 await keep(connection, renaming, heads)

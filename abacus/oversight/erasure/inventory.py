@@ -38,12 +38,22 @@ RENAMED: Final = {
     "tier_tally": "",
 }
 
-# These name nobody. `ledger.py` treats the ledger's own tables.
+# These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
+# erasure.md). `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
     {
         "assumption",
         "allowance",
+        "counter_definition",
+        "counter_retirement",
+        "counter_partition",
+        "counter_row",
+        "counter_setting",
+        "counter_series",
+        "counter_start",
+        "counter_tally",
         "erasure",
+        "event_source",
         "month_close",
         "notification_pace",
         "partner",

@@ -35,11 +35,12 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
     """The state of everything. `unknown` has the parts that are known to be out of reach."""
     pool = places.pool
     heard: Notes | None = None
-    relaying = held = late = None
+    relaying = held = late = outside = None
     if pool is not None:
         heard = await _known("processes", sources.notes(pool, clock), unknown)
         relaying = await _known("relay", sources.relay(pool, places.points_topic, clock), unknown)
         held = await _known("quarantine", QuarantineStore(pool, clock).counts(), unknown)
+        outside = await _known("deliveries", sources.undelivered(pool, clock), unknown)
         late = await _known("jobs", overdue(pool, clock.now()), unknown)
     workforce = heard.workforce if heard is not None else None
     queued = await _known(
@@ -57,6 +58,7 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
         queues=queued,
         relay=relaying,
         quarantine=None if held is None else {str(reason): count for reason, count in held.items()},
+        undelivered=outside,
         overdue=late,
         unknown=unknown,
     )

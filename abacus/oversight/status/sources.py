@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.ledger.relay.cursor import START, RelayCursor
-from abacus.oversight.status.types import GroupLag, QueueState, RelayState, WorkerState, Workforce
+from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Undelivered, WorkerState, Workforce
 from abacus.platform.following.cursor import Walk
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool, passing_failures
@@ -39,6 +40,9 @@ class Notes(NamedTuple):
     workforce: Workforce
     oldest_s: Mapping[str, float]
 
+
+# Notifications are another room's, on the same floor.
+_PARKED: Final = "select count(*) from notification where parked_at is not null"
 
 _FIRST_WAITING = Walk("transfer", _Posted, START, batch=1)
 
@@ -96,3 +100,10 @@ async def relay(pool: Pool, topic: str, clock: Clock) -> RelayState:
     async with passing_failures(), pool.acquire() as connection:
         first = await _FIRST_WAITING.next(connection, position)
     return RelayState(waiting, first.rows[0].posted_at if first is not None else None)
+
+
+async def undelivered(pool: Pool, clock: Clock) -> Undelivered:
+    """Raises `Unavailable`."""
+    async with passing_failures():
+        parked = await pool.fetchval(_PARKED)
+    return Undelivered(parked, *await Outbox(pool, clock).waiting())

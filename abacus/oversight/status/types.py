@@ -48,6 +48,14 @@ class RelayState(NamedTuple):
     oldest_posted_at: datetime | None
 
 
+class Undelivered(NamedTuple):
+    """Messages to the outside: notifications that are parked, and webhook messages that wait, the oldest since then."""
+
+    parked: int
+    webhooks: int
+    oldest_webhook_at: datetime | None
+
+
 class Overdue(NamedTuple):
     """A job that should have run."""
 
@@ -73,6 +81,7 @@ class Snapshot(NamedTuple):
     queues: Sequence[QueueState] | None
     relay: RelayState | None
     quarantine: Mapping[str, int] | None
+    undelivered: Undelivered | None
     overdue: Sequence[Overdue] | None
     unknown: Mapping[str, str]
 

@@ -18,16 +18,19 @@ DEPENDENCY: Final = "Kafka"
 CLOUD_EVENT: Final = (("content-type", b"application/cloudevents+json; charset=utf-8"),)
 
 _CONNECT_WITHIN_S: Final = 10.0
-_PUBLISH_WITHIN_S: Final = 20.0
+PUBLISH_WITHIN_S: Final = 20.0
 _CLOSE_WITHIN_S: Final = 2.0
 
 
 class StreamMessage(NamedTuple):
-    """A message to publish; its key decides its partition."""
+    """A message to publish; its key decides its partition. `stamp_ms` is the millisecond since 1970 that is stamped on
+    it, without one that of its publishing.
+    """
 
     key: bytes
     value: bytes
     headers: tuple[tuple[str, bytes], ...] = ()
+    stamp_ms: int | None = None
 
 
 class StreamPublisher:
@@ -38,7 +41,7 @@ class StreamPublisher:
         bootstrap: str,
         *,
         connect_within_s: float = _CONNECT_WITHIN_S,
-        publish_within_s: float = _PUBLISH_WITHIN_S,
+        publish_within_s: float = PUBLISH_WITHIN_S,
     ) -> None:
         self._bootstrap = bootstrap
         self._connect_within_s = connect_within_s
@@ -120,5 +123,7 @@ class StreamPublisher:
 
 def _append(batch: BatchBuilder, message: StreamMessage) -> bool:
     """Whether there was room for it."""
-    appended = batch.append(key=message.key, value=message.value, timestamp=None, headers=list(message.headers))
+    appended = batch.append(
+        key=message.key, value=message.value, timestamp=message.stamp_ms, headers=list(message.headers)
+    )
     return appended is not None

@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
+import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import AbacusError, Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.forgotten import ForgottenMessages
 from abacus.platform.metrics import CONSUMER_LAG, PARTITIONS_PAUSED
@@ -21,19 +22,46 @@ _DRAIN_S: Final = 20.0
 _ASK_AFTER_S: Final = 5.0
 _ANSWER_WITHIN_S: Final = 3.0
 _COMMIT_WITHIN_S: Final = 5.0
+NO_STAMP: Final = -1
+BATCH: Final = 2000
+
+log = structlog.get_logger(__name__)
 
 
 class Record(NamedTuple):
-    """A message of the topic, with its partition and offset."""
+    """A message of the topic, with its partition and offset, and the millisecond since 1970 that its sender or broker
+    stamped on it.
+    """
 
     value: bytes
     topic: str
     partition: int
     offset: int
+    stamp_ms: int = NO_STAMP
 
 
 # Returns when every record's effect is durable elsewhere.
 Handler = Callable[[Sequence[Record]], Awaitable[None]]
+
+
+class StartAgain(AbacusError):
+    """What a handler knew of the partitions does not hold any more: the reader leaves its group and joins it again, and
+    asks for the places where to begin.
+    """
+
+
+class Places(Protocol):
+    """Knows where to begin in each partition, for a handler that keeps the offsets with its effects."""
+
+    async def begin(self, partitions: Collection[int]) -> Mapping[int, int]:
+        """The first offset to read in each of these partitions, which the reader was just given. One that is left out
+        begins at the group's committed offset. Raises `Unavailable`; it is called again then.
+        """
+        ...
+
+    def left(self, partitions: Collection[int]) -> None:
+        """These partitions are another reader's from now on."""
+        ...
 
 
 class StreamReader:
@@ -44,13 +72,25 @@ class StreamReader:
     """
 
     def __init__(
-        self, bootstrap: str, topic: str, group: str, health: WorkerHealth, *, max_records: int = 2000
+        self,
+        bootstrap: str,
+        topic: str,
+        group: str,
+        health: WorkerHealth,
+        *,
+        max_records: int = BATCH,
+        gather_s: float = 0.0,
+        places: Places | None = None,
     ) -> None:
+        """A batch is handed over when it has `max_records`, or `gather_s` after its first."""
         self._bootstrap = bootstrap
         self._topic = topic
         self._group = group
         self._health = health
         self._max_records = max_records
+        self._gather_s = gather_s
+        self._places = places
+        self._unplaced: frozenset[TopicPartition] = frozenset()
         self._heard_at = 0.0
         self._polling: asyncio.Future[Any] | None = None
         self._read: list[Record] = []
@@ -58,8 +98,17 @@ class StreamReader:
 
     async def run(self, handle: Handler, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; then the present batch is finished and committed, or left for the next reader."""
+        while not stop.is_set():
+            try:
+                await self._run(handle, stop)
+            except StartAgain as why:
+                log.warning("the partitions are begun again", topic=self._topic, group=self._group, why=str(why))
+
+    async def _run(self, handle: Handler, stop: asyncio.Event) -> None:
         async with self._joined(stop) as (consumer, busy):
             while consumer is not None and not stop.is_set():
+                if self._unplaced:
+                    await self._place_given(consumer, busy, stop)
                 batch = await unless_stopped(until_available(lambda: self._next(consumer), self._health), stop)
                 if not batch:
                     await unless_stopped(until_available(lambda: self._check_contact(consumer), self._health), stop)
@@ -85,7 +134,8 @@ class StreamReader:
             if self._polling is not None:
                 self._polling.cancel()
                 await asyncio.wait((self._polling,))
-            self._polling, self._read = None, []
+            self._left(consumer.assignment())
+            self._polling, self._read, self._unplaced = None, [], frozenset()
             await consumer.stop()
 
     async def _start(self, busy: asyncio.Lock) -> AIOKafkaConsumer:
@@ -102,7 +152,8 @@ class StreamReader:
             fetch_max_wait_ms=100,
             metadata_max_age_ms=30_000,
         )
-        consumer.subscribe([self._topic], listener=WaitForBatch(busy, self._forgotten.left))
+        listener = WaitForBatch(busy, self._left, lambda given: self._given(consumer, given))
+        consumer.subscribe([self._topic], listener=listener)
         try:
             await consumer.start()
         except BaseException as error:
@@ -112,17 +163,56 @@ class StreamReader:
             raise
         return consumer
 
+    def _given(self, consumer: AIOKafkaConsumer, partitions: Collection[TopicPartition]) -> None:
+        """Nothing is read from these partitions before it is known where to begin."""
+        if self._places is not None:
+            consumer.pause(*partitions)
+            self._unplaced = frozenset(partitions)
+
+    def _left(self, partitions: Collection[TopicPartition]) -> None:
+        self._forgotten.left(partitions)
+        if self._places is not None:
+            gone = {partition.partition for partition in partitions}
+            self._read = [record for record in self._read if record.partition not in gone]
+            self._unplaced -= frozenset(partitions)
+            self._places.left(gone)
+
+    async def _place_given(self, consumer: AIOKafkaConsumer, busy: asyncio.Lock, stop: asyncio.Event) -> None:
+        async with busy:  # they may not leave meanwhile
+            await unless_stopped(until_available(lambda: self._place(consumer), self._health), stop)
+
+    async def _place(self, consumer: AIOKafkaConsumer) -> None:
+        """Begins to read the partitions that were given."""
+        if self._places is None:
+            return
+        places = await self._places.begin([partition.partition for partition in self._unplaced])
+        for partition in self._unplaced & consumer.assignment():
+            if (first := places.get(partition.partition)) is not None:
+                consumer.seek(partition, first)
+            consumer.resume(partition)
+        self._unplaced = frozenset()
+
     async def _next(self, consumer: AIOKafkaConsumer) -> list[Record]:
         """The next records, or none at the moment."""
-        while not self._read:
-            await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
-            try:
+        try:
+            while not self._read:
+                await asyncio.wait((self._poll(consumer),), timeout=_QUIET_S)
                 if not self._take_read(consumer):
                     return []
-            except KafkaError as error:
-                raise Unavailable(DEPENDENCY, str(error)) from error
+            if self._gather_s:
+                await self._gather(consumer)
+        except KafkaError as error:
+            raise Unavailable(DEPENDENCY, str(error)) from error
         read, self._read = self._read, []
         return read
+
+    async def _gather(self, consumer: AIOKafkaConsumer) -> None:
+        """Waits a moment for more records."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._gather_s
+        while len(self._read) < self._max_records and (left := until - loop.time()) > 0:
+            await asyncio.wait((self._poll(consumer),), timeout=left)
+            self._take_read(consumer)
 
     def _poll(self, consumer: AIOKafkaConsumer) -> "asyncio.Future[Any]":
         """The one poll in progress. It is never cut off, because its records would be skipped; in a rebalance it waits
@@ -137,10 +227,12 @@ class StreamReader:
         if self._polling is not None and self._polling.done():
             polled, self._polling = self._polling, None
             for partition, messages in polled.result().items():
+                if partition in self._unplaced:  # read before it was given anew
+                    continue
                 if messages and partition in consumer.assignment():
                     self._forgotten.read(partition, [message.offset for message in messages])
                 self._read += [
-                    Record(message.value or b"", message.topic, message.partition, message.offset)
+                    Record(message.value or b"", message.topic, message.partition, message.offset, message.timestamp)
                     for message in messages
                 ]
         return bool(self._read)
@@ -233,19 +325,26 @@ async def _answered(question: Awaitable[object]) -> None:
 class WaitForBatch(ConsumerRebalanceListener):
     """Holds a rebalance until the present batch is committed. The new owner of a partition reports its lag.
 
-    `left` is told which partitions leave.
+    `left` and `given` are told which partitions leave and come.
     """
 
-    def __init__(self, busy: asyncio.Lock, left: Callable[[Iterable[TopicPartition]], None]) -> None:
+    def __init__(
+        self,
+        busy: asyncio.Lock,
+        left: Callable[[Collection[TopicPartition]], None],
+        given: Callable[[Collection[TopicPartition]], None],
+    ) -> None:
         self._busy = busy
         self._left = left
+        self._given = given
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         async with self._busy:
-            self._left(revoked)
-            for partition in revoked:
+            gone = list(revoked)
+            self._left(gone)
+            for partition in gone:
                 with contextlib.suppress(KeyError):  # nothing was ever committed in it
                     CONSUMER_LAG.remove(partition.topic, str(partition.partition))
 
-    async def on_partitions_assigned(self, assigned: object) -> None:
-        """Nothing to do: each partition is read on from its committed offset."""
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        self._given(list(assigned))

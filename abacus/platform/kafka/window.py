@@ -2,30 +2,35 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
-    KafkaError,
     NotCoordinatorForGroupError,
 )
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.platform.kafka.offsets import (
+    EPOCH,
+    admin_client,
+    broker_failures,
+    first_since,
+    groupless_consumer,
+    keeps_times,
+    partitions_of,
+)
 from abacus.platform.kafka.reader import DEPENDENCY
 
 _SILENT_AFTER_S: Final = 30.0
 _POLL_MS: Final = 500
 _MAX_RECORDS: Final = 5000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
-_AT_ANY_TIME_MS: Final = 0
 _COORDINATOR_WITHIN_S: Final = 15.0
 _COORDINATOR_AGAIN_S: Final = 0.2
 _COORDINATOR_STARTS: Final = (GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError)
@@ -85,38 +90,32 @@ class TopicWindow:
 
     async def batches(self) -> AsyncIterator[Sequence[Stamped]]:
         """Each message of the window once; none of a topic that is not there. Raises `Unavailable`."""
-        try:
-            async with _consumer(self._bootstrap) as consumer:
-                await self._place(consumer)
-                heard_at = _now()
-                while self._open:
-                    polled = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MAX_RECORDS)
-                    batch = [each for partition, records in polled.items() for each in self._within(partition, records)]
-                    await self._close_read(consumer)
-                    if polled:
-                        heard_at = _now()
-                    elif _now() - heard_at > self._silent_after_s:
-                        raise Unavailable(DEPENDENCY, f"nothing of {self._topic} came for {self._silent_after_s:.0f} s")
-                    if batch:
-                        yield batch
-        except (KafkaError, OSError) as error:
-            raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
+        async with broker_failures(), groupless_consumer(self._bootstrap) as consumer:
+            await self._place(consumer)
+            heard_at = _now()
+            while self._open:
+                polled = await consumer.getmany(timeout_ms=_POLL_MS, max_records=_MAX_RECORDS)
+                batch = [each for partition, records in polled.items() for each in self._within(partition, records)]
+                await self._close_read(consumer)
+                if polled:
+                    heard_at = _now()
+                elif _now() - heard_at > self._silent_after_s:
+                    raise Unavailable(DEPENDENCY, f"nothing of {self._topic} came for {self._silent_after_s:.0f} s")
+                if batch:
+                    yield batch
 
     async def _place(self, consumer: AIOKafkaConsumer) -> None:
         """Moves the consumer to the beginning of each range."""
-        partitions = await _partitions(self._bootstrap, self._topic)
+        partitions = await partitions_of(self._bootstrap, self._topic)
         if not partitions:
             return
         begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
-        firsts = await _first_since(consumer, partitions, self._start)
+        firsts = await first_since(consumer, partitions, self._start)
         held = [partition for partition in partitions if begins[partition] < ends[partition]]
-        # A broker that keeps no index of times, as the embedded one, names no message for any time: then its
-        # partitions are read from their beginning.
-        ever = await _first_since(consumer, held, _EPOCH) if held else {}
-        keeps_times = not held or any(first is not None for first in ever.values())
+        named = await keeps_times(consumer, held)  # otherwise its partitions are read from their beginning
         for partition in partitions:
             offsets = range_from(
-                partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=keeps_times
+                partition.partition, begins[partition], ends[partition], firsts.get(partition), keeps_times=named
             )
             self.ranges[partition.partition] = offsets
             if offsets.first < ends[partition]:
@@ -131,7 +130,7 @@ class TopicWindow:
         for record in records:
             if partition not in self._open or record.offset >= self._open[partition]:
                 break
-            stamped_at = _EPOCH + record.timestamp * _MILLISECOND
+            stamped_at = EPOCH + record.timestamp * _MILLISECOND
             if partition not in self._begun:
                 if stamped_at < self._start:
                     offsets.first = offsets.after = record.offset + 1
@@ -158,10 +157,10 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
     """The committed offset of the group in each partition of the topic; 0 where it has not begun. Raises `Refused` when
     there is no such topic, and `Unavailable`.
     """
-    partitions = await _partitions(bootstrap, topic)
+    partitions = await partitions_of(bootstrap, topic)
     if not partitions:
         raise Refused(f"there is no topic {topic!r} at {bootstrap}")
-    async with _admin(bootstrap) as admin:
+    async with admin_client(bootstrap) as admin:
         return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
 
 
@@ -171,11 +170,8 @@ async def lag(bootstrap: str, topic: str, group: str) -> int:
     """
     read = await committed(bootstrap, topic, group)
     partitions = [TopicPartition(topic, number) for number in read]
-    try:
-        async with _consumer(bootstrap) as consumer:
-            begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
-    except (KafkaError, OSError) as error:
-        raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
+    async with broker_failures(), groupless_consumer(bootstrap) as consumer:
+        begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
     return sum(max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions)
 
 
@@ -197,54 +193,6 @@ async def when_known(
         if _now() >= deadline:
             raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
         await asyncio.sleep(_COORDINATOR_AGAIN_S)
-
-
-async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
-    async with _admin(bootstrap) as admin:
-        if topic not in await admin.list_topics():  # listed first: a description would create it on some brokers
-            return []
-        [described] = await admin.describe_topics([topic])
-    return sorted(TopicPartition(topic, each["partition"]) for each in described["partitions"])
-
-
-async def _first_since(
-    consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition], moment: datetime
-) -> dict[TopicPartition, int | None]:
-    """The offset of the first message of each that is stamped at or after the moment, where the broker knows one."""
-    at = max(_AT_ANY_TIME_MS, -((_EPOCH - moment) // _MILLISECOND))
-    first = await consumer.offsets_for_times(dict.fromkeys(partitions, at))
-    return {partition: None if each is None else each.offset for partition, each in first.items()}
-
-
-@asynccontextmanager
-async def _consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
-        group_id=None,
-        isolation_level="read_committed",
-        enable_auto_commit=False,
-        auto_offset_reset="none",  # messages that are deleted while we read must not be skipped silently
-        max_partition_fetch_bytes=1024 * 1024,
-        fetch_max_bytes=8 * 1024 * 1024,
-        fetch_max_wait_ms=100,
-    )
-    try:
-        await consumer.start()
-        yield consumer
-    finally:
-        await consumer.stop()
-
-
-@asynccontextmanager
-async def _admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        await admin.start()
-        yield admin
-    except (KafkaError, OSError) as error:
-        raise Unavailable(DEPENDENCY, str(error) or type(error).__name__) from error
-    finally:
-        await admin.close()
 
 
 def _now() -> float:

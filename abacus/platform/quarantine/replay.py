@@ -1,10 +1,11 @@
-"""Puts quarantined items back on their queues."""
+"""Puts quarantined items back on their queues, and events back on their topic."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from abacus.core.errors import Reason
+from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE, Item, Stage
@@ -12,6 +13,20 @@ from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 
 EncodeTransaction = Callable[[Item], bytes]
+# Publishes the events that can be read now, and returns the faults of the others by the ids of their items.
+PublishEvents = Callable[[Sequence[Item]], Awaitable[Mapping[str, SetAside]]]
+
+
+class Replayed(NamedTuple):
+    """The items that were sent, and those that stay held because they cannot be."""
+
+    sent: Sequence[Item]
+    still_held: Sequence[Item]
+
+
+async def no_events(items: Sequence[Item]) -> Mapping[str, SetAside]:
+    """For a house whose quarantine has no events."""
+    return {item.id: SetAside(Reason.UNSUPPORTED, "events are not replayed here") for item in items}
 
 
 async def replay(
@@ -19,23 +34,27 @@ async def replay(
     *,
     queues: Mapping[str, Queue],
     encode_transaction: EncodeTransaction,
+    publish_events: PublishEvents = no_events,
     sign: Callable[[str], str] = str,
     ids: Sequence[str] = (),
     reason: Reason | None = None,
     set_aside_before: datetime | None = None,
     limit: int = 100,
     also: Also = nothing_else,
-) -> list[Item]:
-    """Sends held items again, by the queues of that name, and returns the items that were sent. Raises `Unavailable`;
-    then none counts as replayed.
+) -> Replayed:
+    """Sends held items again, by the queues of that name. Raises `Unavailable`; then none counts as replayed.
 
     A transaction goes through the calculation again, an award to the ledger again: in new envelopes, which are signed.
-    An envelope goes to its queue as it is: if nobody vouched for it, nobody does now.
+    An envelope goes to its queue as it is: if nobody vouched for it, nobody does now. An event that can be read by the
+    present document of its source is published; another stays held, with its present fault.
     """
     async with quarantine.replaying(
         ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit, also=also
-    ) as held:
-        items = [entry.item for entry in held]
+    ) as replaying:
+        items = [entry.item for entry in replaying.held]
+        events = [item for item in items if item.stage is Stage.EVENT]
+        if events:
+            replaying.unfit.update(await publish_events(events))
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]
         await queues[RETRY_QUEUE].send([sign(body) for body in pack("retries", transactions)])
@@ -43,7 +62,8 @@ async def replay(
         for item in items:
             if item.stage is Stage.ENVELOPE:
                 await queues[item.origin].send([item.body.decode()])
-    return items
+    unfit = replaying.unfit
+    return Replayed([each for each in items if each.id not in unfit], [each for each in items if each.id in unfit])
 
 
 def readable(body: bytes) -> str:

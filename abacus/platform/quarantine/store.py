@@ -1,15 +1,15 @@
 """The quarantine in Postgres."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Reason
+from abacus.core.errors import Reason, SetAside
 from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
-from abacus.platform.quarantine.types import HeldItem, Item, Stage
+from abacus.platform.quarantine.types import HeldItem, Item, Replaying, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 HELD: Final = "held"
@@ -104,12 +104,19 @@ select {columns(_Row)} from quarantine
 where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
     and (:reason::text is null or reason = :reason)
     and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
-    and octet_length(body) <= {_LARGEST_REPLAYED}
+    and (stage = '{Stage.EVENT}' or octet_length(body) <= {_LARGEST_REPLAYED})
 order by set_aside_at, id limit :limit for update skip locked
 """)
 
 _REPLAYED: Final = Statement(f"""
 update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = replays + 1 where id = any(:ids::text[])
+""")
+
+
+_STILL_HELD: Final = Statement(f"""
+update quarantine set status = '{HELD}', replayed_at = :replayed_at, replays = :replays, set_aside_at = :now,
+    reason = :reason, detail = :detail
+where id = :id
 """)
 
 
@@ -189,10 +196,10 @@ class QuarantineStore:
         set_aside_before: datetime | None = None,
         limit: int = 100,
         also: Also = nothing_else,
-    ) -> AsyncIterator[Sequence[HeldItem]]:
+    ) -> AsyncIterator[Replaying]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
-        An item that is too large for a queue stays held: it was never a transaction.
+        An item that is too large for a queue stays held: it was never a transaction. An event is sent on by no queue.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             taken = _TAKE(ids=list(ids), reason=reason, set_aside_before=set_aside_before, limit=limit)
@@ -202,7 +209,25 @@ class QuarantineStore:
             await connection.execute(*_REPLAYED(ids=[row.id for row in rows], now=self._clock.now()))
             if rows:
                 await also(connection)
-            yield [row.held for row in rows]
+            replaying = Replaying([row.held for row in rows], {})
+            yield replaying
+            await connection.executemany(*_STILL_HELD.rows(_faulty(rows, replaying.unfit, self._clock.now())))
+
+
+def _faulty(rows: Sequence[_Row], unfit: Mapping[str, SetAside], now: datetime) -> list[dict[str, object]]:
+    """The rows that stay held, with their latest faults."""
+    return [
+        {
+            "id": row.id,
+            "replayed_at": row.replayed_at,
+            "replays": row.replays,
+            "now": now,
+            "reason": unfit[row.id].reason,
+            "detail": _storable(unfit[row.id].detail[:_LONGEST_DETAIL]),
+        }
+        for row in rows
+        if row.id in unfit
+    ]
 
 
 def _storable(text: str) -> str:

@@ -1,10 +1,11 @@
 """An item that was set aside. Pure."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 
@@ -14,12 +15,26 @@ RETRY_QUEUE: Final = "retry queue"
 EXPIRY_QUEUE: Final = "expiry queue"
 
 
+_KAFKA: Final = "kafka:"
+
+
+def origin_of(topic: str, partition: int, offset: int) -> str:
+    """The origin of a message of a topic."""
+    return f"{_KAFKA}{topic}/{partition}/{offset}"
+
+
+def topic_of(origin: str) -> str | None:
+    """The topic that a message came from; None for an origin that is none."""
+    return origin.removeprefix(_KAFKA).partition("/")[0] if origin.startswith(_KAFKA) else None
+
+
 class Stage(StrEnum):
     """The stage at which an item was set aside; it decides where a replay puts the item back."""
 
     TRANSACTION = "transaction"
     AWARD = "award"
     ENVELOPE = "envelope"
+    EVENT = "event"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +71,10 @@ class HeldItem:
     set_aside_at: datetime
     replayed_at: datetime | None
     replays: int
+
+
+class Replaying(NamedTuple):
+    """Held items that are about to be sent on. An item whose id is put into `unfit`, with its fault, stays held."""
+
+    held: Sequence[HeldItem]
+    unfit: dict[str, SetAside]

@@ -48,11 +48,14 @@ _Pending: TypeAlias = PendingRequest[_Hand, None]
 class RateLimiter:
     """Lets a minute's requests pass at once, and after that one each time the bucket has room. While the buckets are
     out of reach each process counts by itself.
+
+    `apart` stands before each id, for a service whose requests are counted apart from those of others.
     """
 
-    def __init__(self, buckets: Buckets, clock: Clock) -> None:
+    def __init__(self, buckets: Buckets, clock: Clock, *, apart: str = "") -> None:
         self._buckets = buckets
         self._clock = clock
+        self._apart = apart
         self._hands: dict[str, _Hand] = {}
         self._alone_until = 0.0
         self._filling: Gatherer[_Hand, None] = Gatherer(self._fill, gather_s=0, at_once=1)
@@ -60,7 +63,7 @@ class RateLimiter:
     async def take(self, id_: str, limit: int) -> Permit:
         """The permit of one request."""
         now = self._now()
-        hand = self._hand(id_, limit, now)
+        hand = self._hand(self._apart + id_, limit, now)
         while True:
             if hand.tokens > 0:
                 return self._passed(hand, now)

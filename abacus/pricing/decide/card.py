@@ -1,8 +1,6 @@
 """A rate card: the worth of a point in one place, since a time. Pure: the value and its documents."""
 
-import json
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,10 +10,12 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
+from abacus.core import fields
+from abacus.core.document_text import read_toml, write_toml
 from abacus.core.errors import Refused
+from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.core.points import Multiplier, Points, Rounding, plain
-from abacus.pricing.decide import fields
-from abacus.pricing.decide.fields import CardFaults, Fault, Fields
+from abacus.pricing.decide import figures
 
 __all__ = [
     "BASE_TIER",
@@ -58,6 +58,10 @@ _ZERO: Final = Multiplier(Decimal(0))
 _scope = fields.matching(_SCOPE, "is not a scope; write the two capitals of a country (SG) or partner:name")
 _program = fields.matching(_PROGRAM, "is not a program; write 1 to 16 capitals, digits and underscores (GRP)")
 _currency = fields.matching(_CURRENCY, "is not a currency; write three capitals (SGD)")
+
+
+class CardFaults(DocumentFaults):
+    """Every fault of a card."""
 
 
 class Expiry(StrEnum):
@@ -177,9 +181,9 @@ def country_of(scope: str) -> str | None:
 def parse_toml(text: str) -> RateCard:
     """The card that a person wrote. Raises `CardFaults`; for text that is not TOML, with the line and column."""
     try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CardFaults([_syntax_fault(text, error)]) from None
+        document = read_toml(text)
+    except DocumentFaults as error:
+        raise CardFaults(error.faults) from None
     return parse_card(document)
 
 
@@ -192,13 +196,13 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
     currency = top.read("currency", _currency, "")
     zone = top.read("timezone", fields.time_zone, "UTC")
     effective_from = top.read("effective_from", fields.moment, fields.EARLIEST)
-    eppf = top.read("eppf", fields.multiplier, _ZERO)
-    rounding = top.read("rounding", fields.rounding, Rounding.FLOOR)
+    eppf = top.read("eppf", figures.multiplier, _ZERO)
+    rounding = top.read("rounding", figures.rounding, Rounding.FLOOR)
     expiry_months = top.read("expiry_months", fields.whole(1, MOST_EXPIRY_MONTHS), 1)
     expiry = top.read_if_there("expiry", _expiry, Expiry.ACTIVITY)
     on_shortfall = top.read_if_there("on_shortfall", _on_shortfall, OnShortfall.NEGATIVE)
-    verticals = top.table("verticals").entries(fields.multiplier, _ZERO)
-    payment_types = top.table("payment_types").entries(fields.multiplier, _ZERO)
+    verticals = top.table("verticals").entries(figures.multiplier, _ZERO)
+    payment_types = top.table("payment_types").entries(figures.multiplier, _ZERO)
     tiers = _tiers(top.table("tiers"))
     fixed_awards = _fixed_awards(top.table("fixed_awards", optional=True))
     tier_policy = _tier_policy(top.table("tier_policy", optional=True), tiers)
@@ -265,24 +269,11 @@ def _chosen(card: RateCard) -> dict[str, object]:
 
 def to_toml(card: RateCard) -> str:
     """The card as a person writes it. `parse_toml` makes the same card of it again."""
-    document = {**to_document(card), "effective_from": card.effective_from}
-    return "\n".join(_toml_lines(document, "")) + "\n"
-
-
-def _toml_lines(table: Mapping[str, object], path: str) -> list[str]:
-    lines = [f"[{path}]"] if path else []
-    tables: list[str] = []
-    for name, value in table.items():
-        key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
-        if isinstance(value, Mapping):
-            tables += ["", *_toml_lines(value, f"{path}.{key}" if path else key)]
-        else:
-            lines.append(f"{key} = {value.isoformat() if isinstance(value, datetime) else json.dumps(value)}")
-    return lines + tables
+    return write_toml({**to_document(card), "effective_from": card.effective_from})
 
 
 def _tiers(table: Fields) -> dict[str, Multiplier]:
-    tiers = table.entries(fields.multiplier, _ZERO)
+    tiers = table.entries(figures.multiplier, _ZERO)
     if tiers and BASE_TIER not in tiers:
         table.note(BASE_TIER, "missing; it is the tier of everybody who has no other")
     return tiers
@@ -292,13 +283,13 @@ def _fixed_awards(table: Fields) -> dict[str, Points]:
     for name in TRANSACTION_TYPES:
         if name in table.values:
             table.note(name, "earns by its amount, so it cannot have a fixed award")
-    return table.entries(fields.points(0), Points(0), may_be_empty=True)
+    return table.entries(figures.points(0), Points(0), may_be_empty=True)
 
 
 def _tier_policy(table: Fields, tiers: Collection[str]) -> TierPolicy | None:
     period_months = table.read("period_months", _period, 12)
     steps = table.table("thresholds")
-    thresholds = steps.entries(fields.points(1), Points(0))
+    thresholds = steps.entries(figures.points(1), Points(0))
     taken: dict[Points, str] = {}
     for name, points in thresholds.items():
         if name == BASE_TIER:
@@ -330,15 +321,3 @@ def _at_fixed_offset(at: datetime, zone: ZoneInfo) -> datetime:
     if offset % timedelta(minutes=1):  # a local mean time of long ago, which TOML cannot write
         return at.astimezone(UTC)
     return local.replace(tzinfo=timezone(offset), fold=0)
-
-
-def _syntax_fault(text: str, error: Exception) -> Fault:
-    """The parser names the place in words; its "at end of document" becomes the line and column of the end."""
-    if isinstance(error, RecursionError):
-        return Fault("document", "nested too deeply")
-    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
-    if match is None:  # a number that Python refuses to read for its length
-        return Fault("document", str(error))
-    lines = text.split("\n")
-    message, line, column = match.groups()
-    return Fault(f"line {line or len(lines)}, column {column or len(lines[-1]) + 1}", f"not TOML: {message}")

@@ -1,6 +1,7 @@
 """Messages of the stream and the queues that are made to cost much: set aside, for a bounded amount of work."""
 
 import contextlib
+import gc
 import json
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from abacus.ledger.types.award_envelope import MOST_AWARDS, decode_envelope, enc
 from tests.ledger.ledgers import award
 
 QUEUED: Final = 256 * 1024  # bytes of a message on a queue
+_TRIES: Final = 15
 AS_MUCH_WORK: Final = 25  # times the work for good messages of the same size: each missing field keeps the message
 
 MEAL: Final = {
@@ -32,14 +34,25 @@ MEAL: Final = {
 
 
 def work(read: Callable[[bytes], Any], body: bytes) -> float:
-    """The least of three, in seconds of the processor."""
-    spent = []
-    for _ in range(3):
+    """In seconds of the processor. What the garbage collector does, it does for the whole process and all tests before
+    this one.
+    """
+    gc.disable()
+    try:
         began = time.process_time()
         with contextlib.suppress(SetAside):
             read(body)
-        spent.append(time.process_time() - began)
-    return min(spent)
+        return time.process_time() - began
+    finally:
+        gc.enable()
+
+
+def is_bounded(read: Callable[[bytes], Any], body: bytes, read_good: Callable[[bytes], Any], good: bytes) -> bool:
+    """Whether a body costs less than `AS_MUCH_WORK` times a good one, each at its least of as many tries, in turns:
+    neighbours on the machine make work dearer, never cheaper.
+    """
+    spent = [(work(read, body), work(read_good, good)) for _ in range(_TRIES)]
+    return min(each for each, _ in spent) < AS_MUCH_WORK * min(each for _, each in spent)
 
 
 def members(size: int) -> bytes:
@@ -68,7 +81,7 @@ AWARDS: Final = {
 
 @pytest.mark.parametrize("name", AWARDS)
 def test_an_award_envelope_costs_no_more_than_its_size_allows(name: str) -> None:
-    assert work(decode_envelope, AWARDS[name]) < AS_MUCH_WORK * work(decode_envelope, GOOD_AWARDS)
+    assert is_bounded(decode_envelope, AWARDS[name], decode_envelope, GOOD_AWARDS)
 
 
 RETRIES: Final = {
@@ -83,7 +96,7 @@ def test_a_retry_envelope_costs_no_more_than_its_size_allows(name: str) -> None:
     with pytest.raises(SetAside) as fault:
         decode_retries(RETRIES[name])
     assert len(fault.value.detail) < 300
-    assert work(decode_retries, RETRIES[name]) < AS_MUCH_WORK * work(decode_retries, GOOD_RETRIES)
+    assert is_bounded(decode_retries, RETRIES[name], decode_retries, GOOD_RETRIES)
 
 
 TRANSACTIONS: Final = {
@@ -102,7 +115,7 @@ def test_a_transaction_costs_no_more_than_its_size_allows(name: str) -> None:
 
     good = json.dumps(MEAL).encode()
     assert len(TRANSACTIONS[name]) <= MAX_BYTES
-    assert work(read_transaction, TRANSACTIONS[name]) < AS_MUCH_WORK * work(read_each, good)
+    assert is_bounded(read_transaction, TRANSACTIONS[name], read_each, good)
 
 
 def test_an_envelope_of_too_many_awards_is_set_aside_whole() -> None:

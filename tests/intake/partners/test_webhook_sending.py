@@ -19,6 +19,7 @@ from abacus.platform.postgres import Pool
 from tests.support.hooks import CLOCK, award, partner, post_and_enter, seen, sending, settled
 from tests.support.house import until
 from tests.support.receiver import Receiver, receiving
+from tests.support.sealing import tampering
 
 
 async def test_a_receiver_that_was_down_gets_everything_under_the_same_ids(pool: Pool, receiver: Receiver) -> None:
@@ -229,11 +230,12 @@ async def test_what_was_delivered_long_ago_is_forgotten(pool: Pool, receiver: Re
     assert [row[0] for row in left] == [True, False]
 
 
-async def test_what_waits_is_measured(pool: Pool, receiver: Receiver) -> None:
+async def test_what_waits_is_measured(pool: Pool, database_url: str, receiver: Receiver) -> None:
     await partner(pool, "acme", receiver.url)
     receiver.goes_on.clear()
     await post_and_enter(pool, award("api:acme:1"), award("api:acme:2"))
-    await pool.execute("update webhook_delivery set created_at = created_at - interval '1 hour'")
+    async with tampering(database_url) as owner:
+        await owner.execute("update webhook_delivery set created_at = created_at - interval '1 hour'")
     before = total(WEBHOOKS, type="award.posted", outcome="delivered")
     WEBHOOKS_WAITING.set(0)
     async with sending(pool):

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import asyncpg
 import pytest
 
+import abacus.engage.counters.tables
+import abacus.engage.events.tables
 import abacus.engage.notify.tables
 import abacus.intake.partners.tables
 import abacus.ledger.store.tables

@@ -128,7 +128,7 @@ async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
 @pytest.mark.parametrize(
     ("first", "then"),
     [
-        ("select from account where member_id = $1 for update", "update allowance_member set used = 11"),
+        ("select from account where member_id = $1 for update", "update allowance_member set used = used"),
         (
             "select from expiry_batch where month = '2026-10b' and body like '%' || $1 || '%' for update",
             "select from account order by member_id for update",

@@ -13,6 +13,7 @@ from abacus.oversight.status.types import (
     QueueState,
     RelayState,
     Snapshot,
+    Undelivered,
     WorkerState,
     Workforce,
 )
@@ -37,6 +38,7 @@ GOOD = Snapshot(
     queues=[queue("award", 2968), queue("award-dlq", oldest_s=None), queue("retry", 5, 86_399.0)],
     relay=RelayState(7, NOW - timedelta(seconds=5)),
     quarantine={},
+    undelivered=Undelivered(0, 7, NOW - timedelta(hours=23)),
     overdue=[],
     unknown={},
 )
@@ -69,6 +71,12 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
     ("an old retry", {"queues": [queue("retry", 1, 86_401.0)]}, "the oldest message of abacus-retry is 86,401 s old"),
     ("the relay", {"relay": RelayState(7, NOW - timedelta(minutes=2))}, "7 transfers are not published"),
     ("set aside", {"quarantine": {"unknown-vertical": 12}}, "the quarantine holds 12 of unknown-vertical"),
+    ("parked", {"undelivered": Undelivered(2, 0, None)}, "2 notifications are parked"),
+    (
+        "webhooks",
+        {"undelivered": Undelivered(0, 3, NOW - timedelta(hours=25))},
+        "3 webhook messages wait, the oldest since 2026-11-21 11:00:00 UTC",
+    ),
     ("a job", {"overdue": [Overdue("tiers roll", "SG", "3 tiers", "do it")]}, "tiers roll of SG: 3 tiers"),
 ]  # fmt: skip
 
@@ -93,5 +101,5 @@ def test_the_exit_code_is_for_monitoring(unknown: dict[str, str], faults: int, c
 
 
 def test_parts_that_could_not_be_read_are_no_problems() -> None:
-    nothing = Snapshot(NOW, None, None, None, None, None, None, {"database": "away"})
+    nothing = Snapshot(NOW, None, None, None, None, None, None, None, {"database": "away"})
     assert problems(nothing, PIPELINE, "abacus-") == []

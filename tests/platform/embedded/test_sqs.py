@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aioboto3
 import pytest
@@ -47,6 +49,27 @@ async def _receive(client: Any, url: str, wait_seconds: int = 0) -> list[dict[st
 
 def test_every_repair_fits_the_installed_moto(client: Any, log: Path) -> None:
     assert not log.read_text()
+
+
+async def test_requests_share_a_connection(client: Any) -> None:
+    """Also after a request that is refused."""
+    address = urlsplit(client.meta.endpoint_url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    try:
+        for action, status in (("ListQueues", 200), ("GetQueueUrl", 400), ("ListQueues", 200)):
+            body = json.dumps({"QueueName": "none"} if action == "GetQueueUrl" else {})
+            writer.write(
+                "POST / HTTP/1.1\r\nHost: sqs.us-east-1.amazonaws.com\r\nContent-Type: application/x-amz-json-1.0\r\n"
+                f"X-Amz-Target: AmazonSQS.{action}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
+            async with asyncio.timeout(30):
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                (length,) = re.findall(r"(?i)content-length: (\d+)", head)
+                await reader.readexactly(int(length))
+            assert head.startswith(f"HTTP/1.1 {status}")
+    finally:
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_a_long_poll_is_answered_when_the_message_comes(client: Any) -> None:

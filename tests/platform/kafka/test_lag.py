@@ -13,7 +13,7 @@ async def test_a_partition_that_left_us_has_no_lag_here() -> None:
     CONSUMER_LAG.labels("test-of-lag", "4").set(6)
     left = list[TopicPartition]()
     never_committed = TopicPartition("test-of-lag", 5)
-    await WaitForBatch(asyncio.Lock(), left.extend).on_partitions_revoked(
+    await WaitForBatch(asyncio.Lock(), left.extend, left.extend).on_partitions_revoked(
         [TopicPartition("test-of-lag", 3), never_committed]
     )
     told = {

@@ -89,7 +89,12 @@ async def test_everything_that_was_published_is_there_unchanged(publisher: OpenP
     ]
     await publisher.publish(topic, messages)
     kept = await publisher.kept(topic)
-    assert sorted((each.key, each.value, tuple(each.headers)) for each in kept) == sorted(messages)
+    assert sorted((each.key, each.value, tuple(each.headers)) for each in kept) == sorted(each[:3] for each in messages)
+
+
+async def test_a_stamp_is_kept(publisher: OpenPublisher, topic: str) -> None:
+    await publisher.publish(topic, [StreamMessage(b"bob", b"1", stamp_ms=1_700_000_000_000)])
+    assert [each.timestamp for each in await publisher.kept(topic)] == [1_700_000_000_000]
 
 
 async def test_the_messages_of_a_key_stay_in_order(publisher: OpenPublisher, topic: str) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from abacus.core.errors import Reason
+from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore, Which
 from abacus.platform.quarantine.types import Item, Stage
@@ -68,7 +68,7 @@ async def test_what_was_replayed_is_no_longer_held_until_it_fails_again(
 ) -> None:
     await quarantine.add([item(1), item(2, Reason.UNKNOWN_VERTICAL)])
     async with quarantine.replaying(reason=Reason.INVALID) as chosen:
-        assert [each.item for each in chosen] == [item(1)]
+        assert [each.item for each in chosen.held] == [item(1)]
     assert await held(quarantine) == {"kafka:t/0/2": "because"}
     replayed = await quarantine.list(Which(status=REPLAYED))
     assert [(each.item, each.replays, each.replayed_at) for each in replayed] == [(item(1), 1, NOW)]
@@ -86,14 +86,27 @@ async def test_a_replay_that_fails_leaves_everything_held(quarantine: Quarantine
     assert await held(quarantine) == {"kafka:t/0/1": "because"}
 
 
+async def test_what_a_replay_cannot_send_stays_held_with_its_latest_fault(
+    quarantine: Quarantine, clock: FixedClock
+) -> None:
+    await quarantine.add([item(1), item(2)])
+    clock.set(LATER)
+    async with quarantine.replaying() as chosen:
+        chosen.unfit[item(2).id] = SetAside(Reason.UNKNOWN_SOURCE, "nobody's")
+    (still,) = await quarantine.list()
+    assert (still.item.id, still.item.reason, still.item.detail) == (item(2).id, Reason.UNKNOWN_SOURCE, "nobody's")
+    assert (still.status, still.set_aside_at, still.replayed_at, still.replays) == (HELD, LATER, None, 0)
+    assert [each.item.id for each in await quarantine.list(Which(status=REPLAYED))] == [item(1).id]
+
+
 async def test_a_replay_takes_what_it_is_told(quarantine: Quarantine, clock: FixedClock) -> None:
     await quarantine.add([item(1), item(2)])
     clock.set(LATER)
     await quarantine.add([item(3)])
     async with quarantine.replaying(ids=[item(2).id, "nothing"]) as chosen:
-        assert [each.item for each in chosen] == [item(2)]
+        assert [each.item for each in chosen.held] == [item(2)]
     async with quarantine.replaying(set_aside_before=LATER) as chosen:
-        assert [each.item for each in chosen] == [item(1)]
+        assert [each.item for each in chosen.held] == [item(1)]
     async with quarantine.replaying(limit=0) as chosen:
-        assert list(chosen) == []
+        assert list(chosen.held) == []
     assert await held(quarantine) == {"kafka:t/0/3": "because"}

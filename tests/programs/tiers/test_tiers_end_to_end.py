@@ -70,6 +70,7 @@ def earned_by(awarded: list[Award]) -> dict[str, int]:
     return sums
 
 
+@pytest.mark.long
 async def test_kill_9_in_mid_stream_counts_everything_once(house: House) -> None:
     awarded = awards(3000)
     async with house.running("relay"):

@@ -29,6 +29,7 @@ class Partner(NamedTuple):
     may_spend: bool = True  # spend, hold and capture members' points
     may_adjust: bool = False  # add and take points in a person's name, and take back the transfers of others
     may_see_others: bool = False  # read others' transfers whole, and serve members to whom it gave nothing
+    may_count: bool = False  # read counters
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -73,6 +74,7 @@ class RightsChange(TypedDict, total=False):
     may_spend: bool
     may_adjust: bool
     may_see_others: bool
+    may_count: bool
     sources: tuple[str, ...]
 
 
@@ -100,8 +102,8 @@ def checked(partner: Partner) -> Partner:
         raise Refused(f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
     if not partner.name.strip():
         raise Refused("--name: say who the partner is")
-    if not (partner.fixed_points or partner.computed_points):
-        raise Refused("a partner that may award nothing: it needs fixed points, computed points or both")
+    if not (partner.fixed_points or partner.computed_points or partner.may_count):
+        raise Refused("a partner that may neither award nor count: it needs fixed points, computed points, or counters")
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):
             raise Refused(f"--country: {country!r} is not a country; write two capitals (SG)")

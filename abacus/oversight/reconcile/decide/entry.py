@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.transaction import Event, Transaction, read_transaction
-from abacus.platform.quarantine.types import Item, Stage
+from abacus.platform.quarantine.types import Item, Stage, origin_of
 from abacus.pricing.decide.book import CardBook
 
 UNREADABLE: Final = "(unreadable)"  # in place of the source; no source is called so
@@ -26,8 +26,7 @@ class Entry(NamedTuple):
 
 def entry_of(body: bytes, book: CardBook, *, topic: str, partition: int, offset: int, stamped_at: datetime) -> Entry:
     # As the calculator sets it aside; the reason is not part of the id.
-    origin = f"kafka:{topic}/{partition}/{offset}"
-    item = Item(Stage.TRANSACTION, origin, Reason.INVALID, "", body).id
+    item = Item(Stage.TRANSACTION, origin_of(topic, partition, offset), Reason.INVALID, "", body).id
     try:
         transaction = read_transaction(body)
     except SetAside:

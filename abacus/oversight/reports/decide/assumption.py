@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.errors import Refused
+from abacus.core.fields import Bad
 from abacus.core.points import EXACT
-from abacus.pricing.decide.fields import Bad, multiplier
+from abacus.pricing.decide.figures import multiplier
 
 _HUNDRED: Final = Decimal(100)
 

@@ -1,0 +1,138 @@
+"""Every right of the application's role, as the migrations leave it, and how the catalog tells it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from abacus.platform.postgres import APPLICATION_ROLE, Connection
+
+# By table: the rights to whole rows, and those to some columns only.
+RIGHTS: Final[Mapping[str, str]] = {
+    "account": (
+        "select, insert, update(balance held earned_total expires_on last_seq head_hash last_xid lots_closed lots_drawn"
+        " lapsed_seq lifetime active_until)"
+    ),
+    "account_tier": "select, insert, update(country tier until last_seq changes)",
+    "alembic_version": "select",
+    "allowance": (
+        "select, insert(partner_id per_award per_member_day per_day in_total), update(used day used_that_day)"
+    ),
+    "allowance_member": "select, insert, update(used)",
+    "approval": (
+        "select, insert(approval_id kind subject country summary document digest asked_by asked_at),"
+        " update(status decided_by decided_at note)"
+    ),
+    "assumption": "select, insert",
+    "audit_log": "select, insert",
+    "claim": "select, insert",
+    "counter_definition": "select, insert",
+    "counter_partition": "select",
+    "counter_retirement": "select, insert",
+    "counter_row": "select, insert, update(count upto)",
+    "counter_series": "select, insert",
+    "counter_setting": "select, insert, update(value set_at set_by)",
+    "counter_start": "select, insert",
+    "counter_tally": (
+        "select, insert, update(upto starts seen counted ignored repeated set_aside last_offset last_print moved_at)"
+    ),
+    "draw": "select, insert",
+    "erasure": "select",
+    "event_source": "select, insert",
+    "expiry_batch": "select, insert, update(body sent_at done_at expired skipped points)",
+    "expiry_run": "select, insert, update(found_day found_member found_program swept_at finished_at)",
+    "hold": "select, insert, update(status settled_seq)",
+    "membership": "select, insert, delete, update(tier reason actor set_at)",
+    "month_close": "select, insert",
+    "notice": "select, insert, delete, update(due_at told_at)",
+    "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
+    "notification_pace": "select, insert, update(free_at)",
+    "notification_preference": "select, insert, update(locale channels set_by set_at)",
+    "partner": (
+        "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
+        " signing_secret disabled_at may_spend may_adjust may_count may_see_others sources)"
+    ),
+    "partner_award": (
+        "select, insert, update(program points expires_on explanation lifetime provisional taken_until queued_at)"
+    ),
+    "partner_key": "select, insert, update(expires_at last_used_at)",
+    "person": "select, insert, update(grants disabled_at)",
+    "person_token": "select, insert, update(revoked_at last_used_at)",
+    "quarantine": (
+        "select, insert, update(reason detail fingerprint posted_fingerprint status set_aside_at replayed_at replays)"
+    ),
+    "rate_card": "select, insert",
+    "rate_card_withdrawal": "select, insert",
+    "rate_limit": "select, insert, update(full_at)",
+    "rejection": "select, insert",
+    "relay_cursor": "select, insert, update(xid member_id program seq moved_at)",
+    "seal": "select, insert, update(published_at)",
+    "sealed_leaf": "select",
+    "tier_calendar": "select, insert, update(rolled_through)",
+    "tier_change": "select, insert, update(published_at)",
+    "tier_roll": "select, insert, update(stepped_down kept finished_at)",
+    "tier_tally": "select, insert, update(earned tier threshold)",
+    "transfer": "select, insert",
+    "webhook": (
+        "select, insert, delete, update(url secret former_secret former_secret_until disabled_at disabled_why)"
+    ),
+    "webhook_cursor": "select, insert, update(xid key moved_at)",
+    "webhook_delivery": (
+        "select, insert, delete, update(attempts due_at retry_until taken_until delivered_at given_up_at last_status"
+        " last_error)"
+    ),
+    "worker_process": "select, insert, delete, update(seen_at report)",
+}
+
+# Functions with their owner's rights that the role may call.
+FUNCTIONS: Final = {"abacus_set_limits", "counter_partition_drop", "counter_partition_keep"}
+
+_COLUMNS: Final = """
+select c.relname::text as table, a.attname::text as column, p.privilege,
+    has_column_privilege($1, c.oid, a.attnum, p.privilege) as may
+from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+cross join (values ('select'), ('insert'), ('update')) as p (privilege)
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+order by c.relname, a.attnum
+"""
+_TABLES: Final = """
+select c.relname::text as table, p.privilege from pg_class c
+cross join (values ('delete'), ('truncate'), ('references'), ('trigger')) as p (privilege)
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    and has_table_privilege($1, c.oid, p.privilege)
+"""
+_FUNCTIONS: Final = """
+select p.proname::text from pg_proc p
+where p.pronamespace = current_schema()::regnamespace and p.prosecdef and has_function_privilege($1, p.oid, 'execute')
+"""
+
+
+async def granted(connection: Connection) -> dict[str, str]:
+    """The rights by table, as `RIGHTS` writes them, of the connection's schema."""
+    columns: dict[str, dict[str, dict[str, bool]]] = {}
+    for table, column, privilege, may in await connection.fetch(_COLUMNS, APPLICATION_ROLE):
+        columns.setdefault(table, {}).setdefault(privilege, {})[column] = may
+    whole: dict[str, list[str]] = {table: [] for table in columns}
+    for table, privilege in await connection.fetch(_TABLES, APPLICATION_ROLE):
+        whole[table].append(privilege)
+    rights = {
+        table: [
+            *(each for each, may in of.items() if all(may.values())),
+            *sorted(whole[table]),
+            *(
+                f"{each}({' '.join(column for column, granted in may.items() if granted)})"
+                for each, may in of.items()
+                if any(may.values()) and not all(may.values())
+            ),
+        ]
+        for table, of in columns.items()
+    }
+    return {table: ", ".join(each) for table, each in rights.items()}
+
+
+async def callable_with_rights(connection: Connection) -> set[str]:
+    return {row[0] for row in await connection.fetch(_FUNCTIONS, APPLICATION_ROLE)}
+
+
+def in_order(rights: str) -> set[str]:
+    """The rights, in whatever order they and their columns are named."""
+    named = (part.strip(" )").partition("(") for part in rights.split(","))
+    return {" ".join([privilege, *sorted(columns.split())]) for privilege, _, columns in named}
