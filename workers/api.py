@@ -5,16 +5,18 @@ import contextlib
 from functools import partial
 from typing import Final
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from abacus.api.app import api_app, starting_app
+from abacus.api.app import api_app
 from abacus.api.backends import Backends
+from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
-from abacus.api.server import bound, serve
+from abacus.api.server import bound
 from abacus.approving import approving
 from abacus.bootstrap import Run, Service, Wiring, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
+from abacus.engage.events.posting import EventDesk, Publish, without_broker
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
@@ -32,7 +34,7 @@ from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.platform.announcements import Announced
 from abacus.platform.migrations import has_sandbox
-from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
@@ -42,46 +44,35 @@ from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
+USES: Final = frozenset({Service.KAFKA})  # where an address is set; without one no events are posted
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2
 _SANDBOX_CONNECTIONS: Final = 2
 DATABASE_WITHIN_S: Final = 5.0
 QUEUE_WITHIN_S: Final = 5.0
+BROKER_WITHIN_S: Final = 5.0
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
 
 
-class _Entrance:
-    """Answers probes from the start, and all other requests once the API is wired."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.app(scope, receive, send)
-
-
 async def wire(wiring: Wiring) -> Run:
     listener = bound(wiring.settings.api_host, wiring.settings.api_port, "ABACUS_API_HOST and ABACUS_API_PORT")
-    entrance = _Entrance(starting_app(wiring.process_health))
+    entrance = Entrance(wiring.process_health)
 
     async def run(stop: asyncio.Event) -> None:
-        serving = asyncio.ensure_future(serve(entrance, listener, stop, http_limits(wiring.settings)))
-        is_open = asyncio.Event()
-        try:
-            backends = await unless_stopped(_backends(wiring, is_open), stop)
-            if backends is not None:
-                entrance.app = api_app(backends, wiring.settings.api_public_url)
-                is_open.set()
-            await serving
-            if backends is not None:
-                await backends.limiter.close()
-                await backends.award_intake.close()
-                await backends.movement_batcher.close()
-        finally:
-            serving.cancel()
+        await entrance.serve(_opened(wiring), listener, stop, http_limits(wiring.settings))
 
     return run
+
+
+async def _opened(wiring: Wiring) -> ASGIApp:
+    is_open = asyncio.Event()
+    backends = await _backends(wiring, is_open)
+    for part in (backends.events, backends.movement_batcher, backends.award_intake, backends.limiter):
+        wiring.at_the_end(part.close)
+    app = api_app(backends, wiring.settings.api_public_url)
+    is_open.set()
+    return app
 
 
 async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
@@ -99,7 +90,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retry_queue), register
     )
     limiter = RateLimiter(BucketStore(pool), wiring.clock)
-    cards = wiring.cards(pool)
+    cards, sources = wiring.cards(pool), wiring.sources(pool)
     await until_available(cards.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
@@ -125,6 +116,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         members=MemberReader(pool),
         ledger=LedgerReader(pool),
         preferences=PreferenceStore(pool, wiring.clock),
+        events=EventDesk(sources, _publishing_events(wiring)),
         movement_batcher=movement_batcher,
         holds=HoldReader(pool),
         large_moves=approving(pool, wiring.clock, movement_batcher.move, alone),
@@ -143,6 +135,13 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         wiring.at_the_end(sandbox.close)
         backends.sandbox = sandbox.backends
     return backends
+
+
+def _publishing_events(wiring: Wiring) -> Publish:
+    """The API needs a broker for events alone, and does without one."""
+    if wiring.settings.kafka_bootstrap is None:
+        return without_broker
+    return partial(wiring.publisher(within_s=BROKER_WITHIN_S).publish, wiring.settings.events_topic)
 
 
 async def _note_use(directory: Directory, people: PeopleDirectory) -> None:

@@ -7,11 +7,12 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from abacus.api.answer_schemas import MoveAnswer, PendingAnswer
+from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
 from abacus.api.moves import KEY_HEADER, MemberId, answer_large, described, target_for
-from abacus.api.problems import ApiProblem, FieldFault, documented
+from abacus.api.problems import documented
 from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of
 from abacus.people.types.deed import Deed
 

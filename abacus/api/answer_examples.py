@@ -84,6 +84,27 @@ BATCH: Final = {
         {"idempotency_key": "w-2", "outcome": "refused", "problem": OVER},
     ]
 }
+EVENT: Final = {"key": "weather:rain.drop:drop-1"}
+EVENT_BATCH: Final = {
+    "results": [
+        {"outcome": "accepted", **EVENT},
+        {
+            "outcome": "refused",
+            "problem": {
+                "type": "/problems/invalid",
+                "title": "A field is not as it must be",
+                "status": 422,
+                "detail": "/events/1/var/city: rain.drop has no such variable; did you mean city_id?",
+                "errors": [
+                    {
+                        "pointer": "/events/1/var/city",
+                        "detail": "rain.drop has no such variable; did you mean city_id?",
+                    }
+                ],
+            },
+        },
+    ]
+}
 MEMBER: Final = {
     "member_id": "bob",
     "accounts": [

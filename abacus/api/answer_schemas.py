@@ -12,6 +12,8 @@ from abacus.api.answer_examples import (
     APPROVAL,
     AWARD,
     BATCH,
+    EVENT,
+    EVENT_BATCH,
     HOLDS,
     LOTS,
     MEMBER,
@@ -21,7 +23,7 @@ from abacus.api.answer_examples import (
     TRANSFERS,
     WORTH,
 )
-from abacus.api.problems import Problem
+from abacus.api.api_problem import Problem
 from abacus.people.types.approval import Kind, Status
 from abacus.pricing.explanation.types import Document
 
@@ -85,6 +87,30 @@ class BatchAnswer(BaseModel):
     model_config = _with_example(BATCH)
 
     results: list[BatchItem]
+
+
+class EventAnswer(BaseModel):
+    """The key of an event: two events with the same key are the same event."""
+
+    model_config = _with_example(EVENT)
+
+    key: str
+
+
+class EventBatchItem(BaseModel):
+    """The outcome of one event of a batch."""
+
+    outcome: Literal["accepted", "refused"]
+    key: str | None = None
+    problem: Problem | None = None
+
+
+class EventBatchAnswer(BaseModel):
+    """The outcomes, in the order of the request."""
+
+    model_config = _with_example(EVENT_BATCH)
+
+    results: list[EventBatchItem]
 
 
 class AccountAnswer(BaseModel):

@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import AdjustmentsAnswer, ApprovalAnswer, ApprovalsAnswer, MoveAnswer, PendingAnswer
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, caller_of, person_of
 from abacus.api.lean import read_body
 from abacus.api.moves import declined, described
-from abacus.api.problems import ApiProblem, documented
+from abacus.api.problems import documented
 from abacus.core.errors import AbacusError, SetAside, Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.ledger.types.movement import Declined

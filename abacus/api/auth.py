@@ -3,17 +3,19 @@
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, Protocol, Self
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
+from typing_extensions import TypeVar
 
-from abacus.api.backends import LIVE, Backends
-from abacus.api.problems import ApiProblem, problem_of
+from abacus.api.api_problem import ApiProblem
+from abacus.api.backends import LIVE, Backends, PartnerDirectory
+from abacus.api.problems import problem_of
+from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.ids import partner_key, person_key
 from abacus.core.sources import Agent
@@ -21,20 +23,45 @@ from abacus.core.tokens import PERSON_TOKEN
 from abacus.intake.partners.decide.keys import is_test_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
+from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.people.decide.rights import check, may
+from abacus.people.directory import PeopleDirectory
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.platform.rate_limits.limiter import RateLimiter
 
 _GUARDED: Final = "/v1/"
 _REQUESTS_OF_A_PERSON: Final = 3000  # a minute, over all processes of the API
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
-class Call(NamedTuple):
+class Access(Protocol):
+    """What lets callers in, of the backends that answer them."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def directory(self) -> PartnerDirectory: ...
+    @property
+    def people(self) -> PeopleDirectory: ...
+    @property
+    def signing_secrets(self) -> SigningSecrets: ...
+    @property
+    def limiter(self) -> RateLimiter: ...
+    @property
+    def sandbox(self) -> Self | None: ...
+    @property
+    def mode(self) -> str: ...
+
+
+Served = TypeVar("Served", bound=Access, default=Backends)
+
+
+class Call(NamedTuple, Generic[Served]):
     """The partner of a request, and the backends for answering it."""
 
     partner: Partner
-    backends: Backends
+    backends: Served
 
     @property
     def agent(self) -> Agent:
@@ -54,11 +81,11 @@ class Call(NamedTuple):
             raise ApiProblem("country-not-allowed", f"this partner may not do that in {country}")
 
 
-class PersonCall(NamedTuple):
+class PersonCall(NamedTuple, Generic[Served]):
     """The person of a request, and the backends for answering it."""
 
     actor: Actor
-    backends: Backends
+    backends: Served
 
     @property
     def agent(self) -> Agent:
@@ -102,18 +129,18 @@ def person_of(request: Request) -> PersonCall:
     return call
 
 
-class Guard:
+class Guard(Generic[Served]):
     """Lets partners and people through to the routes that know them, and everyone to the open routes."""
 
-    def __init__(self, app: FastAPI, backends: Backends) -> None:
+    def __init__(self, app: FastAPI, backends: Served) -> None:
         self._app = app
         self._backends = backends
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
             try:
-                headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-                call = await self._call(headers, scope["state"]["headers"])
+                authorization = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+                call = await self._call(authorization, scope["state"]["headers"])
                 if isinstance(call, Call):
                     secret = await call.backends.signing_secrets.of(call.partner)
                     if secret is not None:
@@ -129,11 +156,11 @@ class Guard:
     def _route(self, scope: Scope) -> BaseRoute | None:
         return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
-    async def _call(self, headers: Mapping[str, str], answer_headers: dict[str, str]) -> Call | PersonCall:
+    async def _call(self, authorization: str, answer_headers: dict[str, str]) -> Call[Served] | PersonCall[Served]:
         """The person, or the partner with the backends for its key: those of a test key lead to nothing live. Raises
         `ApiProblem`, or `Unavailable` when the partners, or the people, were never read.
         """
-        scheme, _, key = headers.get("authorization", "").partition(" ")
+        scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
         key = key.strip()
@@ -178,7 +205,7 @@ class Guard:
         return again
 
 
-async def _take(backends: Backends, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
+async def _take(backends: Access, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
     """Counts the request. Raises `ApiProblem` for one too many."""
     permit = await backends.limiter.take(who, requests_per_minute)
     answer_headers["ratelimit-limit"] = str(permit.limit)

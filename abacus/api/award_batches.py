@@ -20,12 +20,13 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import BatchAnswer
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import call_of
 from abacus.api.award_entries import enter, entry_of, tiers_of
 from abacus.api.backends import Backends
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import ApiProblem, documented, problem_of, problem_of_faults
+from abacus.api.problems import documented, problem_of, problem_of_faults
 from abacus.core.errors import OF_CARDS, Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.decide.ask import (

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from abacus.api.api_problem import ApiProblem
 from abacus.api.backends import Backends
-from abacus.api.problems import ApiProblem
 from abacus.core.errors import Unavailable
 from abacus.core.ids import award_id, partner_key
 from abacus.intake.earning.decide.calculate import Calculator

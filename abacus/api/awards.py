@@ -9,11 +9,12 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import AwardAnswer, QuoteAnswer
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import call_of
 from abacus.api.award_entries import enter, entry_of, quote_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.award_intake import Accepted
 from abacus.intake.partners.decide.ask import Ask

@@ -6,6 +6,8 @@ from typing import Final, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import OF_CARDS
+from abacus.engage.counters.reading.service import CountService
+from abacus.engage.events.posting import EventDesk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.issuing import Cards, Tiers
@@ -56,6 +58,7 @@ class Backends:
     members: MemberReader
     ledger: LedgerReader
     preferences: PreferenceStore
+    events: EventDesk
     movement_batcher: MovementBatcher
     holds: HoldReader
     large_moves: LargeMoves
@@ -88,3 +91,18 @@ class Backends:
                 raise
         await self.cards.read_anew()
         return await decide(self.calculator())
+
+
+@dataclass(slots=True)
+class CountBackends:
+    """What the application of the counts calls: one for each process. Test keys have no counters."""
+
+    clock: Clock
+    health: Health
+    directory: PartnerDirectory
+    people: PeopleDirectory
+    signing_secrets: SigningSecrets
+    limiter: RateLimiter
+    counting: CountService
+    sandbox: None = None
+    mode: str = LIVE

@@ -5,7 +5,8 @@ from typing import Final
 
 from fastapi import Request
 
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem
+from abacus.api.api_problem import ApiProblem
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from abacus.api.problems import ApiProblem, FieldFault, invalid, pointer, shortened
+from abacus.api.api_problem import ApiProblem, FieldFault
+from abacus.api.problems import invalid, pointer, shortened
 
 MOST_MEMBERS: Final = 100  # of one object: ten times those of any body that a route takes
 

@@ -14,8 +14,9 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response
 
+from abacus.api.api_problem import ApiProblem
 from abacus.api.json_body import read_json
-from abacus.api.problems import ApiProblem, problem_of_faults
+from abacus.api.problems import problem_of_faults
 
 _JSON: Final = "application/json"
 

@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
+from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import call_of
 from abacus.api.backends import Backends
-from abacus.api.problems import ApiProblem, FieldFault, documented
+from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import Holding

@@ -9,14 +9,14 @@ from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer, PendingAnswer
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, ApiProblem, documented
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.partners.decide.reused_key import reused_by
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -31,6 +31,7 @@ from abacus.intake.partners.orders import (
     spend_of,
     target_of,
 )
+from abacus.ledger.decide.reused_key import reused_by
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import (

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from starlette.responses import Response
 
 from abacus.api.answers import json_answer
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.lean import read_body
-from abacus.api.problems import ApiProblem, documented
+from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.templates import LOCALE_PATTERN

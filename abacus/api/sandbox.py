@@ -1,6 +1,7 @@
 """The backends for test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
 
-They read rate cards and the rights of partners from the live tables, and write nothing there.
+They read rate cards, the sources of events and the rights of partners from the live tables, and write nothing there.
+Events are checked, and published nowhere.
 """
 
 from collections.abc import Coroutine, Sequence
@@ -91,6 +92,7 @@ class Sandbox:
             members=MemberReader(pool),
             ledger=LedgerReader(pool),
             preferences=PreferenceStore(pool, clock),
+            events=live.events.rehearsing(),
             movement_batcher=self._batcher,
             holds=HoldReader(pool),
             large_moves=approving(pool, clock, self._batcher.move, alone),

@@ -1,9 +1,22 @@
 """The Python client of the award API: `Client`, and `AsyncClient` for asyncio."""
 
-from abacus_client.answers import Account, Award, BatchResult, Lot, Member, Movement, Pending, Quote, Transfer, Worth
+from abacus_client.answers import (
+    Account,
+    Award,
+    BatchResult,
+    Count,
+    EventResult,
+    Lot,
+    Member,
+    Movement,
+    Pending,
+    Quote,
+    Transfer,
+    Worth,
+)
 from abacus_client.asynchronous import AsyncClient
 from abacus_client.blocking import Client
-from abacus_client.calls import ComputedItem, FixedItem, QuotedTransaction, Transaction
+from abacus_client.calls import ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
 from abacus_client.problem import FieldFault, Problem
 
@@ -15,6 +28,10 @@ __all__ = [
     "BatchResult",
     "Client",
     "ComputedItem",
+    "Count",
+    "CountQuery",
+    "Event",
+    "EventResult",
     "FieldFault",
     "FixedItem",
     "Lot",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
@@ -55,6 +56,15 @@ class BatchResult:
     idempotency_key: str | None
     outcome: Literal["accepted", "replayed", "refused"]
     award: Award | None = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventResult:
+    """The outcome of one event of a batch: it has a `key`, or a `problem` if it was refused."""
+
+    outcome: Literal["accepted", "refused"]
+    key: str | None = None
     problem: Problem | None = None
 
 
@@ -141,6 +151,19 @@ class Lot:
     remaining: int
     occurred_at: datetime
     expires_on: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The count of one query, with the range that was counted; or the `error` instead. A counter of amounts counts in
+    decimals. An error that is `passing` may be gone when the query is sent again.
+    """
+
+    key: str | None
+    count: int | Decimal | None = None
+    from_: datetime | None = None
+    to: datetime | None = None
+    error: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)

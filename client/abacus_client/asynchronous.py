@@ -10,8 +10,21 @@ from uuid import UUID
 import httpx
 
 from abacus_client import calls
-from abacus_client.answers import Award, BatchResult, Item, Lot, Member, Movement, Page, Pending, Quote, Transfer
-from abacus_client.calls import Answer, Call, ComputedItem, FixedItem, QuotedTransaction, Transaction
+from abacus_client.answers import (
+    Award,
+    BatchResult,
+    Count,
+    EventResult,
+    Item,
+    Lot,
+    Member,
+    Movement,
+    Page,
+    Pending,
+    Quote,
+    Transfer,
+)
+from abacus_client.calls import Answer, Call, ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
 from abacus_client.tries import AsyncSleep, RetryPolicy
@@ -72,6 +85,14 @@ class AsyncClient:
         """Makes up to 1,000 awards, and returns their outcomes in order. A refused award is not tried again."""
         return await self._answer(calls.award_batch(items))
 
+    async def post_event(self, event: Event) -> str:
+        """Says that something happened, and returns the event's key. An event that is posted again is counted once."""
+        return await self._answer(calls.event(event))
+
+    async def post_events(self, events: Iterable[Event]) -> list[EventResult]:
+        """Posts up to 1,000 events, and returns their outcomes in order. A refused event is not posted again."""
+        return await self._answer(calls.event_batch(events))
+
     async def award_state(self, award_id: UUID | str) -> Award:
         return await self._answer(calls.award_state(award_id))
 
@@ -100,6 +121,10 @@ class AsyncClient:
     def lots(self, member_id: str, program: str | None = None) -> AsyncIterator[Lot]:
         """The rest of each award, the oldest first: in that order points are spent."""
         return self._items(lambda cursor: calls.lots(member_id, program, cursor))
+
+    async def counts(self, queries: Iterable[CountQuery]) -> list[Count]:
+        """Counts events for up to 100 keys and ranges, in their order. The base URL is that of the counts."""
+        return await self._answer(calls.counts(queries))
 
     async def spend(
         self,

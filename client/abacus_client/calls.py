@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final, Generic, Literal, NotRequired, TypedDict, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 from urllib.parse import quote as quoted
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
@@ -14,7 +14,19 @@ from uuid import UUID, uuid4
 import httpx
 
 from abacus_client import decode
-from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Quote, Transfer
+from abacus_client.answers import (
+    Award,
+    BatchResult,
+    Count,
+    EventResult,
+    Lot,
+    Member,
+    Movement,
+    Page,
+    Pending,
+    Quote,
+    Transfer,
+)
 
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as in the API: characters that any header carries
 
@@ -68,6 +80,26 @@ class ComputedItem(TypedDict):
     idempotency_key: NotRequired[str]
 
 
+class CountQuery(NamedTuple):
+    """A range of time for a key of a counter. A time is a `datetime` with an offset, or seconds since 1970."""
+
+    key: str
+    from_: datetime | int
+    to: datetime | int
+
+
+class Event(TypedDict):
+    """Something that happened. `var` has the variables that the source lists for the type."""
+
+    source: str
+    type: str
+    id: str
+    occurred_at: str | datetime
+    member_id: NotRequired[str]
+    country: NotRequired[str]
+    var: NotRequired[Mapping[str, str | int | Decimal | datetime | Sequence[str]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
     """A request before it is signed and sent, and the function that reads its answer."""
@@ -102,6 +134,14 @@ def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Call[list[BatchRes
     return Call("POST", "/v1/awards/batch", decode.batch, _json({"awards": keyed}), keys)
 
 
+def event(event: Event) -> Call[str]:
+    return Call("POST", "/v1/events", decode.event, _json(event))
+
+
+def event_batch(events: Iterable[Event]) -> Call[list[EventResult]]:
+    return Call("POST", "/v1/events/batch", decode.events, _json({"events": list(events)}))
+
+
 def award_state(award_id: UUID | str) -> Call[Award]:
     return Call("GET", f"/v1/awards/{_part(str(award_id))}", decode.award)
 
@@ -112,9 +152,7 @@ def quote(body: Mapping[str, object]) -> Call[Quote]:
 
 def member(member_id: str, as_of: datetime | None) -> Call[Member]:
     """Raises `ValueError` for a time without an offset."""
-    if as_of is not None and as_of.tzinfo is None:
-        raise ValueError(f"as_of {as_of.isoformat()}: a time with an offset is needed")
-    query = "" if as_of is None else "?" + urlencode({"as_of": as_of.isoformat()})
+    query = "" if as_of is None else "?" + urlencode({"as_of": _time(as_of)})
     return Call("GET", f"/v1/members/{_part(member_id)}{query}", decode.member)
 
 
@@ -126,6 +164,12 @@ def transfers(member_id: str, program: str | None, cursor: str | None) -> Call[P
 def lots(member_id: str, program: str | None, cursor: str | None) -> Call[Page[Lot]]:
     query = urlencode(_named(program=program, limit=_ON_PAGE, cursor=cursor))
     return Call("GET", f"/v1/members/{_part(member_id)}/lots?{query}", decode.lots)
+
+
+def counts(queries: Iterable[CountQuery]) -> Call[list[Count]]:
+    """Raises `ValueError` for a time without an offset."""
+    asked = [{"key": each.key, "from": _time(each.from_), "to": _time(each.to)} for each in queries]
+    return Call("POST", "/v1/counts", decode.counts, _json({"queries": asked}))
 
 
 def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
@@ -177,6 +221,15 @@ def _checked(idempotency_key: str | None) -> str:
 
 def _new_key() -> str:
     return str(uuid4())
+
+
+def _time(moment: datetime | int) -> str | int:
+    """Raises `ValueError` for a time without an offset."""
+    if isinstance(moment, int):
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()}: a time with an offset is needed")
+    return moment.isoformat()
 
 
 def _named(**values: object) -> dict[str, object]:

@@ -6,7 +6,19 @@ from typing import Final
 
 import httpx
 
-from abacus_client.answers import Award, BatchResult, Lot, Member, Movement, Page, Pending, Quote, Transfer
+from abacus_client.answers import (
+    Award,
+    BatchResult,
+    Count,
+    EventResult,
+    Lot,
+    Member,
+    Movement,
+    Page,
+    Pending,
+    Quote,
+    Transfer,
+)
 from abacus_client.reading import Value, read
 
 _ACCEPTED: Final = 202
@@ -15,6 +27,21 @@ _ACCEPTED: Final = 202
 @dataclass(frozen=True, slots=True)
 class _Batch:
     results: tuple[BatchResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    results: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    results: tuple[EventResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +75,14 @@ def batch(answer: httpx.Response, _: Sequence[str]) -> list[BatchResult]:
     ]
 
 
+def event(answer: httpx.Response, _: Sequence[str]) -> str:
+    return _read(_Event, answer).key
+
+
+def events(answer: httpx.Response, _: Sequence[str]) -> list[EventResult]:
+    return list(_read(_Events, answer).results)
+
+
 def member(answer: httpx.Response, _: Sequence[str]) -> Member:
     return _read(Member, answer)
 
@@ -60,6 +95,10 @@ def transfers(answer: httpx.Response, _: Sequence[str]) -> Page[Transfer]:
 def lots(answer: httpx.Response, _: Sequence[str]) -> Page[Lot]:
     page = _read(_Lots, answer)
     return Page(page.lots, page.next)
+
+
+def counts(answer: httpx.Response, _: Sequence[str]) -> list[Count]:
+    return list(_read(_Counts, answer).results)
 
 
 def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:

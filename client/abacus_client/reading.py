@@ -1,18 +1,31 @@
-"""Reads JSON as frozen values, by the types of a dataclass. Unknown members of objects are ignored."""
+"""Reads JSON as frozen values, by the types of a dataclass. Unknown members of objects are ignored.
+
+A field whose name would be a word of Python has an underscore behind it.
+"""
 
 import json
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 Value = TypeVar("Value")
 
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("a decimal is needed") from None
+
+
 _FROM_TEXT: Final[Mapping[Any, Callable[[str], object]]] = {
     UUID: UUID,
+    Decimal: _decimal,
     date: date.fromisoformat,
     datetime: datetime.fromisoformat,
 }
@@ -31,8 +44,10 @@ def _read(kind: Any, value: object, place: str) -> object:
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return _dataclass(cast("type", kind), value, place)
-    if origin in {Union, types.UnionType}:  # every union here is of a type and None
-        return None if value is None else _read(next(each for each in inner if each is not type(None)), value, place)
+    if origin in {Union, types.UnionType}:  # of None and a type, or of several that JSON tells apart
+        kinds = [each for each in inner if each is not type(None)]
+        chosen = next((each for each in kinds if type(value) is each), kinds[-1])
+        return None if value is None else _read(chosen, value, place)
     if origin is tuple and isinstance(value, list):
         return tuple(_read(inner[0], each, f"{place}/{index}") for index, each in enumerate(value))
     if kind in _FROM_TEXT and isinstance(value, str):
@@ -48,10 +63,11 @@ def _dataclass(kind: type, value: object, place: str) -> object:
         raise ValueError(f"{place or '/'}: an object is needed")  # noqa: TRY004  # the answer is wrong, not the code
     values = {}
     for name, (type_, needed) in _fields(kind).items():
-        if name in value:
-            values[name] = _read(type_, value[name], f"{place}/{name}")
+        member = name.rstrip("_")
+        if member in value:
+            values[name] = _read(type_, value[member], f"{place}/{member}")
         elif needed:
-            raise ValueError(f"{place}/{name} is missing")
+            raise ValueError(f"{place}/{member} is missing")
     return kind(**values)
 
 

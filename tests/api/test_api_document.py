@@ -2,13 +2,16 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.house import House
-from tests.support.shop import register, shop
+from tests.support.shop import Shop, count_desk, register, shop
 from tests.support.staff import hire
 
 SEED = 20261121
@@ -16,8 +19,11 @@ EXAMPLES = 5  # an operation and phase; some 1,250 requests in all, most to cove
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
-async def test_every_body_and_every_error_has_an_example(house: House) -> None:
-    async with shop(house) as opened:
+@pytest.mark.parametrize(("application", "fewest"), [(shop, 100), (count_desk, 10)])
+async def test_every_body_and_every_error_has_an_example(
+    house: House, application: Callable[[House], AbstractAsyncContextManager[Shop]], fewest: int
+) -> None:
+    async with application(house) as opened:
         anyone = await opened.caller("nobody")
         document = (await anyone.get("/openapi.json")).json()
     schemas = document["components"]["schemas"]
@@ -28,7 +34,7 @@ async def test_every_body_and_every_error_has_an_example(house: House) -> None:
         for what, said in [("request", operation.get("requestBody", {})), *operation["responses"].items()]
         for content in said.get("content", {}).values()
     }
-    assert len(bodies) > 100
+    assert len(bodies) > fewest
     assert [place for place, content in bodies.items() if not _has_example(content, schemas)] == []
 
 
@@ -43,7 +49,8 @@ def _has_example(content: dict[str, Any], schemas: dict[str, Any]) -> bool:
 
 @pytest.mark.long
 async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_path: Path) -> None:
-    await _as_documented(house, tmp_path, await register(house), operations=23)
+    async with shop(house, "awarder") as opened:
+        await _as_documented(opened, tmp_path, await register(house), operations=25)
 
 
 @pytest.mark.long
@@ -51,26 +58,32 @@ async def test_the_api_is_as_its_document_says_to_a_person(house: House, tmp_pat
     """The operations that are for people, too."""
     key = await hire(house.pool, "ann", "admin")
     people = "--include-path-regex=approvals|adjustments|reverse"
-    await _as_documented(house, tmp_path, key, people, operations=9)
-
-
-async def _as_documented(house: House, folder: Path, key: str, *options: str, operations: int) -> None:
     async with shop(house, "awarder") as opened:
-        process = await asyncio.create_subprocess_exec(
-            str(Path(sys.executable).with_name("schemathesis")),
-            f"--config-file={CONFIGURATION}",
-            "run",
-            f"{opened.url}/openapi.json",
-            f"--header=Authorization: Bearer {key}",
-            f"--max-examples={EXAMPLES}",
-            f"--seed={SEED}",
-            "--no-color",
-            *options,
-            cwd=folder,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        assert process.stdout is not None
-        said = (await process.stdout.read()).decode()
-        assert await process.wait() == 0, said
-        assert f"Tested: {operations}" in said
+        await _as_documented(opened, tmp_path, key, people, operations=9)
+
+
+async def test_the_counts_are_as_their_document_says(house: House, tmp_path: Path) -> None:
+    await publish_counter(house.pool, RAIN, await publish_weather(house.pool))
+    async with count_desk(house) as opened:
+        await _as_documented(opened, tmp_path, await register(house, may_count=True), operations=1)
+
+
+async def _as_documented(opened: Shop, folder: Path, key: str, *options: str, operations: int) -> None:
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).with_name("schemathesis")),
+        f"--config-file={CONFIGURATION}",
+        "run",
+        f"{opened.url}/openapi.json",
+        f"--header=Authorization: Bearer {key}",
+        f"--max-examples={EXAMPLES}",
+        f"--seed={SEED}",
+        "--no-color",
+        *options,
+        cwd=folder,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    said = (await process.stdout.read()).decode()
+    assert await process.wait() == 0, said
+    assert f"Tested: {operations}" in said

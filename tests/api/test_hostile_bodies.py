@@ -9,8 +9,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from abacus.api.api_problem import ApiProblem
 from abacus.api.json_body import MOST_MEMBERS, read_json
-from abacus.api.problems import ApiProblem
 from tests.support.house import House
 from tests.support.problems import kind
 from tests.support.shop import GRANT, register, shop

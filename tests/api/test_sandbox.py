@@ -19,6 +19,7 @@ from abacus.platform.migrations import current_revision, has_sandbox, head_revis
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA, SESSION
 from tests.support.house import House, until
+from tests.support.logged import limits_logged
 from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
 
@@ -45,7 +46,8 @@ async def sandbox(house: House) -> AsyncIterator[Pool]:
 
 
 async def access(house: House, sandbox: Pool, partner_id: str = "acme") -> tuple[str, str | None]:
-    return await new_test_access(PartnerStore(house.pool, CLOCK), PartnerStore(sandbox, CLOCK), partner_id)
+    live, own = PartnerStore(house.pool, CLOCK), PartnerStore(sandbox, CLOCK)
+    return await new_test_access(live, own, partner_id, also=limits_logged(partner_id))
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """The requests that the client sends, and how it reads answers."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
@@ -12,7 +12,20 @@ import pytest
 
 from abacus import __version__
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
-from abacus_client import Account, FixedItem, Member, Problem, Quote, QuotedTransaction, Transaction, Unavailable
+from abacus_client import (
+    Account,
+    Count,
+    CountQuery,
+    Event,
+    EventResult,
+    FixedItem,
+    Member,
+    Problem,
+    Quote,
+    QuotedTransaction,
+    Transaction,
+    Unavailable,
+)
 from tests.client.asking import ask, listed
 from tests.client.scripted import KEY, ScriptedApi, accepted, award_document, problem, transfer_document
 from tests.support.fixed_clock import FixedClock
@@ -119,6 +132,33 @@ async def test_a_batch_that_fails_as_a_whole_gives_back_its_keys(api: ScriptedAp
     assert raised.value.idempotency_key is None
 
 
+async def test_an_event_as_it_is_sent_and_read(api: ScriptedApi) -> None:
+    api.answers(problem(503, "unavailable"), httpx.Response(202, json={"key": "app:store.visited:1"}))
+    event: Event = {
+        "source": "app",
+        "type": "store.visited",
+        "id": "1",
+        "occurred_at": NOW,
+        "var": {"spent": Decimal("12.50"), "since": NOW, "tags": ["mall"], "first": True},
+    }
+    assert await ask(api.client().post_event, event) == "app:store.visited:1"
+    assert [(each.method, each.url.path) for each in api.requests] == [("POST", "/v1/events")] * 2
+    at = "2026-05-01T12:00:00+00:00"
+    var = {"spent": "12.50", "since": at, "tags": ["mall"], "first": True}
+    assert _sent(api) == {**event, "occurred_at": at, "var": var}
+
+
+async def test_each_event_of_a_batch_has_its_result(api: ScriptedApi) -> None:
+    refusal = {"type": "/problems/invalid", "title": "T", "status": 422, "detail": "D"}
+    results = [{"outcome": "accepted", "key": "app:x:1"}, {"outcome": "refused", "problem": refusal}]
+    api.answers(httpx.Response(202, json={"results": results}))
+    event: Event = {"source": "app", "type": "x", "id": "1", "occurred_at": NOW}
+    accepted_, refused = await ask(api.client().post_events, iter([event, event]))
+    assert (api.requests[0].url.path, len(_sent(api)["events"])) == ("/v1/events/batch", 2)
+    assert accepted_ == EventResult("accepted", "app:x:1")
+    assert refused == EventResult("refused", None, Problem("invalid", "T", 422, "D"))
+
+
 async def test_what_became_of_an_award(api: ScriptedApi) -> None:
     api.answers(httpx.Response(200, json=award_document(status="rejected", reason="budget-exhausted", detail="D")))
     award = await ask(api.client().award_state, UUID(str(award_document()["award_id"])))
@@ -140,6 +180,34 @@ async def test_quotes_award_nothing_and_have_no_key(api: ScriptedApi) -> None:
     assert (fixed.card, fixed.quoted_for, fixed.scheduled) == ("SG@7", datetime(2026, 12, 2, 4, tzinfo=UTC), True)
     assert [request.url.path for request in api.requests] == ["/v1/quotes"] * 3
     assert not any("Idempotency-Key" in request.headers for request in api.requests)
+
+
+async def test_counts_as_they_are_asked_for_and_read(api: ScriptedApi) -> None:
+    gone = {"type": "/problems/unknown-key", "title": "A title", "status": 404, "detail": "No such key"}
+    away = {"type": "/problems/unavailable", "title": "A title", "status": 503, "detail": "It is away"}
+    counted = {"key": "rain:7", "from": "2026-05-01T12:00:00Z", "to": "2026-05-01T12:15:00Z"}
+    results = [
+        {**counted, "count": 487},
+        {**counted, "count": "10.50"},
+        {"key": "hail:7", "error": gone},
+        {"key": None, "error": away},
+    ]
+    api.answers(httpx.Response(200, json={"results": results, "partial": True}))
+    queries = [CountQuery("rain:7", NOW, NOW + timedelta(minutes=20)), CountQuery("hail:7", 1727215430, 1727400000)]
+    whole, amount, unknown, failed = await ask(api.client().counts, queries)
+    assert str(api.requests[-1].url) == "http://abacus.example/v1/counts"
+    assert _sent(api)["queries"] == [
+        {"key": "rain:7", "from": "2026-05-01T12:00:00+00:00", "to": "2026-05-01T12:20:00+00:00"},
+        {"key": "hail:7", "from": 1727215430, "to": 1727400000},
+    ]
+    assert whole == Count("rain:7", 487, NOW, NOW + timedelta(minutes=15))
+    assert amount.count == Decimal("10.50")
+    assert unknown.error is not None
+    assert (unknown.count, unknown.error.type, unknown.error.passing) == (None, "unknown-key", False)
+    assert failed.error is not None
+    assert failed.error.passing
+    with pytest.raises(ValueError, match="with an offset"):
+        await ask(api.client().counts, [CountQuery("rain:7", NOW.replace(tzinfo=None), NOW)])
 
 
 async def test_a_member_as_it_was(api: ScriptedApi) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
@@ -28,6 +29,8 @@ class Whole:
     id: UUID | None = None
     day: date | None = None
     time: datetime | None = None
+    amount: int | Decimal | None = None
+    from_: str = ""
     part: Part | None = None
     parts: tuple[Part, ...] = ()
     more: Mapping[str, Any] | None = None
@@ -40,6 +43,8 @@ READ: list[tuple[dict[str, object], Whole]] = [
     ({"text": "x", "flag": True, "count": 10**15, "kind": "b"}, Whole("x", flag=True, count=10**15, kind="b")),
     ({"text": "x", "id": ID}, Whole("x", id=UUID(ID))),
     ({"text": "x", "day": "2026-11-30"}, Whole("x", day=date(2026, 11, 30))),
+    ({"text": "x", "amount": 3}, Whole("x", amount=3)),
+    ({"text": "x", "amount": "3.50", "from": "here"}, Whole("x", amount=Decimal("3.50"), from_="here")),
     ({"text": "x", "time": "2026-05-01T12:00:00Z"}, Whole("x", time=datetime(2026, 5, 1, 12, tzinfo=UTC))),
     (
         {"text": "x", "part": {"n": 1}, "parts": [{"n": 2}, {"n": 3}]},
@@ -57,6 +62,8 @@ REFUSED: list[tuple[object, str]] = [
     ({"text": "x", "count": True}, "/count: int"),
     ({"text": "x", "count": 1.0}, "/count: int"),
     ({"text": "x", "count": "1"}, "/count: int"),
+    ({"text": "x", "amount": "much"}, "/amount: a decimal"),
+    ({"text": "x", "from": 1}, "/from: str"),
     ({"text": "x", "kind": "c"}, "/kind: "),
     ({"text": "x", "kind": []}, "/kind: "),
     ({"text": "x", "id": "no"}, "/id: "),

@@ -15,9 +15,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from abacus.api.api_problem import KINDS, MEDIA_TYPE, ApiProblem
 from abacus.api.http.crowd import Crowd
 from abacus.api.http.limits import HttpLimits
-from abacus.api.problems import KINDS, MEDIA_TYPE, ApiProblem
 from abacus.platform.metrics import API_REFUSED
 
 _NEVER: Final = float("inf")

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from abacus.api.problems import ApiProblem
+from abacus.api.api_problem import ApiProblem
 
 _HERE: Final = Path(__file__).parent
 _VENDORED: Final = _HERE / "swagger-ui"

@@ -1,0 +1,108 @@
+"""The routes that take events of senders without Kafka."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Request
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, TypeAdapter, ValidationError
+from starlette.responses import Response
+
+from abacus.api import answers
+from abacus.api.answer_schemas import EventAnswer, EventBatchAnswer
+from abacus.api.api_problem import ApiProblem, FieldFault
+from abacus.api.auth import Call, call_of
+from abacus.api.lean import LeanRoute
+from abacus.api.problems import documented, invalid, problem_of_faults
+from abacus.core.errors import Reason
+from abacus.engage.events.decide.form import EventFault
+from abacus.engage.events.decide.message import EXAMPLE, EventMessage
+from abacus.engage.events.decide.posted import NotASender
+from abacus.engage.events.types import Event
+
+MOST_IN_BATCH: Final = 1000
+_MOST_FAULTS_OF_ITEM: Final = 5
+_ITEM: Final[TypeAdapter[EventMessage]] = TypeAdapter(EventMessage)
+
+router = APIRouter(prefix="/v1", tags=["events"], route_class=LeanRoute)
+
+
+class EventBatch(BaseModel):
+    """Many events; each succeeds or fails by itself."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"events": [EXAMPLE]}]})
+
+    # The items are not validated here but one by one, so that a bad item does not spoil its neighbours.
+    events: Annotated[list[SkipValidation[EventMessage]], Field(min_length=1, max_length=MOST_IN_BATCH)]
+
+
+@router.post(
+    "/events",
+    status_code=202,
+    summary="Say that something happened",
+    response_class=Response,
+    responses={
+        202: {"model": EventAnswer, "description": "The broker has the event"},
+        **documented(400, 403, 415, 422),
+    },
+)
+async def post_event(event: Annotated[EventMessage, Body()], request: Request) -> Response:
+    """An event of a source that names you as a sender. The event's own key, made of its source, type and id, makes it
+    safe to post it again: it is counted once within a day.
+    """
+    call = call_of(request)
+    read = await _read(event, call)
+    await call.backends.events.post([read])
+    return answers.json_answer({"key": read.key}, 202)
+
+
+@router.post(
+    "/events/batch",
+    status_code=202,
+    summary="Say that many things happened",
+    response_class=Response,
+    responses={
+        202: {"model": EventBatchAnswer, "description": "The broker has the accepted events"},
+        **documented(400, 403, 415, 422),
+    },
+)
+async def post_events(batch: EventBatch, request: Request) -> Response:
+    """Up to 1,000 events. The answer says for each, in their order, whether it was accepted. When the broker is away,
+    none is: post all of them again.
+    """
+    call = call_of(request)
+    results, accepted = await _read_all(batch.events, call)
+    if accepted:
+        await call.backends.events.post(accepted)
+    return answers.json_answer({"results": results}, 202)
+
+
+async def _read_all(items: Sequence[Any], call: Call) -> tuple[list[dict[str, Any]], list[Event]]:
+    results: list[dict[str, Any]] = []
+    accepted: list[Event] = []
+    for place, item in enumerate(items):
+        within = f"/events/{place}"
+        try:
+            event = await _read(_ITEM.validate_python(item), call, within)
+        except ValidationError as error:
+            problem = problem_of_faults(error, within, most=_MOST_FAULTS_OF_ITEM)
+            results.append({"outcome": "refused", "problem": problem.document()})
+        except ApiProblem as problem:
+            results.append({"outcome": "refused", "problem": problem.document()})
+        else:
+            results.append({"outcome": "accepted", "key": event.key})
+            accepted.append(event)
+    return results, accepted
+
+
+async def _read(message: EventMessage, call: Call, within: str = "") -> Event:
+    """Raises `ApiProblem`, and `Unavailable` when the sources were never read."""
+    backends = call.backends
+    try:
+        return await backends.events.read(message, call.partner.partner_id, backends.clock.now())
+    except NotASender as error:
+        raise ApiProblem("source-not-allowed", str(error)) from None
+    except EventFault as error:
+        fault = FieldFault(pointer=within + error.pointer, detail=error.message)
+        if error.reason is Reason.IN_THE_FUTURE:
+            raise ApiProblem("in-the-future", str(fault.detail), errors=[fault]) from None
+        raise invalid([fault]) from None
