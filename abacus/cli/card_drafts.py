@@ -10,11 +10,12 @@ import typer
 from abacus.approving import card_proposal
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import document, large_moves
+from abacus.cli.draft_files import FileFault, read_files, refuse
+from abacus.cli.draft_plans import agreed, unchanged
 from abacus.cli.shell import pool, print_json, settings
-from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
-from abacus.pricing.decide.card import CardFaults, Fault, PublishedCard, RateCard, country_of, parse_toml
+from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, parse_card
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import place_of
 from abacus.pricing.store.cards import CardStore
@@ -27,13 +28,6 @@ class Draft(NamedTuple):
     card: RateCard
 
 
-class FileFault(NamedTuple):
-    """A fault and the file that has it."""
-
-    file: Path
-    fault: Fault
-
-
 class Plan(NamedTuple):
     """The changes that publishing a draft makes: against the card that it displaces on its first day, and until which
     card takes over. A published draft makes none.
@@ -44,33 +38,21 @@ class Plan(NamedTuple):
     changes: list[str]
     until: str | None
 
+    @property
+    def file(self) -> str:
+        return self.draft.origin
+
 
 def read_drafts(files: Sequence[Path]) -> tuple[list[Draft], list[FileFault]]:
-    drafts: list[Draft] = []
-    faults: list[FileFault] = []
-    for file in files:
-        try:
-            drafts.append(Draft(str(file), parse_toml(file.read_bytes().decode("utf-8-sig"))))
-        except CardFaults as error:
-            faults += [FileFault(file, fault) for fault in error.faults]
-        except UnicodeDecodeError as error:
-            faults.append(FileFault(file, Fault("document", f"not UTF-8 at byte {error.start}")))
-        except OSError as error:
-            faults.append(FileFault(file, Fault("document", error.strerror or str(error))))
-    return drafts, faults
+    cards, faults = read_files(files, parse_card)
+    return [Draft(*read) for read in cards], faults
 
 
 def faultless(files: Sequence[Path]) -> list[Draft]:
-    """The cards of these files. Raises `CardFaults` with every fault of each."""
+    """The cards of these files. Raises `DocumentFaults` with every fault of each."""
     drafts, faults = read_drafts(files)
     refuse(faults)
     return drafts
-
-
-def refuse(faults: Sequence[FileFault]) -> None:
-    """Raises `CardFaults` if there is any."""
-    if faults:
-        raise CardFaults(Fault(f"{file}: {fault.path}", fault.message) for file, fault in faults)
 
 
 async def publish_drafts(drafts: Sequence[Draft], *, ask: bool, as_json: bool) -> None:
@@ -85,14 +67,7 @@ async def publish_drafts(drafts: Sequence[Draft], *, ask: bool, as_json: bool) -
         for draft in drafts:
             at.check(Deed.PUBLISH_RATES, country_of(draft.card.scope))
         plans = await plans_of(store, drafts)
-        for plan in plans:
-            say("\n".join([f"{plan.draft.origin} against {plan.against or 'nothing'}:", *_indented(plan)]))
-        changing = [plan for plan in plans if plan.changes]
-        if not changing:
-            raise Refused("nothing to publish: the cards are in the store already")
-        if ask and not typer.confirm("Publish?", err=True):
-            raise Refused("nothing published")
-        for plan in changing:
+        for plan in agreed(plans, "the cards are in the store already", ask=ask, say=say, more=_followed_by):
             if needs_approval:
                 rows.append(await _ask(connections, at, plan, say))
                 continue
@@ -112,9 +87,8 @@ async def publish_drafts(drafts: Sequence[Draft], *, ask: bool, as_json: bool) -
                 }
             )
     if as_json:
-        unchanged = [plan.draft.origin for plan in plans if not plan.changes]
         done = {"published": [], "waiting": rows} if needs_approval else {"published": rows}
-        print_json(done | {"unchanged": unchanged})
+        print_json(done | {"unchanged": unchanged(plans)})
 
 
 async def _ask(opened: Pool, at: Acting, plan: Plan, say: Callable[[str], None]) -> dict[str, object]:
@@ -145,6 +119,5 @@ async def plans_of(store: CardStore, drafts: Sequence[Draft]) -> list[Plan]:
     return plans
 
 
-def _indented(plan: Plan) -> list[str]:
-    until = [f"until {plan.until} takes over"] if plan.until and plan.changes else []
-    return [f"  {line}" for line in [*(plan.changes or ["nothing changes"]), *until]]
+def _followed_by(plan: Plan) -> list[str]:
+    return [f"until {plan.until} takes over"] if plan.until else []

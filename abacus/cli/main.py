@@ -27,6 +27,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "ledger": "ledger:app",
     "import": "importing:app",
     "rates": "rates:app",
+    "events": "events:app",
+    "counters": "counters:app",
     "tiers": "tiers:app",
     "expiry": "expiry:app",
     "points": "points:app",
@@ -44,6 +46,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
 }
 # The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
+    "counters": {"backfill": "counter_backfill:backfill", "store": "counter_store:app"},
     "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
     "report": {
         "revenue": "revenue:revenue",

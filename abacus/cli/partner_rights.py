@@ -26,6 +26,7 @@ _OPTIONS: Final = {
     "may_spend": "spend",
     "may_adjust": "adjust",
     "may_see_others": "see-others",
+    "may_count": "counts",
     "sources": "source",
 }
 
@@ -65,6 +66,7 @@ def set_rights(
             "--see-others/--no-see-others", help="Read others' transfers whole, set any member's preferences."
         ),
     ] = None,
+    counts: Annotated[bool | None, typer.Option("--counts/--no-counts", help="Read counters.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -95,6 +97,7 @@ def set_rights(
         "may_spend": spend,
         "may_adjust": adjust,
         "may_see_others": see_others,
+        "may_count": counts,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

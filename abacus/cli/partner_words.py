@@ -14,6 +14,7 @@ RIGHTS: Final = {
     "may_spend": "spend",
     "may_adjust": "adjust",
     "may_see_others": "see others",
+    "may_count": "count",
 }
 
 

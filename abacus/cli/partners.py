@@ -69,6 +69,7 @@ def create(
     see_others: Annotated[
         bool, typer.Option(help="May it read others' transfers whole, and set preferences of any member?")
     ] = False,
+    counts: Annotated[bool, typer.Option(help="May it read counters?")] = False,
     country: Annotated[
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
@@ -117,6 +118,7 @@ def create(
                 may_spend=spend,
                 may_adjust=adjust,
                 may_see_others=see_others,
+                may_count=counts,
                 sources=tuple(dict.fromkeys(source or ())),
             )
             said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
@@ -314,8 +316,11 @@ def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
         async with pool() as live, pool(session=SESSION) as own:
             if not await has_sandbox(live):
                 raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
-            await (await acting(live)).begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
-            made = await new_test_access(PartnerStore(live, clock), PartnerStore(own, clock, secrets()), partner)
+            at = await acting(live)
+            await at.begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
+            also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
+            there = PartnerStore(own, clock, secrets())
+            made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
         if as_json:
             print_json({"partner_id": partner, **made._asdict()})
             return

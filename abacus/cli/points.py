@@ -11,12 +11,11 @@ from pydantic import BaseModel, ValidationError
 
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import large_moves, show_waiting
-from abacus.cli.shell import AsJson, console, pool, print_json, run, table
+from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
-from abacus.intake.partners.decide.reused_key import reused_by
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -30,10 +29,12 @@ from abacus.intake.partners.orders import (
     spend_of,
     target_of,
 )
+from abacus.ledger.decide.reused_key import reused_by
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.movement import Adjustment, Because, Hold, Moved, Movement, Reversal
 from abacus.ledger.types.posting import Status
@@ -83,6 +84,13 @@ class Desk(NamedTuple):
         except Objection as error:
             raise Refused(error.detail) from None
 
+    async def accounts(self, member_id: str, program: str | None = None) -> list[Account]:
+        """The member's accounts, or the one of this program. Raises `Absent` where there is none."""
+        accounts = [each for each in await self.ledger.accounts(member_id) if program in {None, each.program}]
+        if not accounts:
+            raise Absent(f"{member_id} has no account" + (f" of {program}" if program else ""))
+        return accounts
+
     async def move(self, movement: Movement) -> tuple[Transfer, bool]:
         """Post the movement; return its transfer, and whether it was there before. Raises `Refused`."""
         (moved,) = await self.moves.move([movement])
@@ -93,6 +101,8 @@ class Desk(NamedTuple):
         try:
             return await large_moves(self.pool, self.acting).do(movement)
         except CannotDecide as error:
+            if error.kind == "idempotency-key-reused":
+                raise _reused(movement, error.detail) from None
             raise Refused(error.detail) from None
 
     async def posted(self, moved: Moved) -> Transfer:
@@ -102,8 +112,7 @@ class Desk(NamedTuple):
             raise Refused(moved.fault.detail)
         if moved.status is Status.CONFLICT:
             first = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
-            detail = reused_by(moved.movement, first)
-            raise Refused(f"the key {moved.movement.key} was used for other facts: {detail}")
+            raise _reused(moved.movement, reused_by(moved.movement, first))
         transfer = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
         if transfer is None:
             raise Unavailable("ledger", "what was done before cannot be read")
@@ -241,11 +250,13 @@ def reverse(
 
 @app.command("holds")
 def holds(member: Member, as_json: AsJson = False) -> None:
-    """List a member's open holds."""
+    """List a member's open holds. Exit 1 for nobody."""
 
     async def main() -> None:
         async with desk() as at:
             open_holds = await at.holds.open_holds(member)
+            if not open_holds:
+                await at.accounts(member)
         if as_json:
             print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
         else:
@@ -267,14 +278,14 @@ def holds(member: Member, as_json: AsJson = False) -> None:
 
 @app.command("lots")
 def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
-    """List the points that remain of each award, the oldest first: in that order points are spent."""
+    """List the points that remain of each award, in the order in which they are spent. Exit 1 for nobody."""
 
     async def main() -> None:
         remaining: list[Remaining] = []
         async with desk() as at:
-            for account in await at.ledger.accounts(member):
+            for account in await at.accounts(member, program):
                 after = 0
-                while program in {None, account.program}:
+                while True:
                     page = await at.ledger.lots(member, account.program, after, _PAGE)
                     remaining += page
                     if len(page) < _PAGE:
@@ -333,6 +344,10 @@ def ordered(order: type[BaseModel], **values: Any) -> Any:
         return order(**values)
     except ValidationError as error:
         raise Refused(first_fault(error)) from None
+
+
+def _reused(movement: Movement, how: str) -> Refused:
+    return Refused(f"the key {movement.key} was used for other facts: {how}")
 
 
 def _key(given: str | None) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from abacus.bootstrap import replaying_events
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
@@ -130,7 +131,7 @@ def replay(
     async def main() -> None:
         if not (ids or reason or everything):
             raise Refused("say which: ids, --reason REASON, or --all")
-        config, replayed, began = settings(), list[str](), SystemClock().now()
+        config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
         signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
         columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
         async with pool() as opened, sqs(config) as client:
@@ -141,13 +142,14 @@ def replay(
             }
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
                 task = progress.add_task("", total=None)
-                while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed)):
-                    items = await replay_items(
+                while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed) - len(unfit)):
+                    done = await replay_items(
                         QuarantineStore(opened, SystemClock()),
                         queues=queues,
                         encode_transaction=lambda item: encode_retry(
                             SourceMessage(item.body, item.origin, cause=str(item.reason))
                         ),
+                        publish_events=replaying_events(opened, config),
                         sign=str if signer is None else signer.sign,
                         ids=ids or (),
                         reason=reason,
@@ -155,15 +157,18 @@ def replay(
                         limit=wanted,
                         also=at.does(Deed.REPLAY, "quarantine", ids=ids or None, reason=reason, limit=limit),
                     )
-                    replayed += [item.id for item in items]
+                    replayed += [item.id for item in done.sent]
+                    unfit += [item.id for item in done.still_held]
                     progress.update(task, completed=len(replayed))
-                    if len(items) < wanted:
+                    if len(done.sent) + len(done.still_held) < wanted:
                         break
         if as_json:
-            print_json({"replayed": replayed})
+            print_json({"replayed": replayed, "still_held": unfit})
         else:
             console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
-            missing = sorted(set(ids or ()) - set(replayed))
+            if unfit:
+                errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
+            missing = sorted(set(ids or ()) - set(replayed) - set(unfit))
             if missing:
                 errors.print(f"not held, or too large for a queue: {', '.join(missing)}", highlight=False)
 

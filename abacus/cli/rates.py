@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.card_drafts import faultless, plans_of, publish_drafts, read_drafts, refuse
+from abacus.cli.card_drafts import faultless, plans_of, publish_drafts, read_drafts
 from abacus.cli.card_timeline import list_cards, restore, show_timeline, withdraw
+from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.shell import AsJson, pool, print_json, run, table
 from abacus.core.errors import Refused
 from abacus.pricing.decide.card import CardState, PublishedCard, RateCard, names_card, split_name, to_document, to_toml
@@ -68,17 +69,8 @@ app.command()(restore)
 
 async def _lint(files: list[Path], *, as_json: bool) -> None:
     drafts, faults = read_drafts(files)
-    if as_json:
-        print_json(
-            {
-                "valid": [draft.origin for draft in drafts],
-                "faults": [{"file": str(file), **fault._asdict()} for file, fault in faults],
-            }
-        )
-    else:
-        for draft in drafts:
-            typer.echo(f"{draft.origin}: {draft.card.scope} from {draft.card.effective_from.isoformat()}, no faults")
-    refuse(faults)
+    valid = {file: f"{card.scope} from {card.effective_from.isoformat()}" for file, card in drafts}
+    print_faults(valid, faults, as_json=as_json)
 
 
 async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
@@ -92,12 +84,7 @@ async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
         else:
             (plan,) = await plans_of(store, [draft])
             name, changes = plan.against, plan.changes
-    if as_json:
-        print_json({"file": draft.origin, "against": name, "changes": changes})
-    elif name and not changes:
-        typer.echo(f"{draft.origin}: nothing changes against {name}")
-    else:
-        typer.echo("\n".join(changes))
+    print_difference(draft.origin, name, changes, as_json=as_json)
 
 
 async def _publish(files: list[Path], *, ask: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from abacus.engage.events.decide.message import EventMessage
 from abacus.engage.notify.decide.message import MemberNotification
 from abacus.intake.earning.decide.source_message import RetryEnvelope
 from abacus.intake.earning.decide.transaction import Transaction
@@ -45,6 +46,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
         TypeAdapter(LedgerSealed),
     ),
     "proof.v1": ("What `abacus ledger prove` writes", TypeAdapter(Proof)),
+    "event.v1": ("A message on the events topic; its key is member_id, or else id", TypeAdapter(EventMessage)),
     "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }
 

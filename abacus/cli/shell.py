@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -19,7 +19,9 @@ from abacus.platform.encryption import Secrets
 from abacus.platform.logs import configure_logging
 from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
 from abacus.platform.settings import Settings, read_settings
-from abacus.platform.sqs.queue import Client, sqs_client
+
+if TYPE_CHECKING:
+    from abacus.platform.sqs.queue import Client
 
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
@@ -91,8 +93,10 @@ async def database(
         await pool.close()
 
 
-def sqs(settings: Settings) -> AbstractAsyncContextManager[Client]:
+def sqs(settings: Settings) -> "AbstractAsyncContextManager[Client]":
     """A client for a command."""
+    from abacus.platform.sqs.queue import sqs_client  # noqa: PLC0415  # most commands have no queue
+
     return sqs_client(settings.sqs_endpoint_url)
 
 

@@ -34,7 +34,8 @@ async def services(settings: Settings, data_dir: Path, starting: Starting) -> As
         yield settings
         return
     # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
-    topics = dict.fromkeys((settings.transactions_topic, settings.points_topic, settings.tiers_topic), _PARTITIONS)
+    names = (settings.transactions_topic, settings.points_topic, settings.tiers_topic, settings.events_topic)
+    topics = dict.fromkeys(names, _PARTITIONS)
     from abacus.platform.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
 
     async with EmbeddedStack(

@@ -52,7 +52,7 @@ class Starting:
 
 def environment(settings: Settings) -> dict[str, str]:
     """The settings that other commands need to reach these services, by their names in the environment."""
-    chosen = ("queue_prefix", "transactions_topic", "points_topic", "tiers_topic")
+    chosen = ("queue_prefix", "transactions_topic", "points_topic", "tiers_topic", "events_topic")
     names = [*map(str, Service), *(name for name in chosen if name in settings.model_fields_set)]
     return {f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in names}
 

@@ -21,7 +21,7 @@ _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show the workers, streams, queues, the relay, what is set aside, and jobs; and a line for each problem.
+    """Show workers, streams, queues, the relay, what is set aside or undelivered, and jobs; a line for each problem.
 
     Exit 0 if all is well, 1 if something is wrong, 2 if nothing is known to be wrong and not everything can be read.
     """
@@ -88,14 +88,21 @@ def _show(snapshot: Snapshot, faults: Sequence[Problem]) -> None:
         console.print(f"relay: {snapshot.relay.waiting:,} transfers to publish")
     if snapshot.workforce is not None and snapshot.workforce.cards_age_s is not None:
         console.print(f"rate cards in use: {snapshot.workforce.cards_age_s:,.0f} s old")
-    if snapshot.quarantine is not None:
-        console.print(f"quarantine: {sum(snapshot.quarantine.values()):,} held")
+    _show_left(snapshot)
     for each in faults:
         console.print(f"WRONG: {each.fault}: {each.remedy}", style="red", soft_wrap=True)
     for name, why in snapshot.unknown.items():
         console.print(f"UNKNOWN: {name}: {why}", style="yellow", soft_wrap=True)
     if not faults and not snapshot.unknown:
         console.print("all is well")
+
+
+def _show_left(snapshot: Snapshot) -> None:
+    """What a person may have to see to."""
+    if snapshot.quarantine is not None:
+        console.print(f"quarantine: {sum(snapshot.quarantine.values()):,} held")
+    if (left := snapshot.undelivered) is not None:
+        console.print(f"not delivered: {left.parked:,} notifications parked, {left.webhooks:,} webhook messages wait")
 
 
 def _worker(each: WorkerState, now: datetime) -> list[str]:
@@ -116,6 +123,7 @@ def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
         "queues": _documents(snapshot.queues),
         "relay": snapshot.relay and snapshot.relay._asdict(),
         "quarantine": snapshot.quarantine,
+        "undelivered": snapshot.undelivered and snapshot.undelivered._asdict(),
         "overdue": _documents(snapshot.overdue),
     }
 

@@ -51,14 +51,17 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
         await make_sandbox(complete.required("database_url"))
         if published:
             starting.tell(f"published the example rate cards {', '.join(published)}")
-        port = _port(complete)
-        health_port = complete.health_port or _free_port(complete.api_host)
-        with_port = complete.model_copy(update={"api_port": port, "health_port": health_port})
-        async with running(WORKERS, with_port, starting, health_port=health_port) as workers:
+        ports = {
+            "api_port": _port(complete, complete.api_host, "api_port"),
+            "counts_port": _port(complete, complete.counts_host, "counts_port"),
+            "health_port": complete.health_port or _free_port(complete.api_host),
+        }
+        with_ports = complete.model_copy(update=ports)
+        async with running(WORKERS, with_ports, starting, health_port=ports["health_port"]) as workers:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
             with _environment_file(data_dir, complete, key) as environment:
-                _announce(with_port, environment, as_json=as_json)
+                _announce(with_ports, environment, as_json=as_json)
                 await asyncio.wait((workers,))
 
 
@@ -77,16 +80,17 @@ def _environment_file(data_dir: Path, config: Settings, key: Path | None) -> Ite
         path.unlink(missing_ok=True)
 
 
-def _port(config: Settings) -> int:
-    """The API's port: a free one if the usual port is taken and no setting chose it."""
-    chosen = "api_port" in config.model_fields_set and config.api_port != 0
-    for port in (config.api_port, 0):
+def _port(config: Settings, host: str, setting: str) -> int:
+    """The port to listen on: a free one if the usual port is taken and nobody chose it."""
+    usual: int = getattr(config, setting)
+    chosen = setting in config.model_fields_set and usual != 0
+    for port in (usual, 0):
         try:
-            return _free_port(config.api_host, port)
+            return _free_port(host, port)
         except OSError:
             if chosen:
                 break
-    return config.api_port
+    return usual
 
 
 def _free_port(host: str, port: int = 0) -> int:
@@ -98,6 +102,7 @@ def _free_port(host: str, port: int = 0) -> int:
 def _announce(config: Settings, environment: Path, *, as_json: bool) -> None:
     addresses = {
         "api": f"http://{config.api_host}:{config.api_port}",
+        "counts": f"http://{config.counts_host}:{config.counts_port}",
         "health": f"http://{config.api_host}:{config.health_port}",
         "kafka": config.kafka_bootstrap,
         "sqs": config.sqs_endpoint_url,

@@ -18,7 +18,7 @@ from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
 from abacus.proof.parts import EVERYBODY, Span
 from abacus.proof.processes import Helpers
-from abacus.proof.verify import TransfersChecked
+from abacus.proof.verify import TransfersChecked, is_worth_helping
 from abacus.proof.verify import verify as verify_ledger
 
 
@@ -29,7 +29,9 @@ def verify(
     seals: Annotated[
         str | None, typer.Option(metavar="N|all", help="How many of the last seals to compute again; else one.")
     ] = None,
-    processes: Annotated[int | None, typer.Option(min=1, max=256, help="How many; else one for each core.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=256, help="How many; else one for each core, or one for a small ledger.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Recompute every balance, sequence, hash chain, explanation and seal from the rows. Exit 1 when a row is wrong."""
@@ -51,8 +53,10 @@ def verify(
 async def verified(
     opened: Pool, *, span: Span = EVERYBODY, seals: int | None = 1, processes: int | None = None
 ) -> Report:
-    """The ledger, verified by a process for each core unless another number is given, with its progress shown."""
-    helping = processes or os.cpu_count() or 1
+    """The ledger, verified with its progress shown: by that many processes, else by one for each core, or by this one
+    alone when the ledger is small.
+    """
+    helping = processes or ((os.cpu_count() or 1) if await is_worth_helping(opened) else 1)
     recheck = Recheck(CardBook(await CardStore(opened).all()))
     with _progress() as told:
         if helping == 1 or span.first == span.last:

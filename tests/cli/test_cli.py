@@ -123,7 +123,7 @@ async def test_the_operators_round(house: House, tmp_path: Path) -> None:
         assert "vertical 'yachts' is not on the card of SG" in shown.out
 
         again = await abacus("quarantine", "replay", item["id"], "--json", env=env)
-        assert again.json == {"replayed": [item["id"]]}
+        assert again.json == {"replayed": [item["id"]], "still_held": []}
         await until(lambda: _rows(house, "quarantine where status = 'held' and replays = 1", 1))
 
         card = (await abacus("rates", "show", "SG", "--toml", env=env)).out

@@ -150,7 +150,7 @@ async def test_the_log_says_who_did_what(abacus: Abacus, pool: Pool) -> None:
     ]
     said = {each["deed"]: each["details"] for each in log}
     assert said["edit-limits"]["after"]["in_total"] == 500
-    assert said["adjust"] == {"kind": "adjust", "points": 5, "program": "GRP", "key": "adjust:k"}
+    assert said["adjust"] == {"kind": "adjust", "points": 5, "program": "GRP", "key": "adjust:k", "alone": 10_000}
     assert [each["country"] for each in log[:2]] == ["SG", "SG"]
     assert "abs_" not in str(log)
     only = (await abacus("people", "log", "--actor", "person:ann", "--deed", "adjust", "--json")).json

@@ -56,6 +56,14 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
     assert f"spent by {login()}" in explained
     assert "recomputed now: same" in explained
     assert (await abacus("ledger", "verify", env=env)).code == 0
+    assert (await abacus("points", "holds", "bob", "--json", env=env)).json["holds"] == []
+    for words, line in (
+        (("lots", "nobody"), "nobody has no account"),
+        (("holds", "nobody"), "nobody has no account"),
+        (("lots", "bob", "--program", "OVO"), "bob has no account of OVO"),
+    ):
+        ran = await abacus("points", *words, "--json", env=env)
+        assert (ran.code, ran.out, ran.err.strip()) == (1, "", f"abacus: {line}")
 
 
 async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, str], pool: Pool) -> None:
@@ -68,7 +76,10 @@ async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, st
     assert (request["status"], request["document"]["points"], request["asked_by"]) == ("pending", 500, "person:ann")
     assert (await abacus(*large, env=ann)).json["approval"] == request
     reused = await abacus("adjustments", "add", "bob", "501", "--reason", "Sorry", "--key", "a-1", env=ann)
-    assert (reused.code, reused.err.strip()) == (2, "abacus: the key was used for something else")
+    assert (reused.code, reused.err) == (
+        2,
+        "abacus: the key adjust:a-1 was used for other facts: points was 500, now it is 501\n",
+    )
     id_, seen = request["approval_id"], ("--digest", request["digest"][:8])
     shown = (await abacus("approvals", "show", id_, env=ben)).out
     assert "adjust +500 GRP of bob in SG: Sorry" in shown

@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
+
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.presence.store import Presence
@@ -14,11 +16,21 @@ from tests.support.commands import DOWN, Ran, abacus
 from tests.support.forgetting import granted
 from tests.support.house import House, completed, until
 
+_PARKED = """
+insert into notification (member_id, message_id, channel, locale, parts, created_at, due_at, parked_at)
+values ('bob', 'm', 'log', 'en', '[]', $1, $1, $1), ('bob', 'n', 'log', 'en', '[]', $1, $1, null)
+"""
+_WAITING = """
+insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
+values ('m', 'acme', 'award.posted', '{}', $1, $1, $1)
+"""
+
 
 async def status(house: House, *options: str, **changed: str) -> Ran:
     return await abacus("status", *options, env=house.environment() | changed)
 
 
+@pytest.mark.long
 async def test_a_house_that_works_and_one_that_was_stopped(house: House) -> None:
     async with house.running("calculator", "retrier", "awarder", "expirer", "relay", "tierkeeper") as health:
         await house.produce([completed(1, occurred_at=SystemClock().now().isoformat())])
@@ -67,6 +79,8 @@ async def test_what_stands_still_is_told(house: House) -> None:
         await queue.receive()
         await queue.send(["later"], delay_s=600)
         await queue.send(["waits"])
+    for left in (_PARKED, _WAITING):
+        await house.pool.execute(left, now)
     document = (await status(house, "--json")).json
     faults = "\n".join(each["fault"] for each in document["problems"])
     prefix = house.settings.queue_prefix
@@ -74,6 +88,8 @@ async def test_what_stands_still_is_told(house: House) -> None:
     assert f"the oldest message of {prefix}award is 400 s old" in faults
     assert f"{prefix}retry-dlq holds 1 dead letters" in faults
     assert document["relay"]["waiting"] == 1
+    assert "1 notifications are parked" in faults
+    assert (document["undelivered"]["parked"], document["undelivered"]["webhooks"]) == (1, 1)
     assert {each["group"]: each["messages"] for each in document["groups"]} == {f"{prefix}calculator": 3}
 
     [award] = [
@@ -91,6 +107,7 @@ async def test_what_stands_still_is_told(house: House) -> None:
     }
     shown = await abacus("queues", "list", env=house.environment())
     assert "400 s" in shown.out
+    assert "not delivered: 1 notifications parked, 1 webhook messages wait" in (await status(house)).out
 
 
 async def test_what_cannot_be_reached_is_unknown(house: House) -> None:

@@ -8,14 +8,14 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 
-from abacus.cli.examples.stream import BOB
+from abacus.cli.examples.stream import BOB, EVE_AGAIN, NAMED, sent, stream
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from tests.support.commands import abacus_process as abacus
 from tests.support.house import until
@@ -36,6 +36,7 @@ DEMO_KEYS = {
     "expired_points",
     "tier_changes",
     "notifications",
+    "counters",
     "ledger_verified",
     "reconciled",
 }
@@ -90,12 +91,13 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
-            assert set(addresses) == {"api", "health", "kafka", "sqs", "database"}
+            assert set(addresses) == {"api", "counts", "health", "kafka", "sqs", "database"}
             await send(addresses, BOB)
             await until(lambda: _transfers(addresses["database"], 1))
             assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'
             ready = json.loads(await get(f"{addresses['api']}/readyz"))
             assert ready["ready"]
+            assert await get(f"{addresses['counts']}/healthz") == '{"status":"alive"}'
             assert set(ready["workers"]) == set(WORKERS)
             metrics = await get(f"{addresses['health']}/metrics")
             assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics
@@ -115,6 +117,7 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
         assert not file.exists()
 
 
+@pytest.mark.long
 async def test_up_can_be_stopped_while_it_still_starts() -> None:
     """The address of an own Kafka leads nowhere: `up` says what it starts, that it joins that Kafka, and what it waits
     for; and it lets itself be stopped.
@@ -154,6 +157,21 @@ async def test_up_can_be_stopped_while_it_still_starts() -> None:
                 await process.wait()
 
 
+def plain_counts(messages: int) -> dict[str, int]:
+    """What the demo's counters come to, by going through its stream event by event."""
+    events = dict[tuple[str, str], Any]()
+    for each in (*stream(messages), sent(EVE_AGAIN)):
+        with suppress(ValueError):
+            body = json.loads(each.value)
+            if "member_id" in body:
+                events.setdefault((body["source"], body["transaction_id"]), body)
+    return {
+        "demo:rides:SG": sum(each["vertical"] == "rides" and each["country"] == "SG" for each in events.values()),
+        "demo:meals:eve": sum(each["vertical"] == "food" and each["member_id"] == "eve" for each in events.values()),
+        "demo:payments:wallet": sum(each["payment_type"] == "wallet" for each in events.values()),
+    }
+
+
 @pytest.mark.long
 async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:
@@ -163,6 +181,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert first["transactions"] == 502 == first["awarded"] + first["duplicates"] + first["quarantined"]
         assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
         assert first["expired_points"] >= first["expired_members"]
+        assert first["counters"] == plain_counts(first["transactions"] - NAMED - 1)
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
         assert again["duplicates"] == first["awarded"] + first["duplicates"]
@@ -177,6 +196,7 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
     assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
     assert ran.out.count("recomputed now: same") == 4
+    assert "counted: demo:meals:eve" in ran.out
     assert "starting Postgres" in ran.err.splitlines()[0] + ran.err.splitlines()[1] + ran.err.splitlines()[2]
     assert "sending 20 transactions through them" in ran.err
 

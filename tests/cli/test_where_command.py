@@ -68,10 +68,12 @@ FOUND = {
 }
 
 
+@pytest.mark.long
 async def test_it_is_found_where_it_is(spread: House) -> None:
     assert {words: await places(spread, *words) for words in FOUND} == FOUND
 
 
+@pytest.mark.long
 async def test_a_person_reads_where_it_is_and_why(spread: House) -> None:
     unread = await where(spread, "T-0")
     assert unread.code == 0

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
+from abacus.cli.demo.stream import Counts
 from abacus.cli.examples.stream import EVE
 from abacus.cli.reconcile import account_for
 from abacus.cli.shell import sqs
@@ -70,6 +71,15 @@ async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
             return not await pool.fetchval(*_UNTOLD(since=since))
 
     await _until(nothing_is_left, "the notifier")
+
+
+async def until_all_is_counted(counts: Counts, events: int) -> None:
+    """Wait until the counter has looked at so many events."""
+
+    async def is_counted() -> bool:
+        return counts["events"] >= events
+
+    await _until(is_counted, "the counter")
 
 
 async def comes_out(complete: Settings, pool: Pool, since: datetime) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +11,14 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.demo.afterwards import comes_out, end_the_month, until_eve_has_risen, until_everybody_is_told
+from abacus.cli.demo.afterwards import (
+    comes_out,
+    end_the_month,
+    until_all_is_counted,
+    until_eve_has_risen,
+    until_everybody_is_told,
+)
+from abacus.cli.demo.counting import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.ledger import explained
@@ -55,6 +62,7 @@ class Summary:
     expired_points: int
     tier_changes: int
     notifications: int
+    counters: Mapping[str, int] | None  # by key; nothing where the stream is longer than the embedded broker keeps
     ledger_verified: bool
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
 
@@ -102,22 +110,26 @@ def _kept_or_thrown_away(data_dir: Path | None) -> Iterator[Path]:
 async def _play(complete: Settings, transactions: int, starting: Starting, *, as_json: bool) -> None:
     starting.tell("preparing the schema, the queues and the rate cards")
     await make_ready(complete)
-    clock = SystemClock()
+    clock, is_kept_whole = SystemClock(), transactions <= _KEPT_WHOLE
     async with database(complete) as pool, running(PIPELINE, complete, starting) as workers:
         began, counts = clock.now(), Counts()
         memberships = MembershipStore(pool, clock)
         for member, program, tier in TIERS:
             await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
+        await publish_counters(complete, pool)
+        counted_before = await shown_counts(complete, pool)
         messages = transactions - len((EVE, EVE_AGAIN))
         starting.tell(f"sending {transactions:,} transactions through them")
         played = await play(complete, pool, workers, stream(messages), messages + NAMED, counts, quiet=as_json)
         # The stream is through before tiers move: so its points are the same each time.
         followed = complete.model_copy(update={"notify_gather_seconds": _GATHER_S})
-        async with running(FOLLOWERS, followed, starting):
+        async with running((*FOLLOWERS, "counter"), followed, starting):
             await until_eve_has_risen(pool)
             await play(complete, pool, workers, iter([sent(EVE_AGAIN)]), 1, counts, quiet=True)
             await end_the_month(complete, pool)
             await until_everybody_is_told(pool, began)
+            if is_kept_whole:
+                await until_all_is_counted(counts, messages + NAMED + len((EVE_AGAIN,)))
         book = CardBook(await CardStore(pool).all())
         starting.tell("verifying the ledger")
         report = await verify(pool, lambda transfer: recompute(transfer, book))
@@ -136,6 +148,9 @@ async def _play(complete: Settings, transactions: int, starting: Starting, *, as
             expired_points=counts["expired_points"],
             tier_changes=counts["tier_changes"],
             notifications=counts["notifications"],
+            counters=_since(counted_before, await shown_counts(complete, pool))
+            if transactions <= _KEPT_WHOLE
+            else None,
             ledger_verified=report.clean,
             reconciled=await comes_out(complete, pool, began) if transactions <= _KEPT_WHOLE else None,
         )
@@ -147,6 +162,10 @@ async def _play(complete: Settings, transactions: int, starting: Starting, *, as
         _show(summary, reasons, explanations)
     if not summary.ledger_verified or summary.reconciled is False:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    return {key: count - before[key] for key, count in now.items()}
 
 
 async def _explain(pool: Pool, book: CardBook) -> list[str]:
@@ -175,6 +194,7 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
         ["lapsed with July", f"{summary.expired_points:,} points of {summary.expired_members:,} members"],
         ["changes of tier", f"{summary.tier_changes:,}"],
         ["messages to members", f"{summary.notifications:,}"],
+        *([f"counted: {key}", f"{count:,}"] for key, count in (summary.counters or {}).items()),
         ["ledger verified", "yes" if summary.ledger_verified else "NO"],
         ["messages reconciled", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
     ]

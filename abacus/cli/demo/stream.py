@@ -16,6 +16,7 @@ from abacus.core.errors import Reason, Refused, Unavailable
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import (
     AWARDS,
+    COUNTER_EVENTS,
     EXPIRED,
     EXPIRED_POINTS,
     NOTIFICATIONS,
@@ -27,6 +28,7 @@ from abacus.platform.metrics import (
     total,
 )
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
 
@@ -49,26 +51,32 @@ class Counts:
     @staticmethod
     def _read() -> dict[str, int]:
         counts = {f"award_{outcome}": total(AWARDS, outcome=outcome) for outcome in ("posted", "duplicate")}
-        counts |= {str(reason): total(QUARANTINED, reason=str(reason)) for reason in Reason}
+        counts |= {str(reason): _set_aside(reason=str(reason)) for reason in Reason}
         return {
             **counts,
             "awarded": total(TRANSACTIONS, outcome="awarded"),
             "set_aside": total(TRANSACTIONS, outcome="set_aside"),
             "deferred": total(TRANSACTIONS, outcome="deferred"),
             "awards": total(AWARDS),
-            "quarantined": total(QUARANTINED),
+            "quarantined": _set_aside(),
             "points": total(POINTS),
             "published": total(PUBLISHED),
             "expired_members": total(EXPIRED, outcome="expired"),
             "expired_points": total(EXPIRED_POINTS),
             "tier_changes": total(TIER_CHANGES),
             "notifications": total(NOTIFICATIONS, outcome="sent"),
+            "events": total(COUNTER_EVENTS),
         }
 
     @property
     def settled(self) -> int:
         """The number of messages whose way has ended."""
         return self["awards"] + self["set_aside"]
+
+
+def _set_aside(**labels: str) -> int:
+    """The counter reads the same stream, and sets aside what is no event once more."""
+    return total(QUARANTINED, **labels) - total(QUARANTINED, stage=str(Stage.EVENT), **labels)
 
 
 class Played(NamedTuple):

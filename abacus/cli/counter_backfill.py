@@ -1,0 +1,112 @@
+"""`abacus counters backfill`: count what topics held before a definition began."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from abacus.bootstrap import built_in_sources, cassandra_of
+from abacus.cli.acting import acting
+from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.engage.counters.backfill import Backfill, Progress
+from abacus.engage.counters.counter import EventCounter
+from abacus.engage.counters.decide.batch import Remembering
+from abacus.engage.counters.decide.catalog import Catalog
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.decide.following import in_force, topics_of
+from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.counters.open_rows import OpenRows
+from abacus.engage.counters.parts import PartsBook
+from abacus.engage.counters.series import SeriesBook
+from abacus.engage.counters.store.opening import open_store
+from abacus.engage.counters.topic import KafkaTopic
+from abacus.people.types.deed import Deed
+from abacus.platform.kafka.topic_id import NoTopicIds, TopicIds
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.settings import Settings
+
+
+def backfill(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
+    since: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="Count what is as young as this.", show_default=False)
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Count what the topics still hold of the time before a definition was published, beside the counter worker.
+
+    A run that was broken off goes on where it stopped; doing it again changes nothing. A later run may go further back.
+    """
+
+    async def main() -> None:
+        start, config, done = moment("--from", since), settings(), list[Progress]()
+        async with pool(session=LOOKUPS_BY_KEY) as opened:
+            catalog = await _alone(opened, config, name)
+            [definition] = catalog.definitions
+            at = await acting(opened)
+            await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+                async with AsyncExitStack() as stack:
+                    for each in await _backfills(stack, opened, config, catalog):
+                        done += await _followed(each, start, bars)
+        if as_json:
+            print_json({"name": definition.label, "from": start, "topics": [each._asdict() for each in done]})
+            return
+        for topic, _, of, events in done:
+            console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
+
+    run(main())
+
+
+async def _alone(opened: Pool, config: Settings, name: str) -> Catalog:
+    """A catalogue of this definition and all sources. Raises `Refused`."""
+    published = await DefinitionStore(opened).published()
+    by_names = {each.name: each for each in published.definitions}
+    definition: Definition | None = by_names.get(name)
+    if definition is None:
+        raise Refused(f"no counter {name!r} is published; `abacus counters list` prints them")
+    if definition.retired:
+        raise Refused(f"{definition.label} is retired")
+    return Catalog([definition], by_name(built_in_sources(config), published.sources))
+
+
+async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, catalog: Catalog) -> Sequence[Backfill]:
+    """One for each topic that may have events of the definition."""
+    clock, bootstrap = SystemClock(), config.required("kafka_bootstrap")
+    store = (await stack.enter_async_context(open_store(cassandra_of(config), opened, clock))).store
+    remembering = Remembering(timedelta(hours=config.counter_repeat_hours))
+    rows = OpenRows(config.counter_open_rows)
+    counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock)
+    ids = TopicIds(bootstrap)
+    stack.push_async_callback(ids.close)
+    return [
+        Backfill(
+            KafkaTopic(bootstrap, topic, ids),
+            in_force(catalog, topic, config.events_topic),
+            PartsBook(opened, clock),
+            SeriesBook(opened, clock),
+            counter,
+        )
+        for topic in sorted(topics_of(catalog, config.events_topic))
+    ]
+
+
+async def _followed(each: Backfill, start: datetime, bars: Bars) -> list[Progress]:
+    """The last progress; none of a topic that is not there."""
+    task = bars.add_task("", total=None)
+    last: list[Progress] = []
+    try:
+        async for progress in each.run(start):
+            bars.update(task, description=progress.topic, completed=progress.done, total=progress.of)
+            last = [progress]
+    except NoTopicIds:
+        raise Refused("the broker tells no ids of topics, so what was counted could not be told apart") from None
+    return last

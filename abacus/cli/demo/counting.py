@@ -1,0 +1,55 @@
+"""What the demo counts of its own stream: rides, meals and payments."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from abacus.bootstrap import built_in_sources
+from abacus.cli.counter_get import count_now
+from abacus.core.clock import SystemClock
+from abacus.engage.counters.decide.reading import parse_definition
+from abacus.engage.counters.definitions import DefinitionStore
+from abacus.engage.counters.reading.types import Lookup
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+
+_COMPLETED: Final = "transactions/transaction.completed"
+_COUNTERS: Final[Sequence[Mapping[str, Any]]] = (
+    {
+        "id": 999_991,
+        "name": "demo_rides",
+        "template": "demo:rides:{country}",
+        "on": [_COMPLETED],
+        "when": {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"},
+    },
+    {
+        "id": 999_992,
+        "name": "demo_meals",
+        "template": "demo:meals:{member_id}",
+        "on": [_COMPLETED],
+        "when": {"operator": "eq", "lhs": "var.vertical", "rhs": "food"},
+    },
+    {"id": 999_993, "name": "demo_payments", "template": "demo:payments:{payment_type}", "on": [_COMPLETED]},
+)
+_SHOWN: Final = ("demo:rides:SG", "demo:meals:eve", "demo:payments:wallet")
+_KEEP: Final = {"days": "10y"}  # the stream's own time is some day in 2026
+_SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def publish_counters(complete: Settings, pool: Pool) -> None:
+    """Publishes the definitions that are not there yet; they count what is sent from now on."""
+    store, sources = DefinitionStore(pool), built_in_sources(complete)
+    known = {each.name for each in (await store.published()).definitions}
+    drafts = [
+        parse_definition({**each, "keep": _KEEP}, {source.name: source for source in sources})
+        for each in _COUNTERS
+        if each["name"] not in known
+    ]
+    await store.publish(drafts, built_in=sources, by="abacus demo", now=SystemClock().now())
+
+
+async def shown_counts(complete: Settings, pool: Pool) -> Mapping[str, int]:
+    """A count under one key of each counter."""
+    now = SystemClock().now()
+    lookups = [Lookup(key, int(_SINCE.timestamp()), int(now.timestamp())) for key in _SHOWN]
+    return {each.key: int((await count_now(each, pool, complete, now)).value) for each in lookups}
