@@ -1,4 +1,4 @@
-"""`make bench`: every measurement, as one table."""
+"""`make bench`: every measurement, as one table; or beside those of an older revision, with `--against`."""
 
 import argparse
 import signal
@@ -14,14 +14,19 @@ from abacus.core.errors import AbacusError
 from benchmarks import (
     adversity,
     against_plain,
+    against_revision,
     api,
     calculation,
+    counters_store,
+    counters_writer,
+    counts,
     expiry,
     footprint,
     growth,
     hot_accounts,
     http_limits,
     importing,
+    item_cost,
     notify,
     pipeline,
     posting,
@@ -48,6 +53,8 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
+    "counts": lambda directory, _: uvloop.run(counts.measure(directory)),
+    against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
@@ -56,6 +63,8 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "tiers": lambda directory, chosen: uvloop.run(tiers.measure(directory, chosen.accounts)),
     "notify": lambda directory, _: uvloop.run(notify.measure(directory)),
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
+    "counter-store": lambda directory, _: uvloop.run(counters_store.measure(directory)),
+    "counter-writer": lambda directory, _: uvloop.run(counters_writer.measure(directory)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(
@@ -74,13 +83,27 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {"growth", "hour", "profile", "reports"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
-_IN_SHORT: Final = ("calculation", "throughput", "plain")
+_IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
+# What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
+_AGAINST: Final = (against_revision.COST,)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    chosen = _chosen(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # queues and topics are removed, as on Ctrl-C
+    chosen = _chosen(arguments)
+    if chosen.against is None:
+        return _measure(chosen)
+    try:
+        return against_revision.measure(chosen.against, chosen.only, chosen.rounds, chosen.sizes, short=chosen.short)
+    except AbacusError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _measure(chosen: argparse.Namespace) -> int:
     figures: list[Figure] = []
     unmeasured = False
     try:
@@ -105,8 +128,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=list(PARTS), action="append")
+    """The choices; `sizes` has the arguments that go on to the benchmarks of both revisions."""
+    what = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    what.add_argument("--only", choices=list(PARTS), action="append")
+    what.add_argument(
+        "--against",
+        metavar="REVISION",
+        help=f"measure it and this tree in turns; {', '.join(_AGAINST)} if no part is named",
+    )
+    what.add_argument("--rounds", type=_positive, default=against_revision.ROUNDS, help="of each, against a revision")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, allow_abbrev=False, parents=[what]
+    )
     parser.add_argument(
         "--short",
         action="store_true",
@@ -123,9 +156,18 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     if chosen.short:
         parser.set_defaults(**_SHORT)
         chosen = parser.parse_args(arguments)
-    if not chosen.only:
+    _, chosen.sizes = what.parse_known_args(arguments)
+    if not chosen.only and chosen.against:
+        chosen.only = _AGAINST
+    elif not chosen.only:
         chosen.only = _IN_SHORT if chosen.short else [name for name in PARTS if name not in _ONLY_ASKED_FOR]
     return chosen
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError(text)
+    return number
 
 
 def _counts(text: str) -> list[int]:

@@ -5,9 +5,9 @@ import json
 import socket
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -69,11 +69,11 @@ class Service(NamedTuple):
 async def measure(directory: Path) -> list[Figure]:
     async with AsyncExitStack() as stack:
         api = await service(stack, directory)
-        alone = _free_port()
+        alone = free_port()
         await stack.enter_async_context(
             worker("", api.settings.model_copy(update={"api_port": alone}), module=("benchmarks.api_unbatched",))
         )
-        await _is_up(alone)
+        await is_up(alone)
         return await _measure(api, alone)
 
 
@@ -83,7 +83,7 @@ async def measure_hour(directory: Path) -> list[Figure]:
     """
     async with AsyncExitStack() as stack:
         api = await service(stack, directory)
-        grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
+        grants, batches, reads = grant_requests(api.key), batch_requests(api.key), _reads(api.key)
         sent = len((await load(api.port, grants, CALLERS, SECONDS)).latencies_s)
         first = most = api.memory
         while sent < HOURS_WORTH:
@@ -110,15 +110,15 @@ async def service(stack: AsyncExitStack, directory: Path) -> Service:
     stack.push_async_callback(pool.close)
     key = await _partner(pool)
     await stack.enter_async_context(worker("awarder", settings))
-    port = _free_port()
+    port = free_port()
     process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": port})))
-    await _is_up(port)
+    await is_up(port)
     return Service(settings, pool, process.pid, port, key)
 
 
 async def _measure(api: Service, unbatched_port: int) -> list[Figure]:
     pool, port = api.pool, api.port
-    grants, batches, reads = _grants(api.key), _batches(api.key), _reads(api.key)
+    grants, batches, reads = grant_requests(api.key), batch_requests(api.key), _reads(api.key)
     rounds: dict[str, list[Load]] = {"together": [], "alone": [], "batches": [], "reads": []}
     await load(port, grants, CALLERS, SECONDS / 2)
     first = api.memory
@@ -186,12 +186,12 @@ async def _partner(pool: Pool) -> str:
     return key.text
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
-async def _is_up(port: int) -> None:
+async def is_up(port: int) -> None:
     while True:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -219,13 +219,13 @@ def request(method: str, path: str, key: str, body: Any = None, more: str = "") 
     return head.encode() + content
 
 
-def _grants(key: str) -> Iterator[bytes]:
+def grant_requests(key: str) -> Iterator[bytes]:
     for number in count():
         body = {"member_id": f"m{number % MEMBERS}", "country": "SG", "points": 100, "reason": "Welcome"}
         yield request("POST", "/v1/awards", key, body, f"idempotency-key: s-{number}\r\n")
 
 
-def _batches(key: str) -> Iterator[bytes]:
+def batch_requests(key: str) -> Iterator[bytes]:
     for start in count(0, BATCH):
         awards = [
             {
@@ -246,25 +246,33 @@ def _reads(key: str) -> Iterator[bytes]:
 
 
 async def load(port: int, requests: Iterator[bytes], callers: int, seconds: float) -> Load:
-    """Send requests from so many callers; each sends the next when its last is answered."""
+    """Send requests for so long from so many callers; each sends the next when its last is answered."""
+    began = time.perf_counter()
+    return await load_all(port, takewhile(lambda _: time.perf_counter() - began < seconds, requests), callers)
+
+
+async def load_all(port: int, requests: Iterator[bytes], callers: int) -> Load:
+    """Send all of these requests, in the same manner."""
     latencies: list[float] = []
     began = time.perf_counter()
-    await asyncio.gather(
-        *(_call(port, requests, lambda: time.perf_counter() - began < seconds, latencies) for _ in range(callers))
-    )
+    await asyncio.gather(*(_call(port, requests, latencies) for _ in range(callers)))
     return Load(len(latencies) / (time.perf_counter() - began), latencies)
 
 
-async def _call(port: int, requests: Iterator[bytes], go_on: Callable[[], bool], latencies: list[float]) -> None:
+async def _call(port: int, requests: Iterator[bytes], latencies: list[float]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    while go_on():
-        request = next(requests)
+    for request in requests:
         began = time.perf_counter()
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-        body = await reader.readexactly(length)
+        await exchange(reader, writer, request)
         latencies.append(time.perf_counter() - began)
-        if int(head[9:12]) not in _FINE and request.startswith(b"POST"):
-            raise RuntimeError(f"{head!r} {body!r}")
     writer.close()
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> None:
+    """Sends a request and waits for its answer. Raises `RuntimeError` if that is an error."""
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    body = await reader.readexactly(length)
+    if int(head[9:12]) not in _FINE and request.startswith(b"POST"):
+        raise RuntimeError(f"{head!r} {body!r}")

@@ -34,6 +34,11 @@ def markdown(figures: Sequence[Figure]) -> str:
         (f.name, f.value, f.ratio, f.wanted, "" if f.reached is None else "yes" if f.reached else "**no**")
         for f in figures
     ]
+    return table(rows)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown; the first row is its head."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows

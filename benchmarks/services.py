@@ -6,7 +6,7 @@ import socket
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from localstack.running import running_services
 from localstack.services import (
     ELASTICMQ_LIGHTLY,
     HOST,
+    SERVICES,
     Ports,
     Service,
     ready,
@@ -68,6 +69,14 @@ async def postgres_alone(directory: Path) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
+async def cassandra_alone(directory: Path) -> AsyncIterator[int]:
+    """The port of a Cassandra of our own, as `make services` runs it."""
+    service = next(service for service in SERVICES if service.daemon.name == "cassandra")
+    async with _own(service._replace(daemon=Daemon("cassandra", directory))) as ports:
+        yield ports.cassandra
+
+
+@asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
     """An ElasticMQ of our own, which keeps messages in memory. SQS runs on machines of its own; to keep messages on
     the disk of this one, and to check each of their characters, would cost more than the rest of ElasticMQ's work.
@@ -81,16 +90,22 @@ async def _queues_in_memory() -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def _own(service: Service) -> AsyncIterator[Ports]:
-    """A service of our own, on a free port, while the block lasts."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        ports = Ports(**dict.fromkeys(service.ports, int(probe.getsockname()[1])))
+    """A service of our own, on free ports, while the block lasts."""
+    with ExitStack() as probes:
+        ports = Ports(**{name: _free(probes) for name in service.ports})
     service.start(service.daemon, ports)
     try:
         await ready(service, ports)
         yield ports
     finally:
         await asyncio.to_thread(stop, [service.daemon])
+
+
+def _free(probes: ExitStack) -> int:
+    """A port that nobody has while the stack is open."""
+    probe = probes.enter_context(socket.socket())
+    probe.bind((HOST, 0))
+    return int(probe.getsockname()[1])
 
 
 @asynccontextmanager
@@ -119,6 +134,7 @@ async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
                 "transactions_topic": f"{name}.transactions",
                 "points_topic": f"{name}.points",
                 "tiers_topic": f"{name}.tiers",
+                "events_topic": f"{name}.events",
             }
         )
         try:
@@ -186,7 +202,7 @@ async def _remove_topics(settings: Settings) -> None:
     await admin.start()
     try:
         known = await admin.list_topics()
-        ours = {settings.transactions_topic, settings.points_topic, settings.tiers_topic}
+        ours = {settings.transactions_topic, settings.points_topic, settings.tiers_topic, settings.events_topic}
         await admin.delete_topics(sorted(ours & set(known)))
     finally:
         await admin.close()

@@ -40,13 +40,13 @@ class Workbench:
         self._queue = queue
         self._produced = produced
         self._pids: dict[str, list[int]] = {}
-        listening = _listening()
-        self._postmaster = listening.get(urlsplit(settings.required("database_url")).port or 0)
+        listeners = listening()
+        self._postmaster = listeners.get(urlsplit(settings.required("database_url")).port or 0)
         ports = {
             "kafka": int(settings.required("kafka_bootstrap").rpartition(":")[2]),
             "elasticmq": urlsplit(settings.sqs_endpoint_url or "").port or 0,
         }
-        self._services = {name: listening[port].pid for name, port in ports.items() if port in listening}
+        self._services = {name: listeners[port].pid for name, port in ports.items() if port in listeners}
 
     @asynccontextmanager
     async def workers(
@@ -80,7 +80,7 @@ class Workbench:
             return await self.published.count() > before
 
         async with self._loading(arguments) as sending:
-            await _until(some_published)
+            await until(some_published)
             yield sending
 
     @asynccontextmanager
@@ -130,7 +130,7 @@ class Workbench:
             return await self._produced.count() > before
 
         async with self._loading(arguments) as sending:
-            await _until(some_produced)
+            await until(some_produced)
             cpu, began = await self.cpu(), time.monotonic()
             await sending
             await self.settled()
@@ -153,9 +153,9 @@ class Workbench:
         async def none_unpublished() -> bool:
             return not await relay.waiting()
 
-        await _until(all_read)
-        await _until(none_queued)
-        await _until(none_unpublished)
+        await until(all_read)
+        await until(none_queued)
+        await until(none_unpublished)
 
     async def all_published(self) -> None:
         """Wait likewise, where each message is a transaction of its own that earns points."""
@@ -163,7 +163,7 @@ class Workbench:
         async def published() -> bool:
             return await self.published.count() >= await self._produced.count()
 
-        await _until(published)
+        await until(published)
 
     async def backlog(self) -> int:
         """The number of transactions that are produced and not published."""
@@ -173,15 +173,15 @@ class Workbench:
         """CPU seconds so far by name; for Postgres, by the process that it serves. A process that has ended counts
         no more.
         """
-        seconds = {name: sum(map(_seconds, pids)) for name, pids in self._pids.items()}
-        seconds |= {name: _seconds(pid) for name, pid in self._services.items()}
+        seconds = {name: sum(map(cpu_seconds, pids)) for name, pids in self._pids.items()}
+        seconds |= {name: cpu_seconds(pid) for name, pid in self._services.items()}
         working_for = await self._working_for()
         if self._postmaster is not None:
             itself = f"{POSTGRES}, for itself"
-            seconds[itself] = sum(self._postmaster.cpu_times()[:4])
+            seconds[itself] = with_ended_children(self._postmaster)
             for child in self._postmaster.children():
                 name = working_for.get(child.pid, itself)
-                seconds[name] = seconds.get(name, 0.0) + _seconds(child.pid)
+                seconds[name] = seconds.get(name, 0.0) + cpu_seconds(child.pid)
         return seconds
 
     async def _working_for(self) -> dict[int, str]:
@@ -196,13 +196,14 @@ class Workbench:
         return {row["pid"]: owners[row["client_port"]] for row in rows if row["client_port"] in owners}
 
 
-async def _until(reached: Callable[[], Awaitable[bool]]) -> None:
+async def until(reached: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until other processes get there. Raises `TimeoutError` after five minutes."""
     async with asyncio.timeout(_SETTLED_WITHIN_S):
         while not await reached():  # noqa: ASYNC110  # it is other processes that get there
             await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def _listening() -> dict[int, psutil.Process]:
+def listening() -> dict[int, psutil.Process]:
     """The process of this machine that listens on each port."""
     return {
         each.laddr.port: psutil.Process(each.pid)
@@ -211,11 +212,20 @@ def _listening() -> dict[int, psutil.Process]:
     }
 
 
-def _seconds(pid: int) -> float:
-    try:
+def cpu_seconds(pid: int) -> float:
+    """The processor time of a process so far, to less than the system's tick where that can be told; 0 when it has
+    ended.
+    """
+    with suppress(OSError):
+        return time.clock_gettime(~pid << 3 | 2)  # the clock that Linux' clock_getcpuclockid() names
+    with suppress(psutil.Error):
         return float(sum(psutil.Process(pid).cpu_times()[:2]))
-    except psutil.Error:
-        return 0.0
+    return 0.0
+
+
+def with_ended_children(process: psutil.Process) -> float:
+    """The processor time of a process and of its children that have ended."""
+    return cpu_seconds(process.pid) + float(sum(process.cpu_times()[2:4]))
 
 
 @asynccontextmanager

@@ -4,11 +4,13 @@ import argparse
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import benchmarks.__main__ as bench
 from abacus.core.errors import Unavailable
+from benchmarks import against_revision
 from benchmarks.report import Figure
 
 Part = Callable[[Path, argparse.Namespace], Sequence[Figure]]
@@ -64,11 +66,12 @@ def test_what_is_measured_and_at_which_sizes(parts: Callable[..., None]) -> None
 
         return measure
 
-    parts(**{name: part(name) for name in ("calculation", "posting", "throughput", "plain", "scaling", "growth")})
+    short = ("calculation", "cost", "throughput", "plain")
+    parts(**{name: part(name) for name in (*short, "posting", "scaling", "growth")})
     for arguments, expected in (
-        (["--short"], [(name, 100_000, 15) for name in ("calculation", "throughput", "plain")]),
+        (["--short"], [(name, 100_000, 15) for name in short]),
         (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 15)]),
-        ([], [(name, 1_000_000, 180) for name in ("calculation", "posting", "throughput", "plain", "scaling")]),
+        ([], [(name, 1_000_000, 180) for name in (*short, "posting", "scaling")]),
     ):
         seen.clear()
         assert bench.main(arguments) == 0
@@ -99,3 +102,50 @@ def test_what_cannot_be_measured_here_does_not_keep_the_rest_from_being_measured
     shown = capsys.readouterr()
     assert "bench: singly: services" in shown.err
     assert "all posted once" in shown.out
+
+
+class Told(NamedTuple):
+    """What the comparison was asked for."""
+
+    revision: str
+    parts: tuple[str, ...]
+    rounds: int
+    sizes: tuple[str, ...]
+    short: bool
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--against v1", Told("v1", ("cost",), 6, (), short=False)),
+        ("--against v1 --rounds 2 --short", Told("v1", ("cost",), 2, ("--short",), short=True)),
+        (
+            "--only api --accounts 50 --against=v1 --only posting",
+            Told("v1", ("api", "posting"), 6, ("--accounts", "50"), short=False),
+        ),
+    ],
+)
+def test_what_is_compared_with_an_older_revision(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, expected: Told
+) -> None:
+    seen: list[Told] = []
+
+    def measure(revision: str, parts: Sequence[str], rounds: int, sizes: Sequence[str], *, short: bool) -> int:
+        seen.append(Told(revision, tuple(parts), rounds, tuple(sizes), short))
+        return 1
+
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(against_revision, "measure", measure)
+    assert bench.main(arguments.split()) == 1
+    assert seen == [expected]
+
+
+@pytest.mark.parametrize("arguments", ["--against v1 --rounds 0", "--against v1 --acounts 5", "--against"])
+def test_a_comparison_that_has_no_meaning_is_refused(arguments: str) -> None:
+    with pytest.raises(SystemExit):
+        bench.main(arguments.split())
+
+
+def test_a_revision_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--against", "no-such-revision"]) == 2
+    assert "bench: git rev-parse" in capsys.readouterr().err
