@@ -2,16 +2,21 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from abacus.bootstrap import built_in_sources
+from abacus.engage.counters.decide.slots import slot_of
+from abacus.engage.counters.types import Grain
 from abacus.platform.kafka.window import Stamped, TopicWindow
+from abacus.platform.quarantine.types import Stage
 from abacus.programs.expiry.decide.month import Month
-from tests.chaos.expected import Expected, expected_of
+from tests.chaos.counted import Arrival, faults_of_counts, plain_count
+from tests.chaos.expected import expected_of
 from tests.chaos.ground import ProvingGround
 from tests.chaos.judge import Held, Posted, faults_of_postings, faults_of_quarantine, few
 from tests.chaos.order import Telling
@@ -25,6 +30,8 @@ from claim c join transfer t using (member_id, program, seq)
 """
 _HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
 _TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"
+_SUMS: Final = "select key, sum(count) from counter_row where slot >= $1 and slot < $2 group by key"
+_TALLIED_ASIDE: Final = "select coalesce(sum(set_aside), 0) from counter_tally"
 # An account that is good for longer was active in time.
 _EXPIRED_THOUGH_ACTIVE: Final = """
 select t.member_id, t.program, t.seq from transfer t
@@ -58,7 +65,8 @@ class Auditor:
 
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconciled(), self._verified())
-        expected, messages = await self._expected()
+        arrivals = await self._arrivals()
+        expected = expected_of([(self._origin(each), each.body) for each in arrivals], self.workload.fates)
         posted = [Posted(*row) for row in await self.ground.pool.fetch(_POSTED)]
         held = [Held(*row) for row in await self.ground.pool.fetch(_HELD)]
         told, again = await self._told()
@@ -67,19 +75,31 @@ class Auditor:
             *faults_of_quarantine(expected, posted, held, self.beside),
             *await self._expired(),
             *told,
+            *await self._counted(arrivals, sum(item.stage == Stage.EVENT for item in held)),
             *(fault for report in await commands for fault in report),
         ]
-        return Audit(faults, messages, len(posted), sum(each.points for each in posted), again)
+        return Audit(faults, len(arrivals), len(posted), sum(each.points for each in posted), again)
 
-    async def _expected(self) -> tuple[Expected, int]:
-        topic, bodies = self.ground.settings.transactions_topic, set[bytes]()
-        arrivals: list[tuple[str, bytes]] = []
-        async for message in self._messages(topic):
-            bodies.add(message.value)
-            arrivals.append((f"kafka:{topic}/{message.partition}/{message.offset}", message.value))
-        if lost := {message.value for message in self.workload.messages} - bodies:
+    async def _arrivals(self) -> list[Arrival]:
+        topic = self.ground.settings.transactions_topic
+        arrivals = [Arrival(each.partition, each.offset, each.value) async for each in self._messages(topic)]
+        if lost := {message.value for message in self.workload.messages} - {each.body for each in arrivals}:
             raise AssertionError(f"the sender of the run lost {len(lost)} messages")
-        return expected_of(arrivals, self.workload.fates), len(arrivals)
+        return arrivals
+
+    def _origin(self, arrival: Arrival) -> str:
+        return f"kafka:{self.ground.settings.transactions_topic}/{arrival.partition}/{arrival.offset}"
+
+    async def _counted(self, arrivals: Sequence[Arrival], held_aside: int) -> list[str]:
+        """The counters' days against a plain count of the topic, and what the writers say of themselves."""
+        [source] = [each for each in built_in_sources(self.ground.settings) if each.name == "transactions"]
+        expected = plain_count(arrivals, source, datetime.now(UTC))
+        days = slot_of(Grain.DAY, 0), slot_of(Grain.REPEATS, 0)
+        sums = {key.partition(":")[2]: int(units) for key, units in await self.ground.pool.fetch(_SUMS, *days) if units}
+        aside = int(await self.ground.pool.fetchval(_TALLIED_ASIDE))
+        code, told = await self.ground.command("counters", "reconcile")
+        comes_out = [] if code == 0 and told["comes_out"] else [f"counters reconcile ends with {code}: {told}"]
+        return [*faults_of_counts(expected, sums, aside, held_aside), *comes_out]
 
     async def _expired(self) -> list[str]:
         if self.lapsed is None:

@@ -14,7 +14,9 @@ from uuid import uuid4
 import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
+from abacus.bootstrap import built_in_sources
 from abacus.core.clock import SystemClock
+from abacus.engage.counters.definitions import DefinitionStore
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
@@ -26,6 +28,7 @@ from benchmarks.pipeline import environment
 from localstack.running import Services
 from tests.chaos.births import Nursery
 from tests.chaos.clock import set_to
+from tests.chaos.counted import definitions
 from tests.chaos.crew import Crew
 from tests.chaos.disk import SmallDisk, small_disk
 from tests.chaos.needs import Need
@@ -33,7 +36,10 @@ from tests.chaos.proxying import Proxies, opened_proxies
 from tests.chaos.workload import cards
 
 PARTITIONS: Final = 6
-CREW: Final = ("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay")
+CREW: Final = (
+    *("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay"),
+    *("counter", "counter"),
+)
 LOGS: Final = Path(__file__).parents[2] / ".abacus" / "chaos"
 _QUEUES: Final = (AWARD, RETRY, EXPIRY)
 # A killed worker's messages come back sooner than in production, and slow ones are handed out twice.
@@ -144,6 +150,7 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         store = CardStore(pool)
         for card in cards():
             await store.publish(card, by="chaos", now=SystemClock().now())
+        await _publish_counters(settings, pool)
         if Need.PROXIES in plan.needs:
             opening = opened_proxies(settings, plan.seed, late_after_s=plan.late_after_s)
             proxies = await stack.enter_async_context(opening)
@@ -165,7 +172,14 @@ def _settings(services: Services, mark: str) -> Settings:
         transactions_topic=f"{mark}.transactions",
         points_topic=f"{mark}.points",
         tiers_topic=f"{mark}.tiers",
+        events_topic=f"{mark}.events",
     )
+
+
+async def _publish_counters(settings: Settings, pool: Pool) -> None:
+    sources = built_in_sources(settings)
+    drafts = definitions(sources)
+    await DefinitionStore(pool).publish(drafts, built_in=sources, by="chaos", now=SystemClock().now())
 
 
 def _hire(crew: Crew, clock: Path | None) -> None:
@@ -209,7 +223,7 @@ async def _administer(services: Services, statement: str) -> None:
 
 @asynccontextmanager
 async def _topics(settings: Settings) -> AsyncIterator[None]:
-    names = (settings.transactions_topic, settings.points_topic, settings.tiers_topic)
+    names = (settings.transactions_topic, settings.points_topic, settings.tiers_topic, settings.events_topic)
     async with kafka_admin(settings) as admin:
         await admin.create_topics([NewTopic(name, PARTITIONS, 1) for name in names])
     try:

@@ -91,7 +91,8 @@ class StreamWithoutTiers(Work):
             await self.produce(*more)
 
     async def is_done(self) -> bool:
-        return await self.lane.is_read()
+        """The second batch came, waited, and is read. The first alone may be read before the second is sent."""
+        return self._waits_until is not None and await self.lane.is_read()
 
 
 class StoppedStream(StreamWithoutTiers):

@@ -27,6 +27,7 @@ _REFUSED: Final = "only when posting fails because of an award: a value that pas
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
 _FORGED: Final = "only for awards of points that no known card issues: nothing is decided before the reading"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
+_BY_THE_COUNTER: Final = "only for a handler that keeps its places, or gathers: the counter, which no points pass"
 
 REASONS: Final = (
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
@@ -69,6 +70,10 @@ REASONS: Final = (
         "only when a handler fails in a way not foreseen",
     ),
     _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason("abacus.platform.kafka.reader", "*_run", "*_place_given*", _BY_THE_COUNTER),
+    _Reason("abacus.platform.kafka.reader", "*_place*", "*", _BY_THE_COUNTER),
+    _Reason("abacus.platform.kafka.reader", "*_next", "*_gather*", _BY_THE_COUNTER),
+    _Reason("abacus.platform.kafka.reader", "*_gather", "*", _BY_THE_COUNTER),
     _Reason(
         "abacus.platform.kafka.forgotten",
         "*.explain",
