@@ -1,12 +1,13 @@
 """The ground of integration tests: real services, embedded unless addresses are given, and a fresh database a test."""
 
+import gc
 import logging
 import os
 import sys
 import tempfile
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
+from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
 from tests.support.paths import GOLDEN
 from tests.support.receiver import Receiver, receiving
@@ -44,6 +46,10 @@ def _serves(folder: Path) -> bool:
 if "TMPDIR" not in os.environ and _serves(_MEMORY):
     os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
+# Typer sets this variable and removes it again at each command. A command of a test runs in a thread, and whoever walks
+# through the environment in another one would find it gone; where it is set already, Typer leaves it there.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+
 # A property says nothing about time, and machines are sometimes busy.
 hypothesis.settings.register_profile("abacus", deadline=None)
 hypothesis.settings.load_profile("abacus")
@@ -51,13 +57,15 @@ hypothesis.settings.load_profile("abacus")
 # The embedded server writes nothing through to the disk: it is quicker at copying files than at logging pages.
 _HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy file_copy"
 
+_OF_SERVICES = frozenset({"services", "cassandra_at"})
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each process is given one stretch of the list, and others take over tests that it has not begun. So each begins
     with its part of the long tests, and none of those is left to the end.
     """
     for item in items:
-        if "services" in getattr(item, "fixturenames", ()):
+        if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("services")
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     stretch = len(items) // processes
@@ -68,6 +76,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items += long[process::processes]
         items += [others.popleft() for _ in range(min(len(others), stretch * (process + 1) - len(items)))]
     items += others
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests live to the end of the run: the garbage collector never looks at them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +125,12 @@ async def services() -> AsyncIterator[Services]:
             )
             for name, address in given.items():
                 given[name] = address or getattr(embedded, name)
-        yield Services(**{name: address or "" for name, address in given.items()})
+        opened = Services(**{name: address or "" for name, address in given.items()})
+        if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:
+            # It would come once a minute, into the midst of some test, and change plans.
+            await administer(opened, "alter system set autovacuum = off")
+            await administer(opened, "select pg_reload_conf()")
+        yield opened
 
 
 @pytest.fixture(scope="session")
@@ -115,17 +139,23 @@ async def template(services: Services) -> AsyncIterator[str]:
     name = f"abacus_template_{uuid.uuid4().hex[:8]}"
     await administer(services, f"create database {name}")
     await migrate(database_address(services, name))
+    await watch(database_address(services, name))
     yield name
     await administer(services, f"drop database {name} with (force)")
 
 
+@pytest.fixture(scope="session")
+async def databases(services: Services, template: str) -> AsyncIterator[Databases]:
+    opened = Databases(services, template, _HOW_TO_COPY)
+    yield opened
+    await opened.close()
+
+
 @pytest.fixture
-async def database_url(services: Services, template: str) -> AsyncIterator[str]:
+async def database_url(databases: Databases) -> AsyncIterator[str]:
     """A database of this test's own."""
-    name = f"abacus_test_{uuid.uuid4().hex[:12]}"
-    await administer(services, f"create database {name} template {template} {_HOW_TO_COPY}")
-    yield database_address(services, name)
-    await administer(services, f"drop database {name} with (force)")
+    async with databases.one() as address:
+        yield address
 
 
 @pytest.fixture

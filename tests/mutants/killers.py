@@ -67,3 +67,11 @@ def expiry(test: str) -> str:
 
 def database(test: str) -> str:
     return f"tests/platform/test_database_rules.py::{test}"
+
+
+def agreement(row: str) -> str:
+    return agrees(f"test_what_is_tampered_with_is_found_and_named[{row}]")
+
+
+def agrees(test: str) -> str:
+    return f"tests/proof/test_agreement.py::{test}"

@@ -10,6 +10,7 @@ _SPINE: Final = "alembic/versions/0001_the_spine.py"
 _PARTNERS: Final = "alembic/versions/0002_partners.py"
 _EXPIRY: Final = "alembic/versions/0004_expiry.py"
 _LIFE: Final = "alembic/versions/0008_the_life_of_a_point.py"
+_NARROW: Final = "alembic/versions/0022_narrow_rights.py"
 _ERASURE: Final = "alembic/versions/0010_erasure.py"  # where the triggers got their last form
 
 
@@ -98,6 +99,41 @@ MUTANTS: Final = (
         "STATEMENTS",
         Clause("grant select, insert, update on expiry_run,", "grant select, insert, update, delete on expiry_run,"),
         _may_not("delete from expiry_batch"),
+    ),
+    Mutant(
+        "the right to change limits, withheld",
+        _NARROW,
+        "CHANGED",
+        Clause("used, day, used_that_day", "used, day, used_that_day, in_total"),
+        _may_not("update allowance set in_total = null"),
+    ),
+    Mutant(
+        "the right to change the points of holds, withheld",
+        _NARROW,
+        "CHANGED",
+        Clause("status, settled_seq", "status, settled_seq, points"),
+        _may_not("update hold set points = 1"),
+    ),
+    Mutant(
+        "the right to enter an allowance that is used, withheld",
+        _NARROW,
+        "upgrade",
+        Node('op.execute("revoke insert on allowance from abacus_app")'),
+        _may_not("insert into allowance (partner_id, used) values ('acme', -1000)"),
+    ),
+    Mutant(
+        "the look for the entry of the log before limits change",
+        _NARROW,
+        "SET_LIMITS",
+        Clause("and xmin = pg_current_xact_id()::xid", "or true"),
+        (database("test_limits_change_only_in_a_transaction_that_logs_it"),),
+    ),
+    Mutant(
+        "the schema in which limits look for the log",
+        _NARROW,
+        "upgrade",
+        Node("statement", "statement.replace('%I, pg_temp', 'pg_temp, %I')"),
+        (database("test_a_table_of_the_caller_is_not_taken_for_the_log"),),
     ),
     Mutant(
         "the primary key of claims",

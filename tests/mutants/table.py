@@ -11,6 +11,7 @@ from tests.mutants import (
     of_spending,
     of_the_database,
     of_the_statements,
+    of_verifying,
 )
 from tests.mutants.mutant import Mutant
 
@@ -23,9 +24,10 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_limits.MUTANTS,
     *of_reversals.MUTANTS,
     *of_the_database.MUTANTS,
+    *of_verifying.MUTANTS,
 )
 
-# Of each kind some: a lock, an order, a guard, a key, a check, a limit, a trigger, a right.
+# Of each kind some: a lock, an order, a guard, a key, a check, a limit, a trigger, a right, a comparison.
 HANDFUL: Final = frozenset(
     {
         "the lock on accounts",
@@ -42,5 +44,7 @@ HANDFUL: Final = frozenset(
         "the trigger on changes of transfer",
         "the right to change transfers, withheld",
         "the primary key of claims",
+        "the right to change limits, withheld",
+        "the sum of the open holds",
     }
 )

@@ -34,14 +34,16 @@ def test_every_file_is_a_worker_by_name() -> None:
 
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_worker_needs_what_it_is_wired_with(name: str) -> None:
-    tree = ast.parse(inspect.getsource(import_module(f"workers.{name}")))
+    module = import_module(f"workers.{name}")
+    tree = ast.parse(inspect.getsource(module))
     parts = [
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "wiring"
     ]
     settings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    assert needs([name]) == {BEHIND[each] for each in (*parts, *settings) if isinstance(each, str) and each in BEHIND}
+    declared = needs([name]) | getattr(module, "USES", frozenset())
+    assert declared == {BEHIND[each] for each in (*parts, *settings) if isinstance(each, str) and each in BEHIND}
 
 
 def test_what_is_behind_them_are_parts_of_the_wiring() -> None:

@@ -10,6 +10,7 @@ from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError
 
 from abacus.platform.kafka.publisher import StreamMessage
+from abacus.platform.kafka.reader import NO_STAMP
 
 PARTITIONS: Final = 4
 
@@ -23,6 +24,7 @@ class Stored(NamedTuple):
     key: bytes
     value: bytes
     headers: tuple[tuple[str, bytes], ...] = ()
+    timestamp: int = NO_STAMP
 
 
 class Member(Protocol):
@@ -44,7 +46,8 @@ class MemoryLog:
     def append(self, topic: str, message: StreamMessage) -> Stored:
         partition = zlib.crc32(message.key) % PARTITIONS
         held = self._partitions[TopicPartition(topic, partition)]
-        held.append(Stored(topic, partition, len(held), *message))
+        stamp = NO_STAMP if message.stamp_ms is None else message.stamp_ms
+        held.append(Stored(topic, partition, len(held), message.key, message.value, message.headers, stamp))
         self._grown.set()
         self._grown = asyncio.Event()
         return held[-1]

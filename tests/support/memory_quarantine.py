@@ -9,7 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import ALL_HELD, HELD, REPLAYED, Which
-from abacus.platform.quarantine.types import HeldItem, Item
+from abacus.platform.quarantine.types import HeldItem, Item, Replaying
 
 
 class MemoryQuarantine:
@@ -48,7 +48,7 @@ class MemoryQuarantine:
         set_aside_before: datetime | None = None,
         limit: int = 100,
         also: Also = nothing_else,  # there is no database to write to
-    ) -> AsyncIterator[Sequence[HeldItem]]:
+    ) -> AsyncIterator[Replaying]:
         chosen = [
             held
             for held in sorted(self._kept.values(), key=lambda held: (held.set_aside_at, held.item.id))
@@ -61,11 +61,17 @@ class MemoryQuarantine:
             self._kept[held.item.id] = replace(
                 held, status=REPLAYED, replayed_at=self._clock.now(), replays=held.replays + 1
             )
+        replaying = Replaying(chosen, {})
         try:
-            yield chosen
+            yield replaying
         except BaseException:
             self._kept.update({held.item.id: held for held in chosen})
             raise
+        for held in chosen:
+            fault = replaying.unfit.get(held.item.id)
+            if fault is not None:
+                item = replace(held.item, reason=fault.reason, detail=fault.detail)
+                self._kept[held.item.id] = replace(held, item=item, set_aside_at=self._clock.now())
 
 
 def _matches(held: HeldItem, status: str | None, reason: Reason | None) -> bool:

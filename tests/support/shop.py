@@ -2,8 +2,8 @@
 
 import socket
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
 
 @dataclass(frozen=True)
 class Shop:
-    """A running API."""
+    """A running API, or counts."""
 
     url: str
     health: Health
@@ -74,18 +74,30 @@ class Shop:
         )
 
 
-@asynccontextmanager
-async def shop(house: House, *beside: str, settings: Settings | None = None) -> AsyncIterator[Shop]:
+def shop(house: House, *beside: str, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
     """The API, and other workers beside it, in this process."""
-    given = (settings or house.settings).model_copy(update={"api_port": free_port()})
+    return _serving(house, ("api", *beside), "api_port", settings)
+
+
+def count_desk(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
+    """The counts, in this process."""
+    return _serving(house, ("counts",), "counts_port", settings)
+
+
+@asynccontextmanager
+async def _serving(
+    house: House, workers: Sequence[str], port_setting: str, settings: Settings | None
+) -> AsyncIterator[Shop]:
+    port = free_port()
+    given = (settings or house.settings).model_copy(update={port_setting: port})
     async with AsyncExitStack() as stack:
-        health = await stack.enter_async_context(house.running("api", *beside, settings=given))
+        health = await stack.enter_async_context(house.running(*workers, settings=given))
 
         async def ready() -> bool:
             return health.ready
 
         await until(ready)
-        yield Shop(f"http://127.0.0.1:{given.api_port}", health, stack)
+        yield Shop(f"http://127.0.0.1:{port}", health, stack)
 
 
 async def award(

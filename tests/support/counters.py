@@ -1,0 +1,69 @@
+"""Counters for tests that run on a database: their source, their definitions, and rows that were counted."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from abacus.core.clock import SystemClock
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.decide.reading import parse_definition
+from abacus.engage.counters.decide.slots import slot_of
+from abacus.engage.counters.definitions import DefinitionStore
+from abacus.engage.counters.store.postgres import PostgresCounterStore
+from abacus.engage.counters.types import Count, Grain, Row, RowKey
+from abacus.engage.events.decide.source import Source, parse_source
+from abacus.engage.events.store import SourceStore
+from abacus.platform.postgres import Pool
+
+GRAINS: Final = {"quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
+WEATHER: Final[dict[str, Any]] = {
+    "source": "weather",
+    "topic": "weather.observations",
+    "fields": {"type": "/type", "id": "/id", "time": "/at"},
+    "types": {
+        "rain.drop": {
+            "city_id": {"pointer": "/city", "type": "text"},
+            "litres": {"pointer": "/litres", "type": "decimal"},
+        }
+    },
+}
+RAIN: Final[dict[str, Any]] = {
+    "id": 34,
+    "name": "count_rain_drops",
+    "template": "rain_drops:city:{city_id}",
+    "on": ["rain.drop"],
+    "keep": {"quarters": "10y", "hours": "10y", "days": "10y"},
+}
+_FOR_EVER: Final = int(datetime(2036, 1, 1, tzinfo=UTC).timestamp())
+
+
+async def publish_weather(pool: Pool) -> Source:
+    draft = parse_source(WEATHER)
+    now = SystemClock().now()
+    return await SourceStore(pool).publish(draft, built_in=(), events_topic="abacus.events.v1", by="tests", now=now)
+
+
+async def publish_counter(pool: Pool, document: dict[str, Any], weather: Source) -> Definition:
+    draft = parse_definition(document, {weather.name: weather})
+    now = SystemClock().now()
+    (published,) = await DefinitionStore(pool).publish([draft], built_in=(), by="tests", now=now)
+    return published
+
+
+async def save_counts(
+    pool: Pool, definition: Definition, key: str, counts: Iterable[tuple[str, str, int]], writer: int = 1
+) -> None:
+    """Rows as a writer leaves them: the name of the grain, the beginning of the slot, and the count."""
+    rows = [
+        Row(
+            RowKey(definition.stored_key(key), slot_of(GRAINS[grain], int(_moment(begin).timestamp())), writer),
+            Count(count, 1),
+            _FOR_EVER,
+        )
+        for grain, begin, count in counts
+    ]
+    await PostgresCounterStore(pool, SystemClock()).save(rows)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,119 @@
+"""Migrated, empty databases for tests, each of them used again when a test left its schema as it was.
+
+To copy hundreds of files for each test, and to delete them, took Postgres longer than all statements of most tests.
+"""
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import asyncpg
+
+from tests.support.services import Services, database_address
+
+_STOP_MS: Final = 10_000
+
+# Whatever changes the schema leaves a row, if it is committed, also in a session without triggers. Nobody's search path
+# names this schema of the tests.
+_WATCH: Final = """
+create schema watched_by_tests;
+create table watched_by_tests.change (command text not null);
+create function watched_by_tests.note() returns event_trigger language plpgsql security definer as
+    $$ begin insert into watched_by_tests.change values (tg_tag); end $$;
+create event trigger watched_by_tests on ddl_command_end execute function watched_by_tests.note();
+alter event trigger watched_by_tests enable always;
+"""
+
+# Planner statistics and settings outlive the rows, too.
+_CHANGED: Final = """
+select exists (select from watched_by_tests.change)
+    or exists (select from pg_statistic where starelid >= 16384)
+    or exists (select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
+               where d.datname = current_database())
+"""
+
+# Also what was only vacuumed: the planner would take the table for empty, and not for one that it knows nothing of.
+_WRITTEN: Final = """
+select string_agg(oid::regclass::text, ', ') from pg_class
+where relkind = 'r' and oid >= 16384 and relname <> 'alembic_version'
+    and (pg_relation_size(oid) > 0 or reltuples >= 0)
+"""
+
+
+async def watch(database_url: str) -> None:
+    """Prepares the template of databases that are used again."""
+    connection = await asyncpg.connect(database_url)
+    try:
+        await connection.execute(_WATCH)
+    finally:
+        await connection.close()
+
+
+class Databases:
+    """Copies of a template that was prepared by `watch`. Each test finds its own under a name of its own: whoever still
+    uses the name of the test before finds no database, as if it had been dropped.
+    """
+
+    def __init__(self, services: Services, template: str, how_to_copy: str = "") -> None:
+        self._services = services
+        self._template = template
+        self._how_to_copy = how_to_copy
+        self._clean = list[str]()
+        self._administrator: asyncpg.Connection | None = None
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[str]:
+        """The address of a database of one's own."""
+        name = f"abacus_test_{uuid.uuid4().hex[:12]}"
+        if self._clean:
+            await self._administer(f"alter database {self._clean.pop()} rename to {name}")
+        else:
+            await self._administer(f"create database {name} template {self._template} {self._how_to_copy}")
+        try:
+            yield database_address(self._services, name)
+        finally:
+            await self._take_back(name)
+
+    async def close(self) -> None:
+        """Drops the databases that wait for another test."""
+        while self._clean:
+            await self._administer(f"drop database {self._clean.pop()} with (force)")
+        if self._administrator is not None:
+            await self._administrator.close()
+
+    async def _take_back(self, name: str) -> None:
+        clean = f"abacus_clean_{uuid.uuid4().hex[:12]}"
+        try:
+            await self._administer(
+                f"alter database {name} with allow_connections false",
+                f"select pg_terminate_backend(pid, {_STOP_MS}) from pg_stat_activity where datname = '{name}'",
+                f"alter database {name} rename to {clean}",
+                f"alter database {clean} with allow_connections true",
+            )
+        except asyncpg.PostgresError:  # it is no longer there, or a session does not end
+            await self._administer(f"drop database if exists {name} with (force)")
+            return
+        if await _emptied(database_address(self._services, clean)):
+            self._clean.append(clean)
+        else:
+            await self._administer(f"drop database {clean} with (force)")
+
+    async def _administer(self, *statements: str) -> None:
+        if self._administrator is None or self._administrator.is_closed():
+            self._administrator = await asyncpg.connect(self._services.database_url)
+        for statement in statements:
+            await self._administrator.execute(statement)
+
+
+async def _emptied(database_url: str) -> bool:
+    """Whether the database is as its template again."""
+    owner = await asyncpg.connect(database_url, server_settings={"session_replication_role": "replica"})
+    try:
+        if await owner.fetchval(_CHANGED):
+            return False
+        if written := await owner.fetchval(_WRITTEN):
+            await owner.execute(f"truncate {written} cascade")
+        return True
+    finally:
+        await owner.close()

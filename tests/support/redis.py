@@ -1,0 +1,42 @@
+"""A Redis of a test's own."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support.shop import free_port
+
+
+@asynccontextmanager
+async def redis_server(folder: Path) -> AsyncIterator[str]:
+    """Its address. The test is skipped where neither a Redis nor a Valkey is installed."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if program is None:
+        pytest.skip("neither redis-server nor valkey-server is installed")
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder),
+        stdout=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(30):
+            while not await _answers(port):  # noqa: ASYNC110  # it is another process
+                await asyncio.sleep(0.02)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _answers(port: int) -> bool:
+    with suppress(OSError):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"PING\r\n")
+        answer = await reader.readline()
+        writer.close()
+        return answer == b"+PONG\r\n"
+    return False
