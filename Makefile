@@ -11,7 +11,7 @@ UV := .ci/uv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ARGS=… is passed on by demo, up, test, mutants, chaos, crashes, bench and lock, as in: make test ARGS='-k ledger -x'"
+	@echo "  ARGS=… is passed on by demo, up, services, test, mutants, chaos, crashes, bench and lock, as in: make test ARGS='-k ledger -x'"
 
 env: .venv/.ready ## build .venv/ from the lock, ready to run and to test
 	@:
@@ -38,14 +38,14 @@ demo: env ## two thousand transactions through the whole house, on this machine
 up: env ## the same house, left running
 	@.venv/bin/abacus up $(ARGS)
 
-services: env ## Kafka, SQS and Postgres as in production, without Docker; needs Java 17 and Maven
-	@$(PY) -m localstack start
+services: env ## Kafka, SQS and Postgres as in production, without Docker; ARGS=cassandra too; needs Java 17 and Maven
+	@$(PY) -m localstack start $(ARGS)
 
 services-stop: env ## stop them; their data stays in .abacus/services/
 	@$(PY) -m localstack stop
 
 test: env ## all tests
-	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(4, 2 * os.cpu_count()))') --dist worksteal $(ARGS)
+	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)
