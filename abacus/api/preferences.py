@@ -14,7 +14,7 @@ from abacus.api.lean import read_body
 from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.templates import LOCALE_PATTERN
+from abacus.engage.notify.decide.rendering import LOCALE_PATTERN
 
 router = APIRouter(prefix="/v1/members", tags=["members"])
 

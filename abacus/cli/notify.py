@@ -12,10 +12,11 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
 from abacus.engage.notify.decide.news import SAMPLES, Kind
+from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
 from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
-from abacus.engage.notify.templates import DEFAULT_LOCALE, words_of
+from abacus.engage.notify.templates import words_of
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore

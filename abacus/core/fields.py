@@ -60,7 +60,11 @@ class Fields:
         self._known: list[str] = []
 
     def note(self, name: str, message: str) -> None:
-        self._faults.append(Fault(_join(self._path, name), message))
+        self._faults.append(Fault(self.path_of(name), message))
+
+    def path_of(self, name: str) -> str:
+        """The path of a field from the top of the document."""
+        return _join(self._path, name)
 
     def read(self, name: str, reader: Callable[[object], T], stand_in: T) -> T:
         self._known.append(name)
@@ -82,6 +86,10 @@ class Fields:
             self._known.append(name)
             return Fields(None, name, self._faults)
         return Fields(self.read(name, mapping, None), _join(self._path, name), self._faults)
+
+    def entry_table(self, name: str, place: int, values: object) -> "Fields":
+        """One of the tables in the array of a field that was read."""
+        return Fields(mapping(values), f"{self.path_of(name)}[{place}]", self._faults)
 
     def entries(self, reader: Callable[[object], T], stand_in: T, *, may_be_empty: bool = False) -> dict[str, T]:
         """All fields of a table whose names are the author's choice."""

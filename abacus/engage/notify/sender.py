@@ -16,9 +16,10 @@ from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
 from abacus.engage.notify.decide.news import NEWS_LIST_JSON
 from abacus.engage.notify.decide.notification import Notification, Turn
+from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
 from abacus.engage.notify.outbox import Outbox
-from abacus.engage.notify.templates import Templates, Unrenderable, words_of
+from abacus.engage.notify.templates import Templates, words_of
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.deliverer import Deliverer
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled

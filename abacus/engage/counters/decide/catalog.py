@@ -9,8 +9,8 @@ from abacus.core.fields import quoted
 from abacus.engage.counters.decide.counting import Counting, counting_of
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.template import LONGEST_KEY, pattern_of
-from abacus.engage.counters.decide.vocabulary import EventType
 from abacus.engage.events.decide.source import Source
+from abacus.engage.events.decide.vocabulary import EventType
 
 
 class Unknown(Refused):

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from abacus.core.fields import DocumentFaults
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.template import COUNTRY_FIELD, LONGEST_KEY, MEMBER_FIELD, escaped
-from abacus.engage.counters.decide.vocabulary import Vocabulary
 from abacus.engage.events.decide.source import Source
+from abacus.engage.events.decide.vocabulary import Vocabulary
 from abacus.engage.events.types import Event
 from abacus.engage.rules.decide.compiling import compile_rule
 from abacus.engage.rules.decide.reading import parse_rule

@@ -10,9 +10,9 @@ from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, shown, string
 from abacus.engage.counters.decide.definition import NAME_PATTERN, VARIABLE, Definition, to_document
 from abacus.engage.counters.decide.keeping import read_keep
-from abacus.engage.counters.decide.template import Template, read_template
-from abacus.engage.counters.decide.vocabulary import EventType, Vocabulary, event_type_of
+from abacus.engage.counters.decide.template import Template, check_in_template, read_template
 from abacus.engage.events.decide.source import Source
+from abacus.engage.events.decide.vocabulary import EventType, Vocabulary, event_type_of
 from abacus.engage.events.types import VariableType
 from abacus.engage.rules.decide.reading import RuleFaults, parse_rule, restore_document, rule_document
 from abacus.engage.rules.decide.sides import of_event
@@ -117,7 +117,7 @@ def _add(value: object) -> int | str:
 def _judge_template(top: Fields, template: Template | None, vocabulary: Vocabulary) -> None:
     for name in template.fields if template else ():
         try:
-            vocabulary.check_in_template(name)
+            check_in_template(name, vocabulary)
         except Bad as bad:
             top.note("template", f"{{{name}}}: {bad}")
 

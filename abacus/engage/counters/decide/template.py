@@ -5,6 +5,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from abacus.core.fields import Bad, quoted, string
+from abacus.engage.events.decide.vocabulary import Vocabulary
+from abacus.engage.events.types import VariableType
 
 LONGEST_KEY: Final = 512  # bytes
 MAX_TEMPLATE: Final = 200  # characters
@@ -17,6 +19,7 @@ _FIELD: Final = re.compile(r"\{([^{}]*)\}")
 _FIELD_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _FIXED: Final = re.compile(r"[A-Za-z0-9:_./-]*")
 _ESCAPED: Final = str.maketrans({"%": "%25", SEPARATOR: "%3A"})
+_TYPES: Final = (VariableType.TEXT, VariableType.INTEGER, VariableType.BOOLEAN)
 _VALUE: Final = "(?:[^%:]|%25|%3A)*"  # that is not the last
 
 
@@ -70,3 +73,13 @@ def pattern_of(template: Template) -> re.Pattern[str]:
     values = [_VALUE] * (len(template.fields) - 1) + [".*"] * bool(template.fields)
     rest = (value + re.escape(text) for value, text in zip(values, template.texts[1:], strict=True))
     return re.compile(re.escape(template.beginning) + "".join(rest), re.DOTALL)
+
+
+def check_in_template(name: str, vocabulary: Vocabulary) -> None:
+    """Raises `Bad` for a field that a template cannot have."""
+    if name == MEMBER_FIELD:
+        vocabulary.check_has_members()
+    elif name == COUNTRY_FIELD:
+        vocabulary.check_has_countries()
+    elif (kind := vocabulary.type_of(name)) not in _TYPES:
+        raise Bad(f"of type {kind}; a template takes {', '.join(_TYPES)}")

@@ -1,17 +1,14 @@
-"""The variables that a definition can speak of: those of the types of events that it counts. Pure."""
+"""The variables that a document about several types of events can speak of. Pure."""
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from abacus.core.fields import Bad, quoted
-from abacus.engage.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
 from abacus.engage.events.decide.source import Source
 from abacus.engage.events.types import VariableType
 
 EventType: TypeAlias = tuple[str, str]  # a source and a type
-
-_IN_TEMPLATES: Final = (VariableType.TEXT, VariableType.INTEGER, VariableType.BOOLEAN)
 
 
 class Vocabulary:
@@ -41,22 +38,22 @@ class Vocabulary:
             kinds[types[name]] = f"{source}/{event_type}"
         if len(kinds) > 1:
             words = " and ".join(f"{kind} in {where}" for kind, where in kinds.items())
-            raise Bad(f"{quoted(name)} is {words}; one counter takes it in one type")
+            raise Bad(f"{quoted(name)} is {words}; it has to be of one type")
         return next(iter(kinds))
 
-    def check_in_template(self, name: str) -> None:
-        """Raises `Bad` for a field that a template cannot have."""
-        if name in {MEMBER_FIELD, COUNTRY_FIELD}:
-            self._check_named(name)
-        elif (kind := self.type_of(name)) not in _IN_TEMPLATES:
-            raise Bad(f"of type {kind}; a template takes {', '.join(_IN_TEMPLATES)}")
-
-    def _check_named(self, name: str) -> None:
-        """Raises `Bad` where the messages of a source name no member, or no country."""
+    def check_has_members(self) -> None:
+        """Raises `Bad` where the messages of a source name no member."""
         for source, _ in self._on:
             places = self._sources[source].places
-            if places is not None and (places.member if name == MEMBER_FIELD else places.country) is None:
-                raise Bad(f"the events of {source} have none; a field of that source has to name its place")
+            if places is not None and places.member is None:
+                raise Bad(_lacking(source))
+
+    def check_has_countries(self) -> None:
+        """Raises `Bad` where the messages of a source name no country."""
+        for source, _ in self._on:
+            places = self._sources[source].places
+            if places is not None and places.country is None:
+                raise Bad(_lacking(source))
 
 
 def event_type_of(text: str, sources: Mapping[str, Source] | None) -> EventType:
@@ -85,6 +82,10 @@ def _owner_of(event_type: str, sources: Mapping[str, Source]) -> str:
     if len(owners) > 1:
         raise Bad(f"{quoted(event_type)} is a type of {' and of '.join(owners)}; write {owners[0]}/{event_type}")
     return owners[0]
+
+
+def _lacking(source: str) -> str:
+    return f"the events of {source} have none; a field of that source has to name its place"
 
 
 def _meant(text: str, known: Iterable[str]) -> str:

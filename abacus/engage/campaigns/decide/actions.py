@@ -1,0 +1,113 @@
+"""What a step of a campaign does, when it does it, and what still has to hold then. Pure values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from abacus.engage.events.decide.vocabulary import EventType
+from abacus.engage.events.types import Value
+from abacus.pricing.explanation.types import FactorName
+
+
+class Kind(StrEnum):
+    """The kinds of actions. The list is closed: queues of actions, metrics and reports go by it."""
+
+    AWARD = "award"
+    TELL = "tell"
+    CALL = "call"
+    PUBLISH = "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoints:
+    """So many points."""
+
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class MultipleOfEarned:
+    """A multiple of what the transaction earned by the country's card, beside that."""
+
+    multiple: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFormula:
+    """The points of the formula with own multipliers; a factor that is not named here is the card's."""
+
+    factors: Mapping[FactorName, Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """Points for the member."""
+
+    worth: FixedPoints | MultipleOfEarned | OwnFormula
+
+    kind = Kind.AWARD
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A message to the member, as a template in each locale; one is English."""
+
+    templates: Mapping[str, str]
+
+    kind = Kind.TELL
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A message to a webhook that the operators have named."""
+
+    webhook: str
+
+    kind = Kind.CALL
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """An event of ours. A variable is a constant, or the name of one of the event's variables."""
+
+    type: EventType
+    constants: Mapping[str, Value]
+    copied: Mapping[str, str]
+
+    kind = Kind.PUBLISH
+
+
+Deed: TypeAlias = Award | Tell | Call | Publish
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A deed and its time: at once, some time after it was decided, or when the clock of the campaign's zone next shows
+    an hour. `unless` and `if_still` are documents of rules, which are looked at then.
+    """
+
+    deed: Deed
+    after: timedelta | None = None
+    at: time | None = None
+    unless: Mapping[str, object] | None = None
+    if_still: Mapping[str, object] | None = None
+
+    @property
+    def guarded(self) -> bool:
+        return self.unless is not None or self.if_still is not None
+
+    def due(self, decided_at: datetime, zone: ZoneInfo) -> datetime:
+        """When it is to be done."""
+        if self.after is not None:
+            return decided_at + self.after
+        if self.at is None:
+            return decided_at
+        local = decided_at.astimezone(zone)
+        today = datetime.combine(local.date(), self.at, zone)
+        if today.timestamp() > decided_at.timestamp():
+            return today.astimezone(decided_at.tzinfo)
+        return datetime.combine(local.date() + timedelta(days=1), self.at, zone).astimezone(decided_at.tzinfo)

@@ -1,0 +1,112 @@
+"""A campaign: when it runs, the events that it answers to, and what it does at which count. Pure values."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+from typing import Final, TypeAlias
+from zoneinfo import ZoneInfo
+
+from abacus.core.errors import Refused
+from abacus.engage.campaigns.decide.actions import Action
+from abacus.engage.campaigns.decide.limits import Limits
+from abacus.engage.events.decide.vocabulary import EventType
+
+NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
+CONTROL: Final = "control"  # the arm of a split in which nothing is done
+_LABEL: Final = re.compile(rf"(?P<name>{NAME_PATTERN})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
+
+
+class Period(StrEnum):
+    """The calendar time over which a member's events are counted, by the days of the campaign's zone."""
+
+    CAMPAIGN = "campaign"  # its whole life, in all versions
+    DAY = "day"
+    WEEK = "week"  # from Monday on
+    MONTH = "month"
+
+
+# A calendar period, or the length of a window that slides.
+Window: TypeAlias = Period | timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done at a count: at the nth event, at every nth, or at each. With `variant` only in that arm of
+    the split. The number is the step's place in the document, from 1 on: it stands in keys.
+    """
+
+    number: int
+    actions: tuple[Action, ...]
+    at: int | None = None
+    every: int | None = None
+    variant: str | None = None
+
+    def fits(self, count: int, variant: str | None) -> bool:
+        """Whether the step is taken at this count, in this arm."""
+        if variant == CONTROL or (self.variant is not None and self.variant != variant):
+            return False
+        if self.at is not None:
+            return count == self.at
+        return count % (self.every or 1) == 0
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign, which never changes once it was submitted: a change is another version. A draft that is nowhere yet
+    has the version 0.
+
+    `when` is the document of a rule. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day, each from
+    one up to and without the other. `split` has the share of each arm, in hundredths.
+    """
+
+    name: str
+    country: str
+    timezone: str
+    starts_at: datetime
+    ends_at: datetime
+    on: tuple[EventType, ...]
+    steps: tuple[Step, ...]
+    limits: Limits
+    over: Window = Period.CAMPAIGN
+    when: Mapping[str, object] | None = None
+    weekdays: frozenset[int] = frozenset()
+    hours: tuple[tuple[int, int], ...] = ()
+    split: tuple[tuple[str, int], ...] = ()
+    priority: int = 0
+    exclusive: str | None = None
+    about: str = ""
+    version: int = 0
+
+    def __hash__(self) -> int:  # the generated one would hash the mappings, which have no hash
+        return hash((self.name, self.version))
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def label(self) -> str:
+        """The name and the version, as people write them: "third_order@2"."""
+        return f"{self.name}@{self.version}"
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether it matters which of a member's events this one is."""
+        return any(step.at is not None or step.every is not None for step in self.steps)
+
+    def numbered(self, version: int) -> "Campaign":
+        return replace(self, version=version)
+
+
+def split_label(label: str) -> tuple[str, int | None]:
+    """The name and the version, if one is given: of "third_order@2" and of "third_order". Raises `Refused`."""
+    match = _LABEL.fullmatch(label)
+    if match is None:
+        raise Refused(
+            f"{label!r} does not name a campaign; write a name such as third_order, or a version, third_order@2"
+        )
+    version = match["version"]
+    return match["name"], int(version) if version else None

@@ -1,0 +1,74 @@
+"""A campaign as a document, and the changes from one version to the next in words. Pure."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+from abacus.engage.campaigns.decide.campaign import Campaign, Period
+from abacus.engage.campaigns.decide.lengths import hours_text, length_text
+from abacus.engage.campaigns.decide.reading import WEEKDAYS
+from abacus.engage.campaigns.decide.reading_limits import limits_document
+from abacus.engage.campaigns.decide.reading_steps import step_document
+
+
+def to_document(campaign: Campaign) -> dict[str, object]:
+    """The campaign as JSON holds it; its version is no part of that. `parse_campaign` makes the same campaign of it."""
+    document: dict[str, object] = {"name": campaign.name}
+    if campaign.about:
+        document["about"] = campaign.about
+    document |= {
+        "country": campaign.country,
+        "timezone": campaign.timezone,
+        "starts_at": campaign.starts_at.astimezone(campaign.zone).isoformat(),
+        "ends_at": campaign.ends_at.astimezone(campaign.zone).isoformat(),
+    }
+    if campaign.weekdays:
+        document["weekdays"] = [WEEKDAYS[day] for day in sorted(campaign.weekdays)]
+    if campaign.hours:
+        document["hours"] = [hours_text(each) for each in campaign.hours]
+    document["on"] = ["/".join(each) for each in campaign.on]
+    if campaign.when is not None:
+        document["when"] = dict(campaign.when)
+    if campaign.over is not Period.CAMPAIGN:
+        document["over"] = length_text(campaign.over) if isinstance(campaign.over, timedelta) else campaign.over.value
+    document["steps"] = [step_document(step) for step in campaign.steps]
+    document["limits"] = limits_document(campaign.limits)
+    if campaign.split:
+        document["split"] = dict(campaign.split)
+    if campaign.priority:
+        document["priority"] = campaign.priority
+    if campaign.exclusive is not None:
+        document["exclusive"] = campaign.exclusive
+    return document
+
+
+def describe_changes(old: Campaign | None, new: Campaign) -> list[str]:
+    """One line a change; none where nothing changes. Without an old one, everything is new."""
+    now = dict(described(new))
+    if old is None:
+        return [f"first version of {new.name}", *(f"{path}: {words}" for path, words in now.items())]
+    was = dict(described(old))
+    return [_change(path, was.get(path), now.get(path)) for path in {**was, **now} if was.get(path) != now.get(path)]
+
+
+def described(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """Each part with its path, in words."""
+    for name, value in to_document(campaign).items():
+        if name == "limits" and isinstance(value, dict):
+            yield from ((f"limits.{each}", _words(inner)) for each, inner in value.items())
+        elif name == "steps" and isinstance(value, list):
+            yield from ((f"steps[{place}]", _words(step)) for place, step in enumerate(value))
+        else:
+            yield name, _words(value)
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _change(path: str, was: str | None, now: str | None) -> str:
+    if was is None:
+        return f"{path}: added, {now}"
+    if now is None:
+        return f"{path}: removed (was {was})"
+    return f"{path}: {was} → {now}"

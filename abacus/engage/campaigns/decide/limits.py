@@ -1,0 +1,101 @@
+"""How much a campaign may do: runs, points and money, for all members and for each, ever and in a day. Pure values."""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+MICROS: Final = 1_000_000  # of a unit of the currency: money is counted in these
+
+
+class Scope(StrEnum):
+    """What a limit is counted over. Days are those of the campaign's zone, and of the event."""
+
+    OVERALL = "overall"
+    DAY = "day"
+    MEMBER = "member"
+    MEMBER_DAY = "member_day"
+
+
+class Amounts(NamedTuple):
+    """What was done, or is to be done. `cost` is money, in millionths."""
+
+    runs: int = 0
+    points: int = 0
+    cost: int = 0
+
+    def plus(self, other: "Amounts") -> "Amounts":
+        return Amounts(self.runs + other.runs, self.points + other.points, self.cost + other.cost)
+
+    def minus(self, other: "Amounts") -> "Amounts":
+        return Amounts(self.runs - other.runs, self.points - other.points, self.cost - other.cost)
+
+
+NOTHING: Final = Amounts()
+
+
+class Bound(NamedTuple):
+    """The most of each; None where there is no limit."""
+
+    runs: int | None = None
+    points: int | None = None
+    cost: int | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it limits nothing."""
+        return self.runs is None and self.points is None and self.cost is None
+
+    def allows(self, used: Amounts, more: Amounts) -> bool:
+        """Whether so much more stays within the limits."""
+        return all(
+            most is None or not add or have + add <= most for most, have, add in zip(self, used, more, strict=True)
+        )
+
+    def short_of(self, used: Amounts, more: Amounts) -> str | None:
+        """Of what so much more would be too much."""
+        for name, most, have, add in zip(self._fields, self, used, more, strict=True):
+            if most is not None and add and have + add > most:
+                return name
+        return None
+
+
+UNBOUND: Final = Bound()
+
+
+class Limits(NamedTuple):
+    """The limits of a campaign. Points cost `cost_of_point` each, in the currency of the country's card."""
+
+    overall: Bound = UNBOUND
+    day: Bound = UNBOUND
+    member: Bound = UNBOUND
+    member_day: Bound = UNBOUND
+    cost_of_point: Decimal = Decimal(0)
+
+    def of(self, scope: Scope) -> Bound:
+        match scope:
+            case Scope.OVERALL:
+                return self.overall
+            case Scope.DAY:
+                return self.day
+            case Scope.MEMBER:
+                return self.member
+            case Scope.MEMBER_DAY:
+                return self.member_day
+
+    @property
+    def unlimited(self) -> bool:
+        return all(self.of(scope).open for scope in Scope)
+
+    def cost_of(self, points: int) -> int:
+        """What so many points cost, in millionths, rounded up: a budget is never passed by fractions."""
+        micros = self.cost_of_point * MICROS * points
+        whole = int(micros)
+        return whole if whole == micros else whole + 1
+
+    def uncounted_from(self, runs: int) -> "Limits":
+        """The limits without those of a member that nobody reaches: so many runs or more, and as many points."""
+        return self._replace(member=_reached(self.member, runs), member_day=_reached(self.member_day, runs))
+
+
+def _reached(bound: Bound, runs: int) -> Bound:
+    return bound._replace(runs=None) if bound.runs is not None and bound.runs >= runs else bound

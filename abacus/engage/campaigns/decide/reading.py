@@ -1,0 +1,190 @@
+"""Campaigns as people write them: read with every fault and its path. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Final
+
+from abacus.core import fields
+from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.engage.campaigns.decide.campaign import CONTROL, NAME_PATTERN, Campaign, Period, Window
+from abacus.engage.campaigns.decide.lengths import read_hours, read_length
+from abacus.engage.campaigns.decide.reading_limits import read_limits
+from abacus.engage.campaigns.decide.reading_steps import read_steps
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.vocabulary import Words
+from abacus.engage.events.decide.vocabulary import EventType, event_type_of
+from abacus.engage.rules.decide.reading import restore_document
+from abacus.pricing.decide.card import PublishedCard
+
+MAX_TYPES: Final = 50
+MAX_HOURS: Final = 10
+MAX_ARMS: Final = 10
+MAX_ABOUT: Final = 500
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WHOLE: Final = 100
+_HIGHEST_PRIORITY: Final = 1_000
+_NO_DAYS: Final[frozenset[int]] = frozenset()
+_NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
+_NO_SPLIT: Final[tuple[tuple[str, int], ...]] = ()
+_WHOLE_LIFE: Final[Window] = Period.CAMPAIGN
+
+_name: Final = fields.matching(
+    re.compile(NAME_PATTERN),
+    "is not a name; write at most 64 small letters, digits and underscores, beginning with a letter (third_order)",
+)
+_country: Final = fields.matching(re.compile("[A-Z]{2}"), "is not a country; write its two capitals (SG)")
+
+
+class CampaignFaults(DocumentFaults):
+    """Every fault of a campaign."""
+
+
+def parse_campaign(document: Mapping[str, object], around: Surroundings) -> Campaign:
+    """The draft of a document, be it from TOML or from JSON, judged by what is published. Raises `CampaignFaults` with
+    every fault that it has.
+    """
+    return _campaign(document, around)
+
+
+def restore_campaign(document: Mapping[str, object], version: int) -> Campaign:
+    """The campaign of a document that was judged before. Raises `DocumentFaults` for one that only a newer Abacus can
+    read.
+    """
+    return _campaign(document, None).numbered(version)
+
+
+def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Campaign:
+    faults: list[Fault] = []
+    top = Fields(document, "", faults)
+    name = top.read("name", _name, "")
+    about = top.read_if_there("about", _about, "")
+    country = top.read("country", _country, "")
+    card = _card(top, country, around)
+    timezone = top.read("timezone", fields.time_zone, "UTC")
+    starts_at = top.read("starts_at", fields.moment, EARLIEST).astimezone(UTC)
+    ends_at = top.read("ends_at", fields.moment, EARLIEST).astimezone(UTC)
+    on = _on(top.read("on", _texts, ()), around, faults)
+    words = Words(on, around, faults)
+    when = words.rule(top, "when")
+    if when is not None and around is None:
+        when = restore_document(when)
+    weekdays = top.read_if_there("weekdays", _weekdays, _NO_DAYS)
+    hours = top.read_if_there("hours", _hours, _NO_HOURS)
+    over = top.read_if_there("over", _over, _WHOLE_LIFE)
+    split = top.read_if_there("split", _split, _NO_SPLIT)
+    steps = read_steps(top, words, frozenset(arm for arm, _ in split))
+    limits = read_limits(top.table("limits"), card)
+    priority = top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0)
+    exclusive = top.read_if_there("exclusive", _name, None)
+    top.refuse_unknown()
+    if around is not None:
+        _judge(top, starts_at, ends_at, around, words)
+    if faults:
+        raise CampaignFaults(faults)
+    return Campaign(
+        name=name,
+        country=country,
+        timezone=timezone,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        on=on,
+        steps=steps,
+        limits=limits,
+        over=over,
+        when=when,
+        weekdays=weekdays,
+        hours=hours,
+        split=split,
+        priority=priority,
+        exclusive=exclusive,
+        about=about,
+    )
+
+
+def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Surroundings, words: Words) -> None:
+    if {"starts_at", "ends_at"} <= top.values.keys():
+        if ends_at <= starts_at:
+            top.note("ends_at", "not after starts_at")
+        elif ends_at <= around.now:
+            top.note("ends_at", "is over already")
+    try:
+        words.check_members()
+    except Bad as bad:
+        top.note("on", f"{bad}; a campaign is for members")
+
+
+def _card(top: Fields, country: str, around: Surroundings | None) -> PublishedCard | None:
+    if around is None or not country:
+        return None
+    if country not in around.cards:
+        top.note("country", f"no rate card of {country} is in force, so there is no program to award points in")
+    return around.cards.get(country)
+
+
+def _about(value: object) -> str:
+    text = string(value)
+    if len(text) > MAX_ABOUT:
+        raise Bad(f"{len(text)} characters; write at most {MAX_ABOUT}")
+    return text
+
+
+def _texts(value: object) -> Sequence[str]:
+    if not isinstance(value, list | tuple) or not value:
+        raise Bad('write an array of types of events, such as ["transactions/transaction.completed"]')
+    if len(value) > MAX_TYPES:
+        raise Bad(f"{len(value)} types of events; write at most {MAX_TYPES}")
+    return [string(each) for each in value]
+
+
+def _on(texts: Sequence[str], around: Surroundings | None, faults: list[Fault]) -> tuple[EventType, ...]:
+    """Each type once; nothing, where one has a fault."""
+    on: dict[EventType, None] = {}
+    before = len(faults)
+    for place, text in enumerate(texts):
+        try:
+            on[event_type_of(text, None if around is None else around.sources)] = None
+        except Bad as bad:
+            faults.append(Fault(f"on[{place}]", str(bad)))
+    return tuple(on) if len(faults) == before else ()
+
+
+def _weekdays(value: object) -> frozenset[int]:
+    if not isinstance(value, list | tuple) or not value:
+        raise Bad(f"write an array of days, such as {list(WEEKDAYS[:2])}")
+    days = [string(each) for each in value]
+    for day in days:
+        if day not in WEEKDAYS:
+            raise Bad(f"{quoted(day)} is not a day; write {', '.join(WEEKDAYS)}")
+    return frozenset(map(WEEKDAYS.index, days))
+
+
+def _hours(value: object) -> tuple[tuple[int, int], ...]:
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_HOURS:
+        raise Bad(f'write an array of 1 to {MAX_HOURS} ranges, such as ["06:00-10:00"]')
+    hours = sorted(map(read_hours, value))
+    for (_, end), (begin, _) in pairwise(hours):
+        if begin < end:
+            raise Bad("two ranges overlap; write one")
+    return tuple(hours)
+
+
+def _over(value: object) -> Window:
+    text = string(value)
+    if text in list(Period):
+        return Period(text)
+    try:
+        return read_length(text)
+    except Bad:
+        raise Bad(f"{quoted(text)}; write {', '.join(Period)}, or the length of a sliding window, such as 7d") from None
+
+
+def _split(value: object) -> tuple[tuple[str, int], ...]:
+    shares = fields.mapping(value)
+    if not 2 <= len(shares) <= MAX_ARMS:  # noqa: PLR2004  # one arm is no split
+        raise Bad(f"write 2 to {MAX_ARMS} arms with their shares, such as {{{CONTROL} = 10, a = 90}}")
+    arms = tuple((_name(arm), fields.whole(1, _WHOLE)(share)) for arm, share in shares.items())
+    if (total := sum(share for _, share in arms)) != _WHOLE:
+        raise Bad(f"the shares make {total}; they have to make {_WHOLE}")
+    return arms

@@ -1,0 +1,25 @@
+"""What is published beside a campaign, by which it is judged. Pure."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.events.decide.source import Source
+from abacus.engage.events.types import VariableType
+from abacus.pricing.decide.card import PublishedCard
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Sources and counters by name, the card of each country, the names of segments and webhooks, and external services
+    with the type of their answer.
+    """
+
+    sources: Mapping[str, Source]
+    now: datetime
+    cards: Mapping[str, PublishedCard] = field(default_factory=dict)
+    counters: Mapping[str, Definition] = field(default_factory=dict)
+    segments: Collection[str] = frozenset()
+    webhooks: Collection[str] = frozenset()
+    externals: Mapping[str, VariableType] = field(default_factory=dict)
