@@ -72,10 +72,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"add": "var.amount", "on": ["weather/rain.drop", "weather/snow.flake"]},
-        (
-            "add: 'amount' is decimal in weather/rain.drop and integer in weather/snow.flake; one counter takes it in"
-            " one type"
-        ),
+        "add: 'amount' is decimal in weather/rain.drop and integer in weather/snow.flake; it has to be of one type",
     ),
     ({"add": 2}, 'add: 2 is an integer; write 1, or a variable such as "var.amount"'),
     ({"add": True}, 'add: true is a boolean; write 1, or a variable such as "var.amount"'),
