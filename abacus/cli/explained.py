@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from abacus.pricing.explanation.types import (
     Adjusted,
     Calculated,
+    Campaigned,
     Captured,
     Earned,
     Explanation,
@@ -24,7 +25,7 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
     """A few lines. The actor is the transfer's."""
     by = f" by {actor}" if actor else ""
     match explanation:
-        case Calculated() | Fixed() | Granted():
+        case Calculated() | Fixed() | Granted() | Campaigned():
             yield from _earned(explanation)
         case Reversed():
             yield from _reversal(explanation, by)
@@ -46,6 +47,24 @@ def _earned(explanation: Earned) -> Iterator[str]:
             yield f"{event}: {points} points fixed by {card}"
         case Granted(granted_by=partner, reason=reason):
             yield f"granted by the partner {partner}: {reason}"
+        case Campaigned():
+            yield from _campaign(explanation)
+
+
+def _campaign(explanation: Campaigned) -> Iterator[str]:
+    which = f", at count {explanation.count}" if explanation.count is not None else ""
+    arm = f", in the arm {explanation.variant}" if explanation.variant is not None else ""
+    yield f"by the campaign {explanation.campaign}, step {explanation.step}{which}{arm}, for {explanation.event}"
+    for condition, value in explanation.conditions:
+        yield f"  {condition}: it was {value}"
+    formula = explanation.formula
+    if formula is None:
+        yield f"{explanation.points} points fixed by the campaign, under card {explanation.card}"
+        return
+    factors = "".join(f" x {value} ({name} {entry})" for name, entry, value in formula.factors)
+    yield f"{formula.amount} {formula.currency}{factors}"
+    times = f", x {formula.multiple}" if formula.multiple != "1" else ""
+    yield f"= {formula.product}, {formula.rounding}{times} = {explanation.points} points, by card {explanation.card}"
 
 
 def _calculation(explanation: Calculated) -> Iterator[str]:

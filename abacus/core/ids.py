@@ -42,6 +42,14 @@ def event_key(source: str, type_: str, transaction_id: str) -> str:
     return f"{EVENTS}{source}:{type_}:{transaction_id}"
 
 
+CAMPAIGNS: Final = "campaign:"  # how the keys of what campaigns do begin
+
+
+def campaign_key(campaign: str, event_key: str) -> str:
+    """The claim of an event in a campaign. The key of a step's effect is this, a colon, and the number of the step."""
+    return f"{CAMPAIGNS}{campaign}:{event_key}"
+
+
 PARTNERS: Final = "api:"  # how the keys of partners' awards begin
 
 

@@ -10,6 +10,7 @@ CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
 PARTNER_PREFIX: Final = "partner:"
+_CAMPAIGN: Final = "campaign:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -25,6 +26,10 @@ class Agent(NamedTuple):
 
 def partner_source(partner_id: str) -> str:
     return PARTNER_PREFIX + partner_id
+
+
+def campaign_source(name: str) -> str:
+    return _CAMPAIGN + name
 
 
 def person_source(person_id: str) -> str:
@@ -68,6 +73,8 @@ def source_of_key(key: str, actor: str | None = None) -> str | None:
     prefix, _, rest = key.partition(":")
     if prefix == "api":
         return partner_source(rest.partition(":")[0])
+    if prefix == "campaign":
+        return campaign_source(rest.partition(":")[0])
     if prefix in _BY_HAND and actor is not None:
         return login_source(actor)
     return _BY_PREFIX.get(prefix)
@@ -77,6 +84,7 @@ def source_sql(table: str) -> str:
     """SQL for the source of a row of `transfer`, also where it was written without one."""
     return f"""coalesce({table}.source, case split_part({table}.key, ':', 1)
     when 'api' then '{PARTNER_PREFIX}' || split_part({table}.key, ':', 2)
+    when 'campaign' then '{_CAMPAIGN}' || split_part({table}.key, ':', 2)
     {" ".join(f"when '{prefix}' then '{_LOGIN}' || {table}.actor" for prefix in _BY_HAND)}
     {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
 

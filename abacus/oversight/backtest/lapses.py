@@ -45,6 +45,7 @@ with home as (
     select h.member_id, {_DAY.format(at="max(t.occurred_at)")} as day
     from home h join transfer t on t.member_id = h.member_id and t.program = :program
     where not :by_lots and t.kind = 'earn' and {text("granted_by")} is null
+        and {text("campaign")} is null
     group by h.member_id
 ), due as (
     select l.member_id, l.points, coalesce(to_char(l.day, 'YYYY-MM'), '{NEVER}') as lapses,

@@ -29,7 +29,7 @@ def _statement(card: RateCard) -> Statement:
     return Statement(f"""
     with award as (
         select t.points, t.country, to_char(t.occurred_at at time zone :zone, 'YYYY-MM') as month,
-            e.amount, e.currency, e.fixed, e.granted_by,
+            e.amount, e.currency, e.fixed, coalesce(e.granted_by, e.campaign) as granted_by,
             {factor_of_facts("vertical")} as vertical, {factor_of_facts("cashless")} as payment_type,
             {factor_of_facts("tier")} as tier, {FACTS_ARE_KNOWN} as is_known
         from transfer t

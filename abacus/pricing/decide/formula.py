@@ -6,15 +6,17 @@ and written down once (`Rate`) and then serve every transaction of that kind.
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
 from abacus.core.errors import Reason, SetAside
-from abacus.core.points import EXACT, MAX_POINTS, ROUND, Points, plain
+from abacus.core.points import EXACT, MAX_POINTS, ROUND, Multiplier, Points, plain
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.pricing.explanation.text import text_of
-from abacus.pricing.explanation.types import Factor, Fixed
+from abacus.pricing.explanation.types import CampaignFormula, Factor, Fixed
+
+CAMPAIGN_ENTRY: Final = "campaign"  # of a multiplier that is not the card's
 
 
 class Rate(NamedTuple):
@@ -78,3 +80,27 @@ def worth(amount: str, rate: Rate) -> Worth:
 def fixed_worth(published: PublishedCard, type_: str, points: Points) -> Worth:
     """The points that a card gives for an event, explained."""
     return points, text_of(Fixed(fixed=type_, card=published.name, points=points))
+
+
+def campaign_worth(formula: CampaignFormula) -> tuple[str, Points]:
+    """The product and the points of a campaign's formula."""
+    product = Decimal(formula.amount)
+    for _, _, value in formula.factors:
+        product = EXACT.multiply(product, Decimal(value))
+    rounded = ROUND[formula.rounding]
+    return plain(product), Points(rounded(EXACT.multiply(Decimal(rounded(product)), Decimal(formula.multiple))))
+
+
+def entry_on_card(card: RateCard, name: str, entry: str) -> Multiplier | None:
+    """A multiplier of the card; None for an entry that it lacks."""
+    match name:
+        case "vertical":
+            return card.verticals.get(entry)
+        case "cashless":
+            return card.payment_types.get(entry)
+        case "tier":
+            return card.tiers.get(entry)
+        case "eppf":
+            return card.eppf if entry == card.scope else None
+        case _:
+            return None

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from abacus.pricing.explanation.types import VERSION, FactorName
 
 # The fields that statements read.
-TextField: TypeAlias = Literal["spent_by", "lots", "granted_by", "transaction"]
+TextField: TypeAlias = Literal["spent_by", "lots", "granted_by", "transaction", "campaign"]
 NumberField: TypeAlias = Literal["held", "lots_closed", "lots_drawn"]
 
 _USUAL_PLACES: Final = get_args(FactorName)
@@ -14,7 +14,8 @@ _MOST_FACTORS: Final = 8
 
 # The fields of an award's explanation that a backtest needs, as a record `e`. An array of other than texts raises.
 FACTS: Final = """json_to_record(t.explanation) as e (
-            v int, amount numeric, currency text, card text, factors text[], fixed text, granted_by text
+            v int, amount numeric, currency text, card text, factors text[], fixed text, granted_by text,
+            campaign text
         )"""
 FACTS_ARE_KNOWN: Final = f"coalesce(e.v, 0) <= {VERSION}"
 

@@ -16,6 +16,7 @@ from abacus.pricing.explanation.types import (
     VERSION,
     Adjusted,
     Calculated,
+    Campaigned,
     Captured,
     Explanation,
     Fixed,
@@ -35,6 +36,7 @@ TRANSACTION_FIELD: Final = "transaction"
 # The field that only this kind has, or has before those that come later here.
 _KIND_BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
     "granted_by": Granted,
+    "campaign": Campaigned,
     "fixed": Fixed,
     "factors": Calculated,
     "of": Reversed,

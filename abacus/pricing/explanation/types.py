@@ -68,6 +68,39 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignFormula:
+    """How a campaign's points follow from a transaction: a `multiple` of the points of the formula, in which some of
+    the multipliers may be the campaign's own. The entry of those is "campaign".
+    """
+
+    amount: str
+    currency: str
+    factors: tuple[Factor, ...]
+    product: str
+    rounding: Rounding
+    multiple: str = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaigned:
+    """A campaign awarded points for an event; `card` says in which program, and until when they are good.
+
+    `count` says which event of the member it was, where that mattered. `conditions` are those that were looked at, in
+    this order, each with the value that it had.
+    """
+
+    campaign: str
+    event: str
+    step: int
+    count: int | None = None
+    variant: str | None = None
+    conditions: tuple[tuple[str, str], ...]
+    card: str
+    formula: CampaignFormula | None = None
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reversed:
     """An earlier transfer was taken back, or a part of it: `of` its key, `earned` its points, `due` how many of them
     this takes back.
@@ -185,6 +218,6 @@ class Imported:
     imported_from: Annotated[str, Field(alias="import")]  # as it is called in the text; Python reserves the word
 
 
-Earned: TypeAlias = Calculated | Fixed | Granted
+Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
 Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported

@@ -11,11 +11,12 @@ from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
-from abacus.pricing.decide.formula import factors_of
+from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import (
     Adjusted,
     Calculated,
+    Campaigned,
     Captured,
     Earned,
     Explanation,
@@ -68,7 +69,7 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
             return _lapsed(explanation, transfer)
         case Reversed():
             return _taken_back(explanation, transfer)
-        case Calculated() | Fixed() | Granted():
+        case Calculated() | Fixed() | Granted() | Campaigned():
             return _earned(explanation, book)
         case _:
             return _moved(explanation, transfer)
@@ -78,6 +79,8 @@ def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
     card = book.by_name(explanation.card).card
     if isinstance(explanation, Granted):
         return []  # a partner named the points; there is nothing to multiply
+    if isinstance(explanation, Campaigned):
+        return _campaigned(explanation, card)
     return _fixed(explanation, card) if isinstance(explanation, Fixed) else _calculated(explanation, card)
 
 
@@ -133,6 +136,29 @@ def _fixed(explanation: Fixed, card: RateCard) -> Iterable[str]:
     on_card = card.fixed_awards.get(explanation.fixed)
     if on_card != explanation.points:
         yield f"{explanation.fixed} is worth {on_card} on {explanation.card}, not {explanation.points}"
+
+
+def _campaigned(explanation: Campaigned, card: RateCard) -> Iterable[str]:
+    """Points that do not follow from a formula are the campaign's own; its documents say how many."""
+    formula = explanation.formula
+    if formula is None:
+        return
+    if [name for name, _, _ in formula.factors] != list(get_args(FactorName)):
+        yield "it does not list each factor once"
+    for name, entry, value in formula.factors:
+        on_card = entry_on_card(card, name, entry)
+        if entry != CAMPAIGN_ENTRY and (on_card is None or plain(on_card) != value):
+            yield f"{name} {entry} is {on_card} on {explanation.card}, not {value}"
+    product, points = campaign_worth(formula)
+    compared = (
+        ("product", formula.product, product),
+        ("rounding", formula.rounding, card.rounding),
+        ("currency", formula.currency, card.currency),
+        ("points", explanation.points, points),
+    )
+    for name, recorded, expected in compared:
+        if recorded != expected:
+            yield f"{name} is {recorded}, not {expected}"
 
 
 def _calculated(explanation: Calculated, card: RateCard) -> Iterable[str]:

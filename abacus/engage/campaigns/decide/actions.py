@@ -97,8 +97,8 @@ class Action:
     if_still: Mapping[str, object] | None = None
 
     @property
-    def guarded(self) -> bool:
-        return self.unless is not None or self.if_still is not None
+    def guards(self) -> tuple[Mapping[str, object], ...]:
+        return tuple(rule for rule in (self.unless, self.if_still) if rule is not None)
 
     def due(self, decided_at: datetime, zone: ZoneInfo) -> datetime:
         """When it is to be done."""

@@ -1,5 +1,6 @@
 """A campaign: when it runs, the events that it answers to, and what it does at which count. Pure values."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -96,6 +97,12 @@ class Campaign:
     def counts(self) -> bool:
         """Whether it matters which of a member's events this one is."""
         return any(step.at is not None or step.every is not None for step in self.steps)
+
+    @cached_property
+    def remembers(self) -> bool:
+        """Whether a rule asks what the member has done in the campaign."""
+        rules = [self.when, *(rule for step in self.steps for each in step.actions for rule in each.guards)]
+        return any('"lhs": "campaign.' in json.dumps(rule) for rule in rules)
 
     def numbered(self, version: int) -> "Campaign":
         return replace(self, version=version)

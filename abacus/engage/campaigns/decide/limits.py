@@ -45,11 +45,9 @@ class Bound(NamedTuple):
         """Whether it limits nothing."""
         return self.runs is None and self.points is None and self.cost is None
 
-    def allows(self, used: Amounts, more: Amounts) -> bool:
-        """Whether so much more stays within the limits."""
-        return all(
-            most is None or not add or have + add <= most for most, have, add in zip(self, used, more, strict=True)
-        )
+    def limited(self, amounts: Amounts) -> Amounts:
+        """The amounts that are limited at all; 0 of the others."""
+        return Amounts(*(0 if most is None else each for most, each in zip(self, amounts, strict=True)))
 
     def short_of(self, used: Amounts, more: Amounts) -> str | None:
         """Of what so much more would be too much."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 DIMENSIONS: Final = ("vertical", "payment_type", "tier", "month")
 Key = TypeVar("Key", str, tuple[str, str, str, str])
 
-GRANTED: Final = "granted"  # a partner named the points; no card prices them
+GRANTED: Final = "granted"  # a partner or a campaign named the points; no card prices them
 
 
 class Replayed(NamedTuple):

@@ -1,0 +1,71 @@
+"""The limits that all members share: how much is left in each scope, and what a run takes of it. Pure."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from abacus.engage.campaigns.decide.calendar import day_of
+from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound, Scope
+from abacus.engage.campaigns.decide.run import Matched
+
+EVER: Final = ""  # the period of the whole life of a campaign
+
+
+class Pot(NamedTuple):
+    """A limit that all members of a campaign share: over its whole life, or over a day."""
+
+    campaign: str
+    period: str
+
+    @property
+    def scope(self) -> Scope:
+        return Scope.DAY if self.period else Scope.OVERALL
+
+
+class Short(Exception):
+    """Not enough is left at hand of some pots: for each, what is needed altogether."""
+
+    def __init__(self, needs: dict[Pot, Amounts]) -> None:
+        super().__init__(f"short of {', '.join(str(pot) for pot in needs)}")
+        self.needs = needs
+
+
+def pots_of(matched: Matched) -> dict[Pot, Bound]:
+    """The pots that a run takes from, with the limit of each."""
+    campaign, limits = matched.campaign, matched.campaign.limits
+    pots: dict[Pot, Bound] = {}
+    if not limits.overall.open:
+        pots[Pot(campaign.name, EVER)] = limits.overall
+    if not limits.day.open:
+        pots[Pot(campaign.name, day_of(campaign, matched.event.occurred_at))] = limits.day
+    return pots
+
+
+class Pots:
+    """What is left at hand, as runs take from it."""
+
+    def __init__(self, left: Mapping[Pot, Amounts]) -> None:
+        self._left = left
+        self.taken: dict[Pot, Amounts] = {}
+
+    def lacking(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> tuple[Pot, str] | None:
+        """The first pot that has too little, and of what."""
+        for pot, bound in pots.items():
+            needed = self.taken.get(pot, NOTHING).plus(bound.limited(amounts))
+            if (what := _beyond(needed, self._left.get(pot, NOTHING))) is not None:
+                return pot, what
+        return None
+
+    def take(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> None:
+        for pot, bound in pots.items():
+            self.taken[pot] = self.taken.get(pot, NOTHING).plus(bound.limited(amounts))
+
+    def needs(self) -> dict[Pot, Amounts]:
+        """The pots from which more was taken than they have, and how much that is altogether."""
+        return {
+            pot: taken for pot, taken in self.taken.items() if _beyond(taken, self._left.get(pot, NOTHING)) is not None
+        }
+
+
+def _beyond(needed: Amounts, left: Amounts) -> str | None:
+    """Of what too little is left."""
+    return next((name for name, need, have in zip(Amounts._fields, needed, left, strict=True) if need > have), None)

@@ -1,0 +1,38 @@
+"""A campaign's times: whether it runs at a moment, and the days, weeks and months of its zone. Pure."""
+
+from datetime import datetime
+
+from abacus.engage.campaigns.decide.campaign import Campaign, Period
+
+
+def runs_at(campaign: Campaign, at: datetime) -> bool:
+    """Whether the campaign answers to what happens at this moment."""
+    if not campaign.starts_at <= at < campaign.ends_at:
+        return False
+    if not campaign.weekdays and not campaign.hours:
+        return True
+    local = at.astimezone(campaign.zone)
+    if campaign.weekdays and local.weekday() not in campaign.weekdays:
+        return False
+    minute = local.hour * 60 + local.minute
+    return not campaign.hours or any(begin <= minute < end for begin, end in campaign.hours)
+
+
+def day_of(campaign: Campaign, at: datetime) -> str:
+    """The day of the campaign's zone: 2026-01-10."""
+    return at.astimezone(campaign.zone).date().isoformat()
+
+
+def period_of(campaign: Campaign, period: Period, at: datetime) -> str:
+    """The name of the day, week or month of the campaign's zone; nothing for its whole life."""
+    day = at.astimezone(campaign.zone).date()
+    match period:
+        case Period.CAMPAIGN:
+            return ""
+        case Period.DAY:
+            return day.isoformat()
+        case Period.WEEK:
+            year, week, _ = day.isocalendar()
+            return f"{year:04}-W{week:02}"
+        case Period.MONTH:
+            return day.isoformat()[:7]

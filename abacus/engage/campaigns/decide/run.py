@@ -1,0 +1,88 @@
+"""An event that a campaign answers to, and what comes of it. Pure values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from abacus.core.ids import campaign_key
+from abacus.engage.campaigns.decide.actions import Kind
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Scope
+from abacus.engage.campaigns.decide.worth import Worth
+from abacus.engage.events.types import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An event for which a campaign's conditions hold, and its member. `conditions` are those that were looked at, each
+    with the value that it had. `worth` has the points that each step awards, by its number.
+    """
+
+    campaign: Campaign
+    member_id: str
+    event: Event
+    conditions: tuple[tuple[str, str], ...] = ()
+    worth: Mapping[int, Worth] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The claim of the event in the campaign."""
+        return campaign_key(self.campaign.name, self.event.key)
+
+    def effect_key(self, step: int) -> str:
+        """The key of a step's effect, and of its award."""
+        return f"{self.key}:{step}"
+
+
+class Outcome(StrEnum):
+    """What comes of an event that a campaign answers to. The list is closed: metrics and reports go by it."""
+
+    DONE = "done"
+    COUNTED = "counted"  # nothing is done at this count
+    CONTROL = "control"  # nothing is done in this arm
+    REFUSED = "refused"  # a limit stands against it
+
+
+class Refusal(NamedTuple):
+    """The limit that stands against a run: so many `runs`, `points` or so much `cost`, in a scope."""
+
+    scope: Scope
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.scope}.{self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of an event."""
+
+    matched: Matched
+    outcome: Outcome
+    count: int | None
+    variant: str | None
+    steps: tuple[int, ...] = ()
+    amounts: Amounts = NOTHING
+    refusal: Refusal | None = None
+
+
+class Due(NamedTuple):
+    """An action that is to be done: the `number`th of the step whose effect has this key. `receiver` is the downstream
+    that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at when the
+    action is due.
+    """
+
+    member_id: str
+    key: str
+    number: int
+    campaign: str
+    version: int
+    step: int
+    variant: str | None
+    kind: Kind
+    receiver: str
+    due_at: datetime
+    document: bytes
+    event: bytes | None

@@ -1,0 +1,89 @@
+"""The points that a step of a campaign awards for an event, and how they follow from it. Pure."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import NamedTuple, get_args
+
+from abacus.core.errors import Reason, SetAside
+from abacus.core.points import MAX_POINTS, plain
+from abacus.engage.campaigns.decide.actions import Award, FixedPoints, MultipleOfEarned, OwnFormula
+from abacus.engage.events.types import Event
+from abacus.pricing.decide.card import PublishedCard, RateCard
+from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
+from abacus.pricing.explanation.types import CampaignFormula, Factor, FactorName
+
+
+class Worth(NamedTuple):
+    """Points of the card's program, and the formula that they follow from, where they are not fixed."""
+
+    points: int
+    card: PublishedCard
+    formula: CampaignFormula | None = None
+
+
+def needs_tier(award: Award) -> bool:
+    """Whether the points depend on the member's tier."""
+    match award.worth:
+        case FixedPoints():
+            return False
+        case MultipleOfEarned():
+            return True
+        case OwnFormula(factors):
+            return "tier" not in factors
+
+
+def worth_of(award: Award, event: Event, published: PublishedCard, tier: str) -> Worth:
+    """The worth of an award for an event, by the card in force. Raises `SetAside` for a transaction that the card does
+    not price.
+    """
+    match award.worth:
+        case FixedPoints(points):
+            return Worth(points, published)
+        case MultipleOfEarned(multiple):
+            return _by_formula(event, published, factors_of(published.card, *_kind(event), tier), multiple)
+        case OwnFormula(own):
+            factors = tuple(
+                (name, CAMPAIGN_ENTRY, plain(own[name])) if name in own else _of_card(name, event, published.card, tier)
+                for name in get_args(FactorName)
+            )
+            return _by_formula(event, published, factors, Decimal(1))
+
+
+def _by_formula(event: Event, published: PublishedCard, factors: tuple[Factor, ...], multiple: Decimal) -> Worth:
+    card, currency = published.card, event.variables.get("currency")
+    amount = event.variables.get("amount")
+    if not isinstance(amount, Decimal) or amount < 0:
+        raise SetAside(Reason.INVALID, f"{event.key} has no amount that points follow from")
+    if currency != card.currency:
+        raise SetAside(Reason.UNKNOWN_CURRENCY, f"currency {currency}; the card of {card.scope} is {card.currency}")
+    formula = CampaignFormula(
+        amount=plain(amount),
+        currency=card.currency,
+        factors=factors,
+        product="0",
+        rounding=card.rounding,
+        multiple=plain(multiple),
+    )
+    product, points = campaign_worth(formula)
+    if points > MAX_POINTS:
+        raise SetAside(Reason.OUT_OF_RANGE, f"{points} points; one award carries at most {MAX_POINTS}")
+    return Worth(points, published, replace(formula, product=product))
+
+
+def _kind(event: Event) -> tuple[str, str]:
+    return str(event.variables.get("vertical")), str(event.variables.get("payment_type"))
+
+
+def _of_card(name: FactorName, event: Event, card: RateCard, tier: str) -> Factor:
+    """A multiplier of the card. Raises `SetAside` for an entry that it lacks."""
+    vertical, payment_type = _kind(event)
+    entry, reason = {
+        "vertical": (vertical, Reason.UNKNOWN_VERTICAL),
+        "eppf": (card.scope, Reason.INVALID),
+        "cashless": (payment_type, Reason.UNKNOWN_PAYMENT_TYPE),
+        "tier": (tier, Reason.UNKNOWN_TIER),
+    }[name]
+    value = entry_on_card(card, name, entry)
+    if value is None:
+        raise SetAside(reason, f"{name} {entry!r} is not on the card of {card.scope}")
+    return name, entry, plain(value)
