@@ -7,6 +7,7 @@ from alembic import context
 from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import abacus.engage.campaigns.effect_tables
 import abacus.engage.counters.reading.tables
 import abacus.engage.counters.store.tables
 import abacus.engage.counters.tables
@@ -34,6 +35,7 @@ ROOMS = (
     abacus.oversight.erasure.tables,
     abacus.engage.counters.reading.tables,
     abacus.engage.counters.store.tables,
+    abacus.engage.campaigns.effect_tables,
     abacus.engage.counters.tables,
     abacus.engage.events.tables,
     abacus.engage.notify.tables,

@@ -131,13 +131,15 @@ async def test_looking_again_while_the_store_is_down() -> None:
 
 async def test_a_card_that_may_be_missing_is_missing_only_after_a_reading() -> None:
     """It is read after the question. While the store is away, nobody can say that there is no such card."""
-    shelf = Shelf(1)
-    reader = CardReader(shelf.all, look_again_every_s=0.001)
+    shelf, hands = Shelf(1), Hands()
+    reader = CardReader(shelf.all, look_again_every_s=0.001, monotonic=hands)
     await reader.refresh()
     shelf.cards = 2
+    hands.at += 1
     await asyncio.gather(*(reader.read_anew() for _ in range(50)))
     assert (shelf.reads, len(reader.book())) == (2, 2)
     shelf.down = True
+    hands.at += 1
     with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
         await reader.read_anew()
     assert len(reader.book()) == 2

@@ -1,6 +1,6 @@
 """The limits that all members share: how much is left in each scope, and what a run takes of it. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.calendar import day_of
@@ -41,17 +41,17 @@ def pots_of(matched: Matched) -> dict[Pot, Bound]:
 
 
 class Pots:
-    """What is left at hand, as runs take from it."""
+    """What is left at hand, as runs take from it. Of the pots in `complete` there is no more than that."""
 
-    def __init__(self, left: Mapping[Pot, Amounts]) -> None:
+    def __init__(self, left: Mapping[Pot, Amounts], complete: Collection[Pot]) -> None:
         self._left = left
+        self._complete = complete
         self.taken: dict[Pot, Amounts] = {}
 
     def lacking(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> tuple[Pot, str] | None:
-        """The first pot that has too little, and of what."""
+        """The first pot that can never give so much, and of what it lacks."""
         for pot, bound in pots.items():
-            needed = self.taken.get(pot, NOTHING).plus(bound.limited(amounts))
-            if (what := _beyond(needed, self._left.get(pot, NOTHING))) is not None:
+            if pot in self._complete and (what := self._short_of(pot, bound.limited(amounts))) is not None:
                 return pot, what
         return None
 
@@ -60,12 +60,12 @@ class Pots:
             self.taken[pot] = self.taken.get(pot, NOTHING).plus(bound.limited(amounts))
 
     def needs(self) -> dict[Pot, Amounts]:
-        """The pots from which more was taken than they have, and how much that is altogether."""
-        return {
-            pot: taken for pot, taken in self.taken.items() if _beyond(taken, self._left.get(pot, NOTHING)) is not None
-        }
+        """The pots from which more was taken than is at hand, and how much that is altogether."""
+        return {pot: taken for pot, taken in self.taken.items() if self._short_of(pot, NOTHING) is not None}
 
-
-def _beyond(needed: Amounts, left: Amounts) -> str | None:
-    """Of what too little is left."""
-    return next((name for name, need, have in zip(Amounts._fields, needed, left, strict=True) if need > have), None)
+    def _short_of(self, pot: Pot, more: Amounts) -> str | None:
+        needed, left = self.taken.get(pot, NOTHING).plus(more), self._left.get(pot, NOTHING)
+        for name, need, have in zip(Amounts._fields, needed, left, strict=True):
+            if need > have and need > 0:
+                return name
+        return None

@@ -1,6 +1,6 @@
 """What comes of events that campaigns answer to: counts, steps and limits, in the order of the events. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from abacus.engage.campaigns.decide.budget import Pot, Pots, Short, pots_of
@@ -29,23 +29,25 @@ class Decided:
 
 
 def decide(
-    matched: Iterable[Matched], progress: Mapping[Place, Progress], left: Mapping[Pot, Amounts], *, is_all: bool
+    matched: Iterable[Matched],
+    progress: Mapping[Place, Progress],
+    left: Mapping[Pot, Amounts],
+    complete: Collection[Pot],
 ) -> Decided:
-    """Decides events that were never decided before. `left` has what is at hand of each pot. With `is_all` there is no
-    more, and what is too much is refused. Without, raises `Short` when it is not enough.
+    """Decides events that were never decided before. `left` has what is at hand of each pot. Of those in `complete`
+    there is no more, and what is too much is refused; raises `Short` when it is not enough of another.
     """
-    deciding = _Deciding(progress, Pots(left), is_all=is_all)
+    deciding = _Deciding(progress, Pots(left, complete))
     for each in matched:
         deciding.decide(each)
-    if not is_all and (needs := deciding.pots.needs()):
+    if needs := deciding.pots.needs():
         raise Short(needs)
     return Decided(deciding.runs, deciding.changed, deciding.pots.taken)
 
 
 class _Deciding:
-    def __init__(self, progress: Mapping[Place, Progress], pots: Pots, *, is_all: bool) -> None:
+    def __init__(self, progress: Mapping[Place, Progress], pots: Pots) -> None:
         self._progress = progress
-        self._is_all = is_all
         self.pots = pots
         self.runs: list[Run] = []
         self.changed: dict[Place, Progress] = {}
@@ -83,13 +85,13 @@ class _Deciding:
         return count
 
     def _refusal(self, matched: Matched, amounts: Amounts) -> Refusal | None:
-        """The limit that stands against the run. Those of all members are looked at only where all is at hand."""
+        """The limit that stands against the run."""
         campaign = matched.campaign
         for scope, place in used_places(campaign, matched.member_id, matched.event.occurred_at).items():
             what = campaign.limits.of(scope).short_of(self._of(place).used, amounts)
             if what is not None:
                 return Refusal(scope, what)
-        if self._is_all and (lacking := self.pots.lacking(pots_of(matched), amounts)):
+        if lacking := self.pots.lacking(pots_of(matched), amounts):
             pot, what = lacking
             return Refusal(pot.scope, what)
         return None

@@ -1,0 +1,98 @@
+"""What came of events that campaigns answer to: claims, the progress of members, limits, actions and sums."""
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Date, DateTime, Index, Integer, LargeBinary, Table, Text, text
+from sqlalchemy.dialects.postgresql import JSON
+
+from abacus.platform.metadata import KEY_TEXT, METADATA
+
+# One row for each event that a campaign was decided for, kept for ever: no event is decided twice.
+CAMPAIGN_CLAIM: Final = Table(
+    "campaign_claim",
+    METADATA,
+    Column("key", KEY_TEXT, primary_key=True),
+    Column("member_id", KEY_TEXT, nullable=False, index=True),
+    Column("campaign", KEY_TEXT, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("decided_at", DateTime(timezone=True), nullable=False),
+)
+
+# Over the whole life of a campaign (no scope), a day, a week or a month. Marks are times in microseconds, eight bytes
+# each.
+CAMPAIGN_PROGRESS: Final = Table(
+    "campaign_progress",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("campaign", KEY_TEXT, primary_key=True),
+    Column("scope", KEY_TEXT, primary_key=True),
+    Column("events", BigInteger, nullable=False),
+    Column("runs", BigInteger, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+    Column("marks", LargeBinary, nullable=False),
+)
+
+# What was handed out of each limit that all members share; the limit itself stands in the document.
+CAMPAIGN_POT: Final = Table(
+    "campaign_pot",
+    METADATA,
+    Column("campaign", KEY_TEXT, primary_key=True),
+    Column("period", KEY_TEXT, primary_key=True),
+    Column("runs", BigInteger, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+)
+
+# What is left in the hand of each process of what was handed out, by the limits of a version.
+CAMPAIGN_SLOT: Final = Table(
+    "campaign_slot",
+    METADATA,
+    Column("campaign", KEY_TEXT, primary_key=True),
+    Column("period", KEY_TEXT, primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+    Column("runs", BigInteger, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+)
+
+# While a process is at an action, `due_at` is when another one may take it.
+CAMPAIGN_ACTION: Final = Table(
+    "campaign_action",
+    METADATA,
+    Column("member_id", KEY_TEXT, primary_key=True),
+    Column("key", KEY_TEXT, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("campaign", KEY_TEXT, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("variant", Text),
+    Column("kind", Text, nullable=False),
+    Column("receiver", Text, nullable=False),
+    Column("decided_at", DateTime(timezone=True), nullable=False),
+    Column("due_at", DateTime(timezone=True), nullable=False),
+    Column("document", JSON, nullable=False),
+    Column("event", JSON),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("failing_since", DateTime(timezone=True)),
+    Column("done_at", DateTime(timezone=True)),
+    Column("refused_at", DateTime(timezone=True)),
+    Column("reason", Text),
+    Index(None, "receiver", "due_at", postgresql_where=text("done_at is null and refused_at is null")),
+)
+
+# What came of events, by day, arm and outcome; each process adds to rows of its own.
+CAMPAIGN_SUM: Final = Table(
+    "campaign_sum",
+    METADATA,
+    Column("campaign", KEY_TEXT, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("day", Date, primary_key=True),
+    Column("variant", KEY_TEXT, primary_key=True),
+    Column("outcome", KEY_TEXT, primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("events", BigInteger, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("cost", BigInteger, nullable=False),
+)

@@ -1,0 +1,162 @@
+"""What comes of events, in Postgres: a batch is one transaction, and no event is ever decided twice.
+
+Every batch takes its locks in one order, each sorted: claims, then progress, then limits. Limits that all members
+share are taken from a slot of this process, which is filled up in transactions of their own. Only when nothing is left
+to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much is refused
+(docs/adr/0055).
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.engage.campaigns.decide.budget import Pot, Short, pots_of
+from abacus.engage.campaigns.decide.calendar import day_of
+from abacus.engage.campaigns.decide.deciding import Decided, decide
+from abacus.engage.campaigns.decide.effects import actions_of
+from abacus.engage.campaigns.decide.progress import Place, places_of
+from abacus.engage.campaigns.decide.run import Due, Matched, Run
+from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
+_RNG: Final = random.Random()
+
+
+class _Claim(NamedTuple):
+    """A row of `campaign_claim`."""
+
+    key: str
+    member_id: str
+    campaign: str
+    version: int
+    decided_at: datetime
+
+
+class _Action(NamedTuple):
+    """A row of `campaign_action`."""
+
+    member_id: str
+    key: str
+    number: int
+    campaign: str
+    version: int
+    step: int
+    variant: str | None
+    kind: str
+    receiver: str
+    decided_at: datetime
+    due_at: datetime
+    document: bytes
+    event: bytes | None
+
+
+class _Sum(NamedTuple):
+    """A row of `campaign_sum`."""
+
+    campaign: str
+    version: int
+    day: date
+    variant: str
+    outcome: str
+    slot: int
+    events: int
+    points: int
+    cost: int
+
+
+_CLAIM: Final = Statement(f"""
+insert into campaign_claim ({columns(_Claim)}) select u.* from {unnested(_Claim)} order by u.key
+on conflict do nothing returning key
+""")
+_ADD: Final = Statement(f"""
+insert into campaign_sum as s ({columns(_Sum)})
+select u.* from {unnested(_Sum)} order by u.campaign, u.version, u.day, u.variant, u.outcome
+on conflict (campaign, version, day, variant, outcome, slot) do update set
+    events = s.events + excluded.events, points = s.points + excluded.points, cost = s.cost + excluded.cost
+""")
+
+
+class Effects:
+    """Decides events for campaigns and records what follows. Every method raises `Unavailable` while the database is
+    away, and then nothing has happened, or everything.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, *, slot: int | None = None) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._slot = _RNG.randrange(SLOTS) if slot is None else slot
+        self._pots = PotStore(pool, self._slot)
+
+    async def decide(self, matched: Sequence[Matched]) -> Sequence[Run]:
+        """What comes of the events that were not decided before, in their order. All of it is durable."""
+        of_key = {each.key: each for each in matched}
+        if not of_key:
+            return []
+        short: set[Pot] = set()  # nothing is left to fill the slot up from
+        while True:
+            try:
+                async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+                    return await self._decide(connection, of_key, short)
+            except Short as error:
+                limited = _limited(of_key.values())
+                for pot, needed in sorted(error.needs.items()):
+                    if not await self._pots.fill(pot, limited[pot], needed):
+                        short.add(pot)
+
+    async def _decide(self, connection: Connection, of_key: Mapping[str, Matched], short: set[Pot]) -> Sequence[Run]:
+        """Raises `Short`."""
+        now = self._clock.now()
+        claims = [
+            _Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in of_key.items()
+        ]
+        rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
+        claimed = {row["key"] for row in rows}
+        new = [each for key, each in of_key.items() if key in claimed]
+        if not new:
+            return []
+        places = sorted({place for each in new for place in _places(each)})
+        progress = await lock_progress(connection, places)
+        pots = await self._pots.lock(connection, _limited(new), short)
+        decided = decide(new, progress, pots.left, short)
+        await write_progress(connection, decided.progress)
+        await self._pots.take(connection, pots, decided.taken)
+        await self._write(connection, decided, now)
+        return decided.runs
+
+    async def _write(self, connection: Connection, decided: Decided, now: datetime) -> None:
+        actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]
+        if actions:
+            await connection.copy_records_to_table("campaign_action", records=actions, columns=_Action._fields)
+        await connection.execute(*_ADD(**arrays(_Sum, _sums(decided.runs, self._slot))))
+
+
+def _places(matched: Matched) -> Sequence[Place]:
+    return places_of(matched.campaign, matched.member_id, matched.event.occurred_at)
+
+
+def _limited(matched: Iterable[Matched]) -> dict[Pot, Limited]:
+    """The pots that these runs may take from, each with its limit and the version that sets it."""
+    return {pot: Limited(bound, each.campaign.version) for each in matched for pot, bound in pots_of(each).items()}
+
+
+def _row(due: Due, now: datetime) -> _Action:
+    return _Action(**due._asdict(), decided_at=now)
+
+
+def _sums(runs: Iterable[Run], slot: int) -> list[_Sum]:
+    sums: dict[tuple[str, int, str, str, str], list[int]] = {}
+    for run in runs:
+        campaign, refusal = run.matched.campaign, f"{run.outcome}:{run.refusal}" if run.refusal else run.outcome.value
+        day = day_of(campaign, run.matched.event.occurred_at)
+        added = sums.setdefault((campaign.name, campaign.version, day, run.variant or "", refusal), [0, 0, 0])
+        for place, more in enumerate((1, run.amounts.points, run.amounts.cost)):
+            added[place] += more
+    return [
+        _Sum(name, version, date.fromisoformat(day), variant, outcome, slot, *added)
+        for (name, version, day, variant, outcome), added in sums.items()
+    ]

@@ -1,0 +1,82 @@
+"""The progress of members in campaigns, in Postgres."""
+
+from array import array as packed
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from abacus.engage.campaigns.decide.limits import Amounts
+from abacus.engage.campaigns.decide.progress import Place, Progress
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class _Row(NamedTuple):
+    """A row of `campaign_progress`."""
+
+    member_id: str
+    campaign: str
+    scope: str
+    events: int
+    runs: int
+    points: int
+    cost: int
+    marks: bytes
+
+
+_OPEN: Final = Statement(f"""
+insert into campaign_progress ({columns(_Row)})
+select u.*, 0, 0, 0, 0, ''::bytea from {unnested(Place)} order by u.member_id, u.campaign, u.scope
+on conflict do nothing
+""")
+_OF: Final = f"""
+select {columns(_Row, "p")} from {unnested(Place)}
+join campaign_progress p on p.member_id = u.member_id and p.campaign = u.campaign and p.scope = u.scope
+"""
+_LOCK: Final = Statement(f"{_OF} order by u.member_id, u.campaign, u.scope for update of p")
+_READ: Final = Statement(_OF)
+_WRITE: Final = Statement(f"""
+update campaign_progress p
+set events = u.events, runs = u.runs, points = u.points, cost = u.cost, marks = u.marks
+from {unnested(_Row)} where p.member_id = u.member_id and p.campaign = u.campaign and p.scope = u.scope
+""")
+
+
+async def lock_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
+    """The progress at these places, which are sorted; nobody else changes it until the transaction ends."""
+    if not places:
+        return {}
+    await connection.execute(*_OPEN(**arrays(Place, places)))
+    return _read(await connection.fetch(*_LOCK(**arrays(Place, places))))
+
+
+async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
+    """The progress at these places as it is at the moment."""
+    return _read(await connection.fetch(*_READ(**arrays(Place, places)))) if places else {}
+
+
+async def write_progress(connection: Connection, progress: Mapping[Place, Progress]) -> None:
+    if progress:
+        rows = [_Row(*place, each.events, *each.used, _packed(each.marks)) for place, each in progress.items()]
+        await connection.execute(*_WRITE(**arrays(_Row, rows)))
+
+
+def _read(rows: Sequence[Sequence[object]]) -> Mapping[Place, Progress]:
+    read = [_Row(*row) for row in rows]  # type: ignore[arg-type]  # the columns have these types
+    return {
+        Place(*row[:3]): Progress(row.events, Amounts(row.runs, row.points, row.cost), _unpacked(row.marks))
+        for row in read
+    }
+
+
+def _packed(marks: Sequence[datetime]) -> bytes:
+    return packed("q", [(mark - _EPOCH) // _MICROSECOND for mark in marks]).tobytes()
+
+
+def _unpacked(marks: bytes) -> tuple[datetime, ...]:
+    values = packed("q")
+    values.frombytes(marks)
+    return tuple(_EPOCH + value * _MICROSECOND for value in values)
