@@ -1,0 +1,149 @@
+"""Rules that are decided with as few values as possible: the cheapest condition that still matters is looked at first.
+
+A condition matters while its outcome may change that of the rule: one alternative of an `or` that holds makes the
+others idle, and so does one part of an `and` that does not. Pure.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.decide.compiling import compile_rule
+from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule, Side
+
+# How dear the value of a left side is: a lower weight is looked at first.
+Weigh: TypeAlias = Callable[[Side], int]
+
+# The values that were looked up, by the text of their left side; None for one that is not there.
+LookedUp: TypeAlias = Mapping[str, Value | None]
+
+_IN_MEMORY: Final = 0
+
+
+class Looked(NamedTuple):
+    """A condition that was looked at, the value of its left side, and whether it holds."""
+
+    condition: Condition
+    value: Value | None
+    holds: bool
+
+
+class Decision(NamedTuple):
+    """Whether the rule holds, or the left side whose value has to be looked up first; and what was looked at."""
+
+    holds: bool | None
+    wanted: Side | None
+    looked: Sequence[Looked]
+
+
+class Plan:
+    """The order in which the conditions of a rule are looked at."""
+
+    __slots__ = ("_leaves", "_root")
+
+    def __init__(self, rule: Rule, weigh: Weigh) -> None:
+        self._leaves: list[Condition] = []
+        root = _node(rule, self._leaves)
+        weights = [_weight(leaf.lhs, weigh) for leaf in self._leaves]
+        order = sorted(range(len(weights)), key=weights.__getitem__)
+        ranks = {leaf: rank for rank, leaf in enumerate(order)}
+        self._leaves = [self._leaves[leaf] for leaf in order]
+        self._root = _ranked(root, ranks)
+
+    def decide(self, event: Event, looked_up: LookedUp) -> Decision:
+        """Looks at conditions until the rule is decided, or a value is wanting."""
+        outcomes: list[bool | None] = [None] * len(self._leaves)
+        looked: list[Looked] = []
+        while (holds := _value(self._root, outcomes)) is None:
+            rank = _cheapest(self._root, outcomes)
+            condition = self._leaves[rank]
+            side = condition.lhs
+            if side.place is Place.LOOKED_UP and side.text not in looked_up:
+                return Decision(None, side, looked)
+            value = value_of(side, event, looked_up)
+            known = {side.text: value} if value is not None else {}
+            outcome = outcomes[rank] = compile_rule(condition)(event, known)
+            looked.append(Looked(condition, value, outcome))
+        return Decision(holds, None, looked)
+
+
+def value_of(side: Side, event: Event, looked_up: LookedUp) -> Value | None:
+    """The value of a left side; None where it is missing."""
+    match side.place:
+        case Place.VARIABLE:
+            return event.variables.get(side.name)
+        case Place.EVENT:
+            value: Value | None = getattr(event, side.name)
+            return value
+        case Place.LOOKED_UP:
+            return looked_up.get(side.text)
+
+
+class _Group(NamedTuple):
+    """Nodes that are joined: `decides` is the outcome of one that settles the group."""
+
+    nodes: "tuple[_Node, ...]"
+    decides: bool
+
+
+class _Inverse(NamedTuple):
+    node: "_Node"
+
+
+_Node: TypeAlias = int | _Group | _Inverse  # a number is that of a condition
+
+
+def _node(rule: Rule, leaves: list[Condition]) -> _Node:
+    match rule:
+        case AllOf(conditions):
+            return _Group(tuple(_node(each, leaves) for each in conditions), decides=False)
+        case AnyOf(conditions):
+            return _Group(tuple(_node(each, leaves) for each in conditions), decides=True)
+        case Not(condition):
+            return _Inverse(_node(condition, leaves))
+        case Condition():
+            leaves.append(rule)
+            return len(leaves) - 1
+
+
+def _ranked(node: _Node, ranks: Mapping[int, int]) -> _Node:
+    match node:
+        case int():
+            return ranks[node]
+        case _Group(nodes, decides):
+            return _Group(tuple(_ranked(each, ranks) for each in nodes), decides)
+        case _Inverse(inner):
+            return _Inverse(_ranked(inner, ranks))
+
+
+def _weight(side: Side, weigh: Weigh) -> int:
+    return weigh(side) if side.place is Place.LOOKED_UP else _IN_MEMORY
+
+
+def _value(node: _Node, outcomes: Sequence[bool | None]) -> bool | None:
+    """The outcome, where what is known settles it."""
+    match node:
+        case int():
+            return outcomes[node]
+        case _Inverse(inner):
+            value = _value(inner, outcomes)
+            return None if value is None else not value
+        case _Group(nodes, decides):
+            is_open = False
+            for each in nodes:
+                value = _value(each, outcomes)
+                if value is decides:
+                    return decides
+                is_open |= value is None
+            return None if is_open else not decides
+
+
+def _cheapest(node: _Node, outcomes: Sequence[bool | None]) -> int:
+    """The cheapest condition that still matters, of a node that is not settled."""
+    match node:
+        case int():
+            return node
+        case _Inverse(inner):
+            return _cheapest(inner, outcomes)
+        case _Group(nodes, _):
+            return min(_cheapest(each, outcomes) for each in nodes if _value(each, outcomes) is None)
