@@ -1,8 +1,16 @@
 """The executors of approvals: what each kind lets happen. The rooms that do it know nothing of approvals."""
 
 import json
+from collections.abc import Iterable
 
 from abacus.core.clock import Clock
+from abacus.core.fields import DocumentFaults
+from abacus.engage.campaigns.around import surroundings
+from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.document import to_document as to_campaign_document
+from abacus.engage.campaigns.decide.reading import restore_campaign
+from abacus.engage.events.decide.source import Source
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import Alone, LargeMoves, Mover
@@ -18,8 +26,9 @@ from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_c
 from abacus.pricing.store.cards import CardStore
 
 
-def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone) -> LargeMoves:
+def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Iterable[Source]) -> LargeMoves:
     """The large moves, with the approvals that they and every other kind go through."""
+    sources = tuple(built_in)
 
     async def publish(approval: Approval, also: Also) -> None:
         card = _card(approval)
@@ -46,13 +55,25 @@ def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone) -> LargeMoves
 
         await PartnerStore(pool, clock).limit(approval.subject, limits, also=logged)
 
+    async def run(approval: Approval, also: Also) -> None:
+        content = json.loads(approval.document)
+        now = clock.now()
+        campaign = restore_campaign(content["campaign"], content["version"])
+        check_unchanged(approval, campaign_document(campaign))
+        change = Change(approval.asked_by, now, approved_by=approval.decided_by)
+        around = await surroundings(pool, sources, now)
+        try:
+            await CampaignStore(pool).approve(campaign.name, campaign.version, around, change, also)
+        except DocumentFaults as fault:
+            raise CannotExecute(f"{campaign.label} does not fit what is published any more: {fault}") from None
+
     async def moved(movement: Movement) -> Moved:
         try:
             return await move(movement)
         except KeyReused as error:
             raise CannotDecide("idempotency-key-reused", f"{movement.key} is the key of an award") from error
 
-    approvals = Approvals(pool, clock, {Kind.RATE_CARD: publish, Kind.LIMITS: limit})
+    approvals = Approvals(pool, clock, {Kind.RATE_CARD: publish, Kind.LIMITS: limit, Kind.CAMPAIGN: run})
     return LargeMoves(approvals, moved, alone)
 
 
@@ -79,6 +100,20 @@ def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
         summary=f"change the limits of {partner_id}: {', '.join(changed)}",
         document=limits_document(partner_id, after),
     )
+
+
+def campaign_proposal(campaign: Campaign, changes: list[str]) -> Proposal:
+    return Proposal(
+        kind=Kind.CAMPAIGN,
+        subject=campaign.name,
+        country=campaign.country,
+        summary=f"run the campaign {campaign.label}: {'; '.join(changes) or 'nothing changes'}",
+        document=campaign_document(campaign),
+    )
+
+
+def campaign_document(campaign: Campaign) -> str:
+    return canonical({"campaign": to_campaign_document(campaign), "version": campaign.version})
 
 
 def limits_document(partner_id: str, limits: Limits) -> str:

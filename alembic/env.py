@@ -8,6 +8,7 @@ from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.engage.campaigns.effect_tables
+import abacus.engage.campaigns.tables
 import abacus.engage.counters.reading.tables
 import abacus.engage.counters.store.tables
 import abacus.engage.counters.tables
@@ -36,6 +37,7 @@ ROOMS = (
     abacus.engage.counters.reading.tables,
     abacus.engage.counters.store.tables,
     abacus.engage.campaigns.effect_tables,
+    abacus.engage.campaigns.tables,
     abacus.engage.counters.tables,
     abacus.engage.events.tables,
     abacus.engage.notify.tables,

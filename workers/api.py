@@ -13,7 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
 from abacus.approving import approving
-from abacus.bootstrap import Run, Service, Wiring, http_limits
+from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.events.posting import EventDesk, Publish, without_broker
@@ -119,7 +119,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         events=EventDesk(sources, _publishing_events(wiring)),
         movement_batcher=movement_batcher,
         holds=HoldReader(pool),
-        large_moves=approving(pool, wiring.clock, movement_batcher.move, alone),
+        large_moves=approving(pool, wiring.clock, movement_batcher.move, alone, built_in_sources(wiring.settings)),
         health=wiring.process_health,
         limiter=limiter,
     )

@@ -95,7 +95,7 @@ class Sandbox:
             events=live.events.rehearsing(),
             movement_batcher=self._batcher,
             holds=HoldReader(pool),
-            large_moves=approving(pool, clock, self._batcher.move, alone),
+            large_moves=approving(pool, clock, self._batcher.move, alone, ()),  # no campaign runs in a sandbox
             limiter=self._limiter,
             mode=TEST,
         )

@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from abacus.approving import approving
+from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
@@ -129,7 +130,9 @@ def large_moves(opened: Pool, at: Acting) -> LargeMoves:
         return moved
 
     config = settings()
-    return approving(opened, at.clock, move, Alone(config.adjustment_limit, config.reversal_limit))
+    return approving(
+        opened, at.clock, move, Alone(config.adjustment_limit, config.reversal_limit), built_in_sources(config)
+    )
 
 
 def document(approval: Approval) -> dict[str, Any]:

@@ -29,6 +29,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "rates": "rates:app",
     "events": "events:app",
     "counters": "counters:app",
+    "campaigns": "campaigns:app",
     "tiers": "tiers:app",
     "expiry": "expiry:app",
     "points": "points:app",

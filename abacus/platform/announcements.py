@@ -31,6 +31,7 @@ class Announced(StrEnum):
     COUNTER_SETTINGS = "counter_setting"
     EVENT_SOURCES = "event_source"
     COUNTERS = "counter_definition"
+    CAMPAIGNS = "campaign"
 
 
 class Announcements:

@@ -37,6 +37,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     Kind.REVERSAL: Deed.REVERSE,
     Kind.RATE_CARD: Deed.PUBLISH_RATES,
     Kind.LIMITS: Deed.EDIT_LIMITS,
+    Kind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
 }
 
 _LOCK_SUBJECT: Final = Statement("select pg_advisory_xact_lock(hashtext('approval:' || :kind || ':' || :subject))")

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     REVERSAL = "reversal"
     RATE_CARD = "rate_card"
     LIMITS = "limits"
+    CAMPAIGN = "campaign"
 
 
 class Status(StrEnum):

@@ -18,6 +18,7 @@ class Deed(StrEnum):
     PUBLISH_RATES = "publish-rates"
     PUBLISH_SOURCES = "publish-sources"
     PUBLISH_COUNTERS = "publish-counters"  # and retire them
+    EDIT_CAMPAIGNS = "edit-campaigns"  # draft, submit, pause, resume and end them
     EDIT_PARTNERS = "edit-partners"
     EDIT_LIMITS = "edit-limits"
     APPROVE = "approve"

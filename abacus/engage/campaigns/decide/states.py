@@ -35,7 +35,7 @@ class State(StrEnum):
 # From which states a version comes to each.
 _BEFORE: Final[Mapping[Status, Collection[Status]]] = {
     Status.DRAFT: {Status.SUBMITTED},  # withdrawn, or rejected
-    Status.SUBMITTED: {Status.DRAFT},
+    Status.SUBMITTED: {Status.DRAFT, Status.SUBMITTED},  # once more, after a rejection
     Status.APPROVED: {Status.SUBMITTED, Status.PAUSED},
     Status.PAUSED: {Status.APPROVED},
     Status.EXHAUSTED: {Status.APPROVED},

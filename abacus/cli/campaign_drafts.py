@@ -1,0 +1,137 @@
+"""Draft campaigns: read from files, compared with the latest versions, drafted and submitted."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from abacus.approving import campaign_proposal
+from abacus.bootstrap import built_in_sources
+from abacus.cli.acting import Acting, acting
+from abacus.cli.approvals import document as approval_document
+from abacus.cli.approvals import large_moves
+from abacus.cli.draft_files import FileFault, read_files, refuse
+from abacus.cli.draft_plans import Say, agreed, unchanged
+from abacus.cli.shell import pool, print_json, settings
+from abacus.core.errors import Refused
+from abacus.core.fields import Fault
+from abacus.engage.campaigns.around import surroundings
+from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.document import describe_changes
+from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.people.types.approval import CannotDecide
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+
+
+class Draft(NamedTuple):
+    """A campaign that is nowhere yet, and its file."""
+
+    file: str
+    campaign: Campaign
+
+
+class Plan(NamedTuple):
+    """The changes that a draft makes to the latest version."""
+
+    draft: Draft
+    against: str | None
+    changes: list[str]
+
+    @property
+    def file(self) -> str:
+        return self.draft.file
+
+
+async def around(connections: Pool, at: Acting) -> Surroundings:
+    """What drafts are judged by."""
+    return await surroundings(connections, built_in_sources(settings()), at.clock.now())
+
+
+def read_drafts(files: Sequence[Path], beside: Surroundings) -> tuple[list[Draft], list[FileFault]]:
+    """The drafts of the files without faults, and the faults of the others."""
+    read, faults = read_files(files, partial(parse_campaign, around=beside))
+    drafts: list[Draft] = []
+    of_name: dict[str, str] = {}
+    for file, campaign in read:
+        if campaign.name in of_name:
+            twice = Fault("name", f"{of_name[campaign.name]} is a draft of {campaign.name} too")
+            faults.append(FileFault(Path(file), twice))
+        else:
+            of_name[campaign.name] = file
+            drafts.append(Draft(file, campaign))
+    return drafts, faults
+
+
+def faultless(files: Sequence[Path], beside: Surroundings) -> list[Draft]:
+    """Raises `DocumentFaults` with every fault of each file."""
+    drafts, faults = read_drafts(files, beside)
+    refuse(faults)
+    return drafts
+
+
+def plan_of(draft: Draft, latest: Mapping[str, CampaignRecord]) -> Plan:
+    """A version that is over is no version to compare with: the same document starts anew."""
+    record = latest.get(draft.campaign.name)
+    if record is None:
+        return Plan(draft, None, describe_changes(None, draft.campaign))
+    changes = describe_changes(record.campaign, draft.campaign)
+    if not changes and record.status is Status.ENDED:
+        changes = [f"starts anew: {record.campaign.label} is ended"]
+    return Plan(draft, record.campaign.label, changes)
+
+
+async def publish_files(files: Sequence[Path], *, ask: bool, as_json: bool) -> None:
+    """Say what the drafts change, ask, and draft and submit those that change anything. Raises `Refused`."""
+    say = partial(typer.echo, err=as_json)  # standard output is for the one document
+    async with pool() as connections:
+        store, at = CampaignStore(connections), await acting(connections)
+        beside = await around(connections, at)
+        drafts = faultless(files, beside)
+        for draft in drafts:
+            at.check(Deed.EDIT_CAMPAIGNS, draft.campaign.country)
+        latest = {record.campaign.name: record for record in await store.latest()}
+        plans = [plan_of(draft, latest) for draft in drafts]
+        rows = []
+        for plan in agreed(plans, "the campaigns are there already", ask=ask, say=say):
+            campaign = plan.draft.campaign
+            also = at.does(
+                Deed.EDIT_CAMPAIGNS,
+                f"campaign:{campaign.name}",
+                country=campaign.country,
+                did="draft",
+                changes=plan.changes,
+            )
+            (drafted,) = await store.draft([campaign], beside, by=at.actor.source, also=also)
+            row = await submit(connections, at, drafted.name, beside, say)
+            rows.append({"file": plan.file, "against": plan.against, "changes": plan.changes, **row})
+    if as_json:
+        print_json({"submitted": rows, "unchanged": unchanged(plans)})
+
+
+async def submit(connections: Pool, at: Acting, name: str, beside: Surroundings, say: Say) -> dict[str, object]:
+    """Submit the latest version, and ask for the second person. Raises `Refused`."""
+    store = CampaignStore(connections)
+    history = await store.history(name)
+    if not history:
+        raise Refused(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+    country = history[-1].campaign.country
+    change = Change(at.actor.source, at.clock.now())
+    also = at.does(Deed.EDIT_CAMPAIGNS, f"campaign:{name}", country=country, did="submit")
+    record = await store.submit(name, beside, change, also)
+    in_force = next((each.campaign for each in history if each.status in {Status.APPROVED, Status.PAUSED}), None)
+    proposal = campaign_proposal(record.campaign, describe_changes(in_force, record.campaign))
+    try:
+        approval = await large_moves(connections, at).approvals.ask(proposal, at.actor.agent)
+    except CannotDecide as error:
+        raise Refused(f"{record.campaign.label} is submitted, but {error.detail}") from None
+    say(
+        f"{record.campaign.label} is submitted: another person approves it with `abacus approvals approve"
+        f" {approval.approval_id}`"
+    )
+    return {"name": record.campaign.label, "approval": approval_document(approval)}

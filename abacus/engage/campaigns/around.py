@@ -1,0 +1,34 @@
+"""What is published at the moment, by which campaigns are judged."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+
+from abacus.core.errors import SetAside, Unavailable
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.events.decide.source import Source
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.store.cards import CardStore
+
+
+async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:
+    """Raises `Unavailable`."""
+    definitions, sources = await DefinitionStore(pool).published()
+    return Surroundings(
+        sources=by_name(built_in, sources),
+        now=now,
+        cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
+        counters={each.name: each for each in definitions},
+    )
+
+
+def cards_in_force(book: CardBook, now: datetime) -> dict[str, PublishedCard]:
+    """The card of each country that has one."""
+    cards = {}
+    for country in book.countries():
+        with suppress(SetAside, Unavailable):
+            cards[country] = book.in_force(country, now)
+    return cards

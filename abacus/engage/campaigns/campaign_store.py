@@ -1,0 +1,272 @@
+"""Campaigns in Postgres: versions of a campaign count from 1, no document is ever changed, and each has a state."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Refused, Unavailable
+from abacus.core.fields import DocumentFaults, Fault
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.cycles import cycle_through
+from abacus.engage.campaigns.decide.document import to_document
+from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, restore_campaign
+from abacus.engage.campaigns.decide.states import State, Status, check_step, state_at
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
+
+DEPENDENCY: Final = "campaigns"
+LATE: Final = timedelta(days=1)  # events that come so long after the end of a campaign are still decided
+NONE_KNOWN: Final[Mapping[str, Campaign]] = MappingProxyType({})
+
+
+class CampaignRecord(NamedTuple):
+    """A version with everything that is known of it."""
+
+    campaign: Campaign
+    status: Status
+    drafted_at: datetime
+    drafted_by: str
+    changed_at: datetime
+    changed_by: str
+    approved_by: str | None
+    reason: str | None
+
+    def state(self, now: datetime) -> State:
+        return state_at(self.campaign, self.status, now)
+
+
+class _Row(NamedTuple):
+    """A row of `campaign`."""
+
+    name: str
+    version: int
+    country: str
+    starts_at: datetime
+    ends_at: datetime
+    document: str | None
+    status: str
+    drafted_at: datetime
+    drafted_by: str
+    changed_at: datetime
+    changed_by: str
+    approved_by: str | None
+    reason: str | None
+
+
+class Change(NamedTuple):
+    """Who brings a version to another state, when and why. `approved_by` is the second person, where there is one."""
+
+    by: str
+    now: datetime
+    reason: str | None = None
+    approved_by: str | None = None
+
+
+_LOCK: Final = Statement("select pg_advisory_xact_lock(hashtext('campaign'))")
+_INSERT: Final = Statement(f"insert into campaign ({columns(_Row)}) values ({parameters(_Row)})")
+_LATEST: Final = Statement(f"select distinct on (name) {columns(_Row)} from campaign order by name, version desc")
+_HISTORY: Final = Statement(f"select {columns(_Row)} from campaign where name = :name order by version")
+_BESIDE: Final = Statement(f"""
+select {columns(_Row)} from campaign where status in ('submitted', 'approved', 'paused') order by name, version
+""")
+_IN_FORCE: Final = Statement(f"""
+select {columns(_Row, "c").replace("c.document", "case when k.label is null then c.document end")}
+from campaign c left join unnest(:known::text[]) k (label) on k.label = c.name || '@' || c.version
+where c.status = 'approved' and c.ends_at > :since
+""")
+_SET: Final = Statement("""
+update campaign set status = :status, changed_at = :now, changed_by = :by, reason = :reason,
+    approved_by = coalesce(:approved_by, approved_by)
+where name = :name and version = :version
+""")
+
+
+class CampaignStore:
+    """Reads campaigns and changes their states. Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def draft(
+        self, drafts: Sequence[Campaign], around: Surroundings, *, by: str, also: Also = nothing_else
+    ) -> list[Campaign]:
+        """Gives each campaign its next version, a draft; all of them, or none. A draft before it is ended.
+
+        Raises `CampaignFaults` for one that does not fit what is published, and `Refused` for one that is there.
+        """
+        change = Change(by, around.now)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK())
+            numbered = []
+            for draft in drafts:
+                judged = parse_campaign(to_document(draft), around)
+                history = await _history(connection, judged.name)
+                before = history[-1] if history else None
+                if before is not None and before.status is not Status.ENDED and _same(before.campaign, judged):
+                    raise Refused(f"{before.campaign.label} is this campaign already, and {before.status}")
+                campaign = judged.numbered(before.campaign.version + 1 if before is not None else 1)
+                if before is not None and before.status in {Status.DRAFT, Status.SUBMITTED}:
+                    await _set(
+                        connection, before, Status.ENDED, change._replace(reason=f"replaced by {campaign.label}")
+                    )
+                await connection.execute(*_INSERT(**_row(campaign, change)._asdict()))
+                numbered.append(campaign)
+            await also(connection)
+            return numbered
+
+    async def submit(
+        self, name: str, around: Surroundings, change: Change, also: Also = nothing_else
+    ) -> CampaignRecord:
+        """The latest version of a campaign, which waits for approval from now on. It is judged again. Raises
+        `CampaignFaults` and `Refused`.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK())
+            record = _named(name, await _history(connection, name))
+            await _judge(connection, record.campaign, around)
+            submitted = await _step(connection, record, Status.SUBMITTED, change)
+            await also(connection)
+            return submitted
+
+    async def approve(
+        self, name: str, version: int, around: Surroundings, change: Change, also: Also = nothing_else
+    ) -> CampaignRecord:
+        """The version is in force, and the one before is not any more. It is judged again. Raises `CampaignFaults` and
+        `Refused`.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK())
+            history = await _history(connection, name)
+            record = _versioned(name, version, history)
+            await _judge(connection, record.campaign, around)
+            for before in history:
+                if before.campaign.version != version and before.status is not Status.ENDED:
+                    replaced = change._replace(reason=f"replaced by {record.campaign.label}")
+                    await _set(connection, before, Status.ENDED, replaced)
+            approved = await _step(connection, record, Status.APPROVED, change)
+            await also(connection)
+            return approved
+
+    async def move(
+        self, name: str, version: int | None, to: Status, change: Change, also: Also = nothing_else
+    ) -> CampaignRecord:
+        """Pauses, resumes, withdraws, exhausts or ends a version; without one, that in force or else the latest. Raises
+        `Refused`.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK())
+            history = await _history(connection, name)
+            record = _versioned(name, version, history) if version is not None else _in_question(name, history)
+            if record.state(change.now) is State.ENDED and record.status is not Status.ENDED:
+                raise Refused(f"{record.campaign.label} is over since {record.campaign.ends_at.isoformat()}")
+            moved = await _step(connection, record, to, change)
+            await also(connection)
+            return moved
+
+    async def latest(self) -> list[CampaignRecord]:
+        """The latest version of each campaign, by name."""
+        async with passing_failures():
+            return [_record(_Row(*row)) for row in await self._pool.fetch(*_LATEST())]
+
+    async def history(self, name: str) -> list[CampaignRecord]:
+        """All versions of a campaign."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            return await _history(connection, name)
+
+    async def in_force(self, now: datetime, known: Mapping[str, Campaign] = NONE_KNOWN) -> list[Campaign]:
+        """The versions that are approved and not paused, also those that ended a while ago. Documents that are known by
+        their labels are not read again.
+        """
+        async with passing_failures():
+            rows = await self._pool.fetch(*_IN_FORCE(known=list(known), since=now - LATE))
+        return [_record(_Row(*row), known).campaign for row in rows]
+
+
+async def _judge(connection: Connection, campaign: Campaign, around: Surroundings) -> None:
+    """Raises `CampaignFaults` for what does not fit what is published now, or would set itself off."""
+    parse_campaign(to_document(campaign), around)
+    beside = [_record(_Row(*row)) for row in await connection.fetch(*_BESIDE())]
+    path = cycle_through(campaign, [each.campaign for each in beside if each.campaign.name != campaign.name])
+    if path is not None:
+        raise CampaignFaults([Fault("steps", f"would set itself off without end: {' → '.join(path)}")])
+
+
+async def _step(connection: Connection, record: CampaignRecord, to: Status, change: Change) -> CampaignRecord:
+    check_step(record.campaign.label, record.status, to)
+    return await _set(connection, record, to, change)
+
+
+async def _set(connection: Connection, record: CampaignRecord, to: Status, change: Change) -> CampaignRecord:
+    campaign = record.campaign
+    await connection.execute(*_SET(name=campaign.name, version=campaign.version, status=to.value, **change._asdict()))
+    return record._replace(
+        status=to,
+        changed_at=change.now,
+        changed_by=change.by,
+        reason=change.reason,
+        approved_by=change.approved_by or record.approved_by,
+    )
+
+
+async def _history(connection: Connection, name: str) -> list[CampaignRecord]:
+    return [_record(_Row(*row)) for row in await connection.fetch(*_HISTORY(name=name))]
+
+
+def _named(name: str, history: Sequence[CampaignRecord]) -> CampaignRecord:
+    if not history:
+        raise Refused(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+    return history[-1]
+
+
+def _versioned(name: str, version: int, history: Sequence[CampaignRecord]) -> CampaignRecord:
+    _named(name, history)
+    for record in history:
+        if record.campaign.version == version:
+            return record
+    raise Refused(f"{name} has no version {version}; `abacus campaigns list {name}` prints all")
+
+
+def _in_question(name: str, history: Sequence[CampaignRecord]) -> CampaignRecord:
+    """The version in force, or else the latest."""
+    latest = _named(name, history)
+    return next((each for each in history if each.status in {Status.APPROVED, Status.PAUSED}), latest)
+
+
+def _same(one: Campaign, other: Campaign) -> bool:
+    return to_document(one) == to_document(other)
+
+
+def _row(campaign: Campaign, change: Change) -> _Row:
+    return _Row(
+        name=campaign.name,
+        version=campaign.version,
+        country=campaign.country,
+        starts_at=campaign.starts_at,
+        ends_at=campaign.ends_at,
+        document=json.dumps(to_document(campaign)),
+        status=Status.DRAFT.value,
+        drafted_at=change.now,
+        drafted_by=change.by,
+        changed_at=change.now,
+        changed_by=change.by,
+        approved_by=None,
+        reason=None,
+    )
+
+
+def _record(row: _Row, known: Mapping[str, Campaign] = NONE_KNOWN) -> CampaignRecord:
+    """A newer Abacus may have published a campaign that this one cannot read: its events wait for the upgrade."""
+    label = f"{row.name}@{row.version}"
+    try:
+        campaign = known[label] if row.document is None else restore_campaign(json.loads(row.document), row.version)
+    except DocumentFaults as faults:
+        fault = faults.faults[0]
+        raise Unavailable(DEPENDENCY, f"this version of Abacus cannot read {label}: {fault}") from faults
+    return CampaignRecord(campaign, Status(row.status), *row[7:])
+
+
+def labelled(campaigns: Iterable[Campaign]) -> Mapping[str, Campaign]:
+    return {campaign.label: campaign for campaign in campaigns}

@@ -1,0 +1,141 @@
+"""`abacus campaigns` as country teams use it, on a real Postgres."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.people.store.audit import log
+from abacus.platform.postgres import Pool
+from abacus.pricing.store.cards import CardStore
+from tests.support.commands import Ran, abacus
+from tests.support.staff import hire
+
+Command = Callable[..., Awaitable[Ran]]
+SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=30)
+MARKET: dict[str, Any] = {
+    "name": "market",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": SOON.isoformat(),
+    "on": ["transaction.completed"],
+    "when": {"operator": "eq", "lhs": "var.vertical", "rhs": "food"},
+    "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
+    "limits": {"runs": {"overall": 1000, "member": 1}},
+}
+
+
+@pytest.fixture
+async def staff(pool: Pool) -> dict[str, str]:
+    for card in example_cards():
+        await CardStore(pool).publish(card, by="tests", now=datetime.now(UTC))
+    return {name: await hire(pool, name, role) for name, role in EMPLOYED.items()}
+
+
+EMPLOYED = {"ann": "country_editor:SG", "eve": "approver:SG", "kim": "country_editor:ID"}
+
+
+@pytest.fixture
+def command(database_url: str, staff: dict[str, str]) -> Command:
+    async def run(*words: str | Path, by: str = "ann") -> Ran:
+        env = {"ABACUS_DATABASE_URL": database_url, "COLUMNS": "200", "ABACUS_TOKEN": staff[by]}
+        return await abacus(*map(str, words), env=env)
+
+    return run
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    file = folder / "market.json"
+    file.write_text(json.dumps({**MARKET, **changes}))
+    return file
+
+
+async def state(command: Command) -> str:
+    (row,) = (await command("campaigns", "list", "--json")).json
+    return f"{row['name']} {row['state']}"
+
+
+async def test_a_campaign_from_its_draft_to_its_end(command: Command, pool: Pool, tmp_path: Path) -> None:
+    file = write(tmp_path)
+    assert (await command("campaigns", "lint", file)).out == f"{file}: market of SG, no faults\n"
+    published = await command("campaigns", "publish", file, "--json")
+    assert published.code == 0, published.err
+    (row,) = published.json["submitted"]
+    assert await state(command) == "market@1 submitted"
+
+    own = await command("approvals", "approve", row["approval"]["approval_id"], "--digest", row["approval"]["digest"])
+    assert own.code == 2
+    words = ("approvals", "approve", row["approval"]["approval_id"], "--digest", row["approval"]["digest"])
+    approved = await command(*words, by="eve")
+    assert approved.code == 0, approved.err
+    assert await state(command) == "market@1 running"
+
+    assert (await command("campaigns", "pause", "market", "--reason", "look")).out == "market@1 is paused\n"
+    assert (await command("campaigns", "pause", "market", "--reason", "look")).code == 2
+    assert (await command("campaigns", "resume", "market", "--reason", "fine")).out == "market@1 is running\n"
+    assert (await command("campaigns", "publish", file)).err.endswith("the campaigns are there already\n")
+    ended = await command("campaigns", "end", "market", "--reason", "enough")
+    assert ended.out == "market@1 is ended\n"
+    deeds = [json.loads(entry.details)["did"] for entry in await log(pool) if entry.deed == "edit-campaigns"]
+    assert deeds[::-1] == ["draft", "submit", "ask", "paused", "approved", "ended"]
+
+
+async def test_a_change_is_a_version_which_takes_over_when_it_is_approved(command: Command, tmp_path: Path) -> None:
+    async def publish(**changes: Any) -> dict[str, Any]:
+        ran = await command("campaigns", "publish", write(tmp_path, **changes), "--json")
+        assert ran.code == 0, ran.err
+        (row,) = ran.json["submitted"]
+        return row["approval"]
+
+    async def approve(approval: dict[str, Any]) -> Ran:
+        words = ("approvals", "approve", approval["approval_id"], "--digest", approval["digest"])
+        return await command(*words, by="eve")
+
+    assert (await approve(await publish())).code == 0
+    first = await publish(limits={"runs": {"overall": 5}})
+    second = await publish(limits={"runs": {"overall": 6}})
+    assert (await approve(first)).code == 2, "another version was submitted since"
+    versions = (await command("campaigns", "list", "market", "--json")).json
+    assert [(row["name"], row["state"]) for row in versions] == [
+        ("market@1", "running"),
+        ("market@2", "ended"),
+        ("market@3", "submitted"),
+    ]
+    assert (await approve(second)).code == 0
+    versions = (await command("campaigns", "list", "market", "--json")).json
+    assert [(row["state"], row["reason"]) for row in versions] == [
+        ("ended", "replaced by market@3"),
+        ("ended", "replaced by market@3"),
+        ("running", None),
+    ]
+    changes = await command("campaigns", "diff", write(tmp_path), "--json")
+    assert changes.json["changes"] == [
+        'limits.runs: {"overall": 6} → {"overall": 1000, "member": 1}',
+    ]
+
+
+async def test_who_may_not(command: Command, tmp_path: Path) -> None:
+    refused = await command("campaigns", "publish", write(tmp_path), by="kim")
+    assert (refused.code, refused.out) == (2, "")
+    assert "kim may not edit campaigns in SG" in refused.err
+
+
+async def test_faults_are_printed_with_their_paths(command: Command, tmp_path: Path) -> None:
+    file = write(tmp_path, country="XX", limits={}, on=["transaction.compleetd"])
+    ran = await command("campaigns", "lint", file, "--json")
+    assert ran.code == 2
+    assert [fault["path"] for fault in ran.json["faults"]] == ["country", "on[0]", "limits.runs"]
+
+
+async def test_a_campaign_is_shown_as_a_file_to_edit(command: Command, tmp_path: Path) -> None:
+    await command("campaigns", "publish", write(tmp_path))
+    shown = await command("campaigns", "show", "market", "--toml")
+    again = tmp_path / "again.toml"
+    again.write_text(shown.out)
+    assert (await command("campaigns", "diff", again)).out.endswith("nothing changes against market@1\n")
+    assert (await command("campaigns", "show", "nothing")).code == 1
