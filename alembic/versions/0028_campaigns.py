@@ -22,6 +22,7 @@ STATEMENTS = (
         changed_at timestamptz not null,
         changed_by text not null,
         approved_by text,
+        approved_at timestamptz,
         reason text,
         constraint campaign_pkey primary key (name, version)
     )
@@ -33,7 +34,7 @@ STATEMENTS = (
         for each statement execute function abacus_announce_change('campaign')
     """,
     "grant select, insert on campaign to abacus_app",
-    "grant update (status, changed_at, changed_by, approved_by, reason) on campaign to abacus_app",
+    "grant update (status, changed_at, changed_by, approved_by, approved_at, reason) on campaign to abacus_app",
 )
 
 

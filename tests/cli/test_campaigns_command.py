@@ -90,7 +90,8 @@ async def test_a_change_is_a_version_which_takes_over_when_it_is_approved(comman
         ran = await command("campaigns", "publish", write(tmp_path, **changes), "--json")
         assert ran.code == 0, ran.err
         (row,) = ran.json["submitted"]
-        return row["approval"]
+        approval: dict[str, Any] = row["approval"]
+        return approval
 
     async def approve(approval: dict[str, Any]) -> Ran:
         words = ("approvals", "approve", approval["approval_id"], "--digest", approval["digest"])

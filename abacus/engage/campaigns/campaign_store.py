@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -32,6 +33,7 @@ class CampaignRecord(NamedTuple):
     changed_at: datetime
     changed_by: str
     approved_by: str | None
+    approved_at: datetime | None
     reason: str | None
 
     def state(self, now: datetime) -> State:
@@ -53,6 +55,7 @@ class _Row(NamedTuple):
     changed_at: datetime
     changed_by: str
     approved_by: str | None
+    approved_at: datetime | None
     reason: str | None
 
 
@@ -79,7 +82,8 @@ where c.status = 'approved' and c.ends_at > :since
 """)
 _SET: Final = Statement("""
 update campaign set status = :status, changed_at = :now, changed_by = :by, reason = :reason,
-    approved_by = coalesce(:approved_by, approved_by)
+    approved_by = coalesce(approved_by, :approved_by),
+    approved_at = coalesce(approved_at, case when :approved_by::text is not null then :now::timestamptz end)
 where name = :name and version = :version
 """)
 
@@ -207,7 +211,8 @@ async def _set(connection: Connection, record: CampaignRecord, to: Status, chang
         changed_at=change.now,
         changed_by=change.by,
         reason=change.reason,
-        approved_by=change.approved_by or record.approved_by,
+        approved_by=record.approved_by or change.approved_by,
+        approved_at=record.approved_at or (change.now if change.approved_by is not None else None),
     )
 
 
@@ -253,6 +258,7 @@ def _row(campaign: Campaign, change: Change) -> _Row:
         changed_at=change.now,
         changed_by=change.by,
         approved_by=None,
+        approved_at=None,
         reason=None,
     )
 
@@ -261,11 +267,17 @@ def _record(row: _Row, known: Mapping[str, Campaign] = NONE_KNOWN) -> CampaignRe
     """A newer Abacus may have published a campaign that this one cannot read: its events wait for the upgrade."""
     label = f"{row.name}@{row.version}"
     try:
-        campaign = known[label] if row.document is None else restore_campaign(json.loads(row.document), row.version)
+        campaign = known[label] if row.document is None else _restored(row, row.document)
     except DocumentFaults as faults:
         fault = faults.faults[0]
         raise Unavailable(DEPENDENCY, f"this version of Abacus cannot read {label}: {fault}") from faults
     return CampaignRecord(campaign, Status(row.status), *row[7:])
+
+
+def _restored(row: _Row, document: str) -> Campaign:
+    """It answers to nothing that happened before it was approved."""
+    campaign = restore_campaign(json.loads(document), row.version)
+    return campaign if row.approved_at is None else replace(campaign, approved_at=row.approved_at)
 
 
 def labelled(campaigns: Iterable[Campaign]) -> Mapping[str, Campaign]:

@@ -23,6 +23,7 @@ CAMPAIGN: Final = Table(
     Column("changed_at", DateTime(timezone=True), nullable=False),
     Column("changed_by", Text, nullable=False),
     Column("approved_by", Text),
+    Column("approved_at", DateTime(timezone=True)),
     Column("reason", Text),
     Index(None, "status", "ends_at"),
     Index("campaign_in_force", "name", unique=True, postgresql_where=text("status in ('approved', 'paused')")),

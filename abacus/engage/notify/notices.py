@@ -4,7 +4,7 @@ A notice waits a few seconds for others of its member. Then all of them become o
 marks them as told. The message keeps its id from there on, also when the worker that sends it dies.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -123,15 +123,15 @@ class Notices:
         self._pool = pool
         self._clock = clock
 
+    async def enter_beside(self, connection: Connection, notices: Sequence[Notice]) -> None:
+        """Enters notices within a transaction of the caller, to be told at once."""
+        await connection.execute(*_ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now()))
+
     async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> int:
         """Enter notices; return how many of them are new. A notice that was entered before stays as it is."""
         if not notices:
             return 0
-        rows = [
-            _NewNotice(each.member_id, each.event_id, each.happened_at, each.seq, NEWS_JSON.dump_json(each.news))
-            for each in notices
-        ]
-        statement = _ENTER(**arrays(_NewNotice, rows), due_at=self._clock.now() + gathered_for)
+        statement = _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
         async with passing_failures():
             return int((await self._pool.execute(*statement)).rpartition(" ")[2])
 
@@ -166,6 +166,13 @@ async def _tell(
         log.warning("notices of a newer version are left to it", notices=len(left))
         await connection.execute(*_POSTPONE(**arrays(_Key, _keys(left)), due_at=now + _LATER))
     return Gathered(len(told), len(notifications))
+
+
+def _rows(notices: Iterable[Notice]) -> list[_NewNotice]:
+    return [
+        _NewNotice(each.member_id, each.event_id, each.happened_at, each.seq, NEWS_JSON.dump_json(each.news))
+        for each in notices
+    ]
 
 
 def _keys(notices: Sequence[_DueNotice]) -> list[_Key]:

@@ -13,7 +13,7 @@ from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.news import SAMPLES, Kind, News, fields_of
+from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Campaigned, Kind, News, fields_of
 from abacus.engage.notify.decide.rendering import (
     ENVIRONMENT,
     LARGEST,
@@ -38,6 +38,8 @@ class Templates:
 
     def render(self, news: News, locale: str) -> Words:
         """Render news in the locale, in its language, or in English. Raises `Unrenderable`."""
+        if isinstance(news, Campaigned):
+            return Words(*news.words[nearest(locale, news.words)].model_dump().values())
         known = {each: template for (kind, each), template in self._templates.items() if kind is news.kind}
         which = nearest(locale, known)
         return _rendered(known[which], news, which)
@@ -69,8 +71,8 @@ def _templates_in(folder: Path) -> list[Path]:
 
 def _about(path: Path) -> tuple[Kind, str]:
     match = _NAME.fullmatch(path.name)
-    if match is None or match["kind"] not in set(Kind):
-        raise Refused(f"{path}: a template is named EVENT.LOCALE.txt, EVENT being one of {', '.join(Kind)}")
+    if match is None or match["kind"] not in WITH_TEMPLATES:
+        raise Refused(f"{path}: a template is named EVENT.LOCALE.txt, EVENT being one of {', '.join(WITH_TEMPLATES)}")
     return Kind(match["kind"]), match["locale"]
 
 

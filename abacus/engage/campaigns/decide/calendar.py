@@ -6,8 +6,8 @@ from abacus.engage.campaigns.decide.campaign import Campaign, Period
 
 
 def runs_at(campaign: Campaign, at: datetime) -> bool:
-    """Whether the campaign answers to what happens at this moment."""
-    if not campaign.starts_at <= at < campaign.ends_at:
+    """Whether the campaign answers to what happens at this moment: not before it was approved."""
+    if not campaign.starts_at <= at < campaign.ends_at or at < campaign.approved_at:
         return False
     if not campaign.weekdays and not campaign.hours:
         return True

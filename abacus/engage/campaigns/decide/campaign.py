@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Refused
+from abacus.core.fields import EARLIEST
 from abacus.engage.campaigns.decide.actions import Action
 from abacus.engage.campaigns.decide.limits import Limits
 from abacus.engage.events.decide.vocabulary import EventType
@@ -80,6 +81,7 @@ class Campaign:
     exclusive: str | None = None
     about: str = ""
     version: int = 0
+    approved_at: datetime = EARLIEST
 
     def __hash__(self) -> int:  # the generated one would hash the mappings, which have no hash
         return hash((self.name, self.version))

@@ -70,6 +70,11 @@ def origin_of(side: Side) -> Origin:
     return Origin(side.text.partition(".")[0])
 
 
+def rank_of(side: Side) -> int:
+    """The rank of the origin of a looked-up side: the cheapest is 0."""
+    return list(Origin).index(origin_of(side))
+
+
 def counter_side(text: str) -> CounterSide | None:
     """The counter and the range of `counter.rides(7d)`; None for a text of another form. Raises `Bad`."""
     match = _COUNTER.fullmatch(text)

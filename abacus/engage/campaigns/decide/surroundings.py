@@ -1,6 +1,6 @@
 """What is published beside a campaign, by which it is judged. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -23,3 +23,16 @@ class Surroundings:
     segments: Collection[str] = frozenset()
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+
+
+class Everything(Collection[str]):
+    """All names: for campaigns that were judged before."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0

@@ -77,6 +77,11 @@ class Counting:
             return NotCounted.MISFIT
         return units if isinstance(units, NotCounted) else Counted(key, units)
 
+    def key(self, event: Event) -> str | None:
+        """The key under which the event counts, as people ask for it; None where the event lacks a field."""
+        key = self._key(event)
+        return None if key is None else key.removeprefix(self.definition.space)
+
     def _key(self, event: Event) -> str | None:
         key = self._beginning
         for name, text, has_more in self._fields:

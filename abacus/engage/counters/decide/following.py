@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.decide.source import followed_topic
+from abacus.engage.events.decide.following import followed_topics, reader_of, sources_on
 from abacus.engage.events.decide.substream import Asked
 from abacus.engage.events.types import Event
 
@@ -26,20 +25,13 @@ class InForce(NamedTuple):
 
 def topics_of(catalog: Catalog, events_topic: str) -> frozenset[str]:
     """The topics of the sources whose events count. Events of every source may come on the events topic, too."""
-    sources = [catalog.sources[name] for name in catalog.types() if name in catalog.sources]
-    topics = {topic for source in sources if (topic := followed_topic(source, events_topic)) is not None}
-    return frozenset(topics | {events_topic}) if sources else frozenset()
+    return followed_topics(catalog.types(), catalog.sources, events_topic)
 
 
 def in_force(catalog: Catalog, topic: str, events_topic: str) -> InForce:
     """The documents for a topic."""
-    on_topic = {
-        name
-        for name, source in catalog.sources.items()
-        if topic in (followed_topic(source, events_topic), events_topic)
-    }
-    wanted = {name: types for name, types in catalog.types().items() if name in on_topic}
-    reader = EventReader(catalog.sources.values(), topic, events_topic=events_topic, only=wanted)
+    on_topic = sources_on(topic, catalog.sources, events_topic)
+    reader = reader_of(topic, catalog.types(), catalog.sources, events_topic)
     definitions = [
         each for each in catalog.definitions if not each.retired and any(name in on_topic for name, _ in each.on)
     ]

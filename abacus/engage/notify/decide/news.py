@@ -19,6 +19,7 @@ class Kind(StrEnum):
     EXPIRED = "expired"
     EXPIRING = "expiring"
     TIER_CHANGED = "tier_changed"
+    CAMPAIGN = "campaign"
 
 
 class _About(BaseModel):
@@ -86,13 +87,39 @@ class TierChanged(_About):
     until: date | None
 
 
-News = Earned | Expired | Expiring | TierChanged
+class CampaignWords(BaseModel):
+    """What a campaign says in one locale."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str
+    text: str
+
+
+class Campaigned(BaseModel):
+    """A campaign has something to say, in its own words for each locale; `key` is that of its effect."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal[Kind.CAMPAIGN] = Kind.CAMPAIGN
+    campaign: str
+    key: str
+    country: str
+    words: dict[str, CampaignWords]
+
+    @property
+    def program(self) -> str:
+        """News of one kind and program is merged; no two of these are."""
+        return self.key
+
+
+News = Earned | Expired | Expiring | TierChanged | Campaigned
 TaggedNews = Annotated[News, Field(discriminator="kind")]
 NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
 NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 
 # The most important kind comes first in a message, and gives it its title.
-_ORDER: Final = (Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
+_ORDER: Final = (Kind.CAMPAIGN, Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
 
 _DAY: Final = date(2026, 7, 31)
 _SOON: Final = Portion(points=1, expires_on=_DAY)
@@ -142,7 +169,22 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
             program="GRP", country=None, from_tier="member", to_tier="gold", reason="override", earned=None, until=None
         ),
     ),
+    Kind.CAMPAIGN: (
+        Campaigned(
+            campaign="third_order",
+            key="campaign:third_order:transactions:transaction.completed:mart:T-1001:1",
+            country="SG",
+            words={
+                "en": CampaignWords(title="500 points for you", text="Thank you for your third order."),
+                "id": CampaignWords(title="500 poin untuk Anda", text="Terima kasih atas pesanan ketiga Anda."),
+                "vi": CampaignWords(title="500 điểm cho bạn", text="Cảm ơn bạn về đơn hàng thứ ba."),
+            },
+        ),
+    ),
 }
+
+# What campaigns say has no template in a file: it is rendered when the campaign decides to say it.
+WITH_TEMPLATES: Final = tuple(kind for kind in Kind if kind is not Kind.CAMPAIGN)
 
 
 def fields_of(kind: Kind) -> frozenset[str]:

@@ -1,0 +1,138 @@
+"""The campaigns that run, found for an event by an index. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from abacus.core.fields import DocumentFaults, Fault
+from abacus.engage.campaigns.decide.actions import Award
+from abacus.engage.campaigns.decide.calendar import runs_at
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.worth import needs_tier
+from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
+from abacus.engage.events.types import Event
+from abacus.engage.rules.decide.index import RuleIndex
+from abacus.engage.rules.decide.lazy import Plan
+from abacus.engage.rules.decide.parts import needs_look_up
+from abacus.engage.rules.decide.reading import parse_rule
+from abacus.engage.rules.decide.types import Rule
+
+
+class Armed(NamedTuple):
+    """A campaign that runs. `plan` is of its whole rule; `looks_up` says whether that needs more than the event, and
+    `by_tier` whether its points do.
+    """
+
+    campaign: Campaign
+    plan: Plan | None
+    looks_up: bool
+    by_tier: bool
+
+
+class _Shelf:
+    """The campaigns of one country for one type of event."""
+
+    def __init__(self) -> None:
+        self.index = RuleIndex()
+        self.armed: list[Armed | None] = []
+        self._numbers: dict[str, int] = {}
+        self._free: list[int] = []
+
+    def put(self, armed: Armed, rule: Rule | None) -> None:
+        number = self._numbers.get(armed.campaign.name)
+        if number is None:
+            number = self._free.pop() if self._free else len(self.armed)
+            self._numbers[armed.campaign.name] = number
+        if number == len(self.armed):
+            self.armed.append(None)
+        self.armed[number] = armed
+        self.index.put(number, rule)
+
+    def remove(self, name: str) -> None:
+        number = self._numbers.pop(name)
+        self.index.remove(number)
+        self.armed[number] = None
+        self._free.append(number)
+
+    def answering(self, event: Event) -> list[Armed]:
+        found = (self.armed[number] for number in self.index.may_hold(event))
+        return [armed for armed in found if armed is not None and runs_at(armed.campaign, event.occurred_at)]
+
+
+class Running:
+    """The campaigns in force. Each is compiled once, and a change costs as much as the campaigns that it is about."""
+
+    def __init__(self) -> None:
+        self._campaigns: dict[str, tuple[Campaign, Surroundings]] = {}
+        self._shelves: dict[EventType, dict[str, _Shelf]] = {}
+        self.misfits: dict[str, tuple[Fault, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._campaigns) - len(self.misfits)
+
+    def put(self, campaigns: Iterable[Campaign], around: Surroundings) -> None:
+        """From now on these run, and no others. Where their surroundings are others, each is compiled anew."""
+        now = {campaign.name: campaign for campaign in campaigns}
+        for name, (campaign, known) in list(self._campaigns.items()):
+            if now.get(name) is not campaign or known is not around:
+                self._remove(campaign)
+        for name, campaign in now.items():
+            if name not in self._campaigns:
+                self._add(campaign, around)
+
+    def types(self) -> Mapping[str, set[str]]:
+        """The types of events that some campaign answers to, by source."""
+        types: dict[str, set[str]] = {}
+        for source, type_ in self._shelves:
+            types.setdefault(source, set()).add(type_)
+        return types
+
+    def answering(self, event: Event) -> list[Armed]:
+        """The campaigns whose conditions hold as far as the event tells, of the event's country where it has one."""
+        shelves = self._shelves.get((event.source, event.type))
+        if shelves is None or event.member_id is None:
+            return []
+        if event.country is not None:
+            shelf = shelves.get(event.country)
+            return shelf.answering(event) if shelf is not None else []
+        return [armed for shelf in shelves.values() for armed in shelf.answering(event)]
+
+    def _add(self, campaign: Campaign, around: Surroundings) -> None:
+        self._campaigns[campaign.name] = campaign, around
+        try:
+            rule = _rule(campaign, around)
+        except DocumentFaults as error:
+            self.misfits[campaign.name] = error.faults
+            return
+        awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
+        plan = Plan(rule, rank_of) if rule is not None else None
+        armed = Armed(campaign, plan, rule is not None and needs_look_up(rule), any(map(needs_tier, awards)))
+        for type_ in campaign.on:
+            self._shelves.setdefault(type_, {}).setdefault(campaign.country, _Shelf()).put(armed, rule)
+
+    def _remove(self, campaign: Campaign) -> None:
+        del self._campaigns[campaign.name]
+        if self.misfits.pop(campaign.name, None) is not None:
+            return
+        for type_ in campaign.on:
+            shelves = self._shelves[type_]
+            shelves[campaign.country].remove(campaign.name)
+            if not len(shelves[campaign.country].index):
+                del shelves[campaign.country]
+            if not shelves:
+                del self._shelves[type_]
+
+
+def _rule(campaign: Campaign, around: Surroundings) -> Rule | None:
+    """Raises `DocumentFaults` where the campaign does not fit what is published now."""
+    if missing := [each for each in campaign.on if not _is_there(each, around)]:
+        raise DocumentFaults([Fault("on", f"{'/'.join(missing[0])} is not published any more")])
+    if campaign.when is None:
+        return None
+    return parse_rule(campaign.when, of_campaign(Vocabulary(campaign.on, around.sources), around))
+
+
+def _is_there(event_type: EventType, around: Surroundings) -> bool:
+    source, type_ = event_type
+    return source in around.sources and type_ in around.sources[source].types

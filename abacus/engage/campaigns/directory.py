@@ -1,0 +1,105 @@
+"""The campaigns in force, as each process keeps them: read in the background, and at once when one is changed."""
+
+import random
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from abacus.core.clock import Clock
+from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.running import Running
+from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.events.decide.source import Source
+from abacus.platform.fresh_copy import FreshCopy
+from abacus.platform.postgres import Pool
+
+Row = Campaign | Definition | Source
+
+
+class InForce:
+    """The campaigns that run, and the sources by which events are read for them."""
+
+    def __init__(self) -> None:
+        self.running = Running()
+        self.sources: Mapping[str, Source] = {}
+        self.changes = 0  # how often it was changed
+
+    def put(self, campaigns: Iterable[Campaign], around: Surroundings) -> None:
+        self.running.put(campaigns, around)
+        self.sources = around.sources
+        self.changes += 1
+
+
+class CampaignDirectory(FreshCopy[Row, InForce]):
+    """Serves the campaigns in force, always as one object. A campaign is read before the sources and the counters, so
+    that none is judged by older ones than it was approved by.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        built_in: Iterable[Source],
+        clock: Clock,
+        *,
+        refresh_every_s: float = 10.0,
+        load_within_s: float = 30.0,
+        look_again_every_s: float = 0.05,
+        monotonic: Callable[[], float] = time.monotonic,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._campaign_store = CampaignStore(pool)
+        self._definition_store = DefinitionStore(pool)
+        self._built_in = tuple(built_in)
+        self._clock = clock
+        self._campaigns: Mapping[str, Campaign] = {}
+        self._definitions: dict[str, Definition] = {}
+        self._sources: dict[str, Source] = {}
+        self._around: Surroundings | None = None
+        self._in_force = InForce()
+        super().__init__(
+            DEPENDENCY,
+            self._load_rows,
+            key=_key,
+            build=self._build,
+            refresh_every_s=refresh_every_s,
+            load_within_s=load_within_s,
+            look_again_every_s=look_again_every_s,
+            monotonic=monotonic,
+            rng=rng,
+        )
+
+    def in_force(self) -> InForce:
+        """The campaigns in force. Raises `Unavailable` when they were never read."""
+        return self.value()
+
+    async def _load_rows(self) -> list[Row]:
+        campaigns = await self._campaign_store.in_force(self._clock.now(), self._campaigns)
+        definitions, sources = await self._definition_store.published(self._definitions, self._sources)
+        self._campaigns = labelled(campaigns)
+        self._definitions = {f"{each.id}@{each.version}": each for each in definitions}
+        self._sources = {each.label: each for each in sources}
+        return [*campaigns, *definitions, *sources]
+
+    def _build(self, rows: Sequence[Row]) -> InForce:
+        sources = by_name(self._built_in, (row for row in rows if isinstance(row, Source)))
+        counters = {row.name: row for row in rows if isinstance(row, Definition)}
+        before = self._around
+        if before is None or before.sources != sources or before.counters != counters:
+            # What was approved names no segment and no service that was not there.
+            around = Surroundings(sources, self._clock.now(), counters=counters, segments=Everything())
+            self._around = around
+        assert self._around is not None  # noqa: S101  # set above
+        self._in_force.put((row for row in rows if isinstance(row, Campaign)), self._around)
+        return self._in_force
+
+
+def _key(row: Row) -> Hashable:
+    match row:
+        case Campaign(name=name):
+            return "campaign", name
+        case Definition(id=id_):
+            return "counter", id_
+        case Source(name=name):
+            return "source", name
