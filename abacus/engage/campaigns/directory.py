@@ -23,12 +23,16 @@ class InForce:
 
     def __init__(self) -> None:
         self.running = Running()
-        self.sources: Mapping[str, Source] = {}
+        self.around: Surroundings | None = None
         self.changes = 0  # how often it was changed
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        return self.around.sources if self.around is not None else {}
 
     def put(self, campaigns: Iterable[Campaign], around: Surroundings) -> None:
         self.running.put(campaigns, around)
-        self.sources = around.sources
+        self.around = around
         self.changes += 1
 
 
@@ -69,6 +73,12 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
             monotonic=monotonic,
             rng=rng,
         )
+
+    def around(self) -> Surroundings:
+        """What was published when the campaigns were read. Raises `Unavailable` when they were never read."""
+        around = self.value().around
+        assert around is not None  # noqa: S101  # it was put there with the campaigns
+        return around
 
     def in_force(self) -> InForce:
         """The campaigns in force. Raises `Unavailable` when they were never read."""

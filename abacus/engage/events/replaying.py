@@ -15,6 +15,11 @@ from abacus.platform.quarantine.types import Item, Stage, origin_of, topic_of
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 
+def again_topic(events_topic: str) -> str:
+    """The topic of events that campaigns have to decide once more, and nobody else."""
+    return f"{events_topic}-campaigns"
+
+
 def event_item(record: Record, fault: SetAside) -> Item:
     """The item of a message that cannot be read. The same message makes the same item, whoever follows its topic."""
     return Item.of(Stage.EVENT, origin_of(record.topic, record.partition, record.offset), record.value, fault)
@@ -23,12 +28,12 @@ def event_item(record: Record, fault: SetAside) -> Item:
 async def replay_events(
     items: Sequence[Item], sources: Iterable[Source], publish: Publish, events_topic: str, now: datetime
 ) -> dict[str, SetAside]:
-    """Publishes, on the events topic, those events that can be read now. Returns the faults of the others, by the ids
-    of their items. Raises `Unavailable` when the broker may lack any.
+    """Publishes those events that can be read now: on the events topic, or where only campaigns decide them again.
+    Returns the faults of the others, by the ids of their items. Raises `Unavailable` when the broker may lack any.
     """
     known = list(sources)
     readers: dict[str, EventReader] = {}
-    events: list[Event] = []
+    events: dict[str, list[Event]] = {}
     faults: dict[str, SetAside] = {}
     for item in items:
         topic = topic_of(item.origin) or ""
@@ -42,7 +47,8 @@ async def replay_events(
             if event is None:
                 faults[item.id] = SetAside(Reason.INVALID, f"no source takes it from {topic} any more")
             else:
-                events.append(event)
-    if events:
-        await publish(events_topic, [StreamMessage(partition_key(event), encode_event(event)) for event in events])
+                to = events_topic if item.stage is Stage.EVENT else again_topic(events_topic)
+                events.setdefault(to, []).append(event)
+    for to, some in events.items():
+        await publish(to, [StreamMessage(partition_key(event), encode_event(event)) for event in some])
     return faults

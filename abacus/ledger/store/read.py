@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.sources import source_sql
-from abacus.ledger.types.account import Account
+from abacus.ledger.types.account import Account, AccountId, Standing
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool, passing_failures
@@ -26,6 +26,11 @@ order by t.posted_at desc, t.program, t.seq desc
 limit :most
 """)
 
+_STANDINGS: Final = Statement("""
+select a.member_id, a.program, a.balance, a.country
+from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)
+join account a on a.member_id = u.member_id and a.program = u.program
+""")
 _ACCOUNTS: Final = Statement(f"select {columns(Account)} from account where member_id = :member_id order by program")
 _CLAIM: Final = Statement(f"select {columns(Claim)} from claim where key = :key")
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
@@ -79,6 +84,14 @@ class LedgerReader:
         async with passing_failures():
             rows = await self._pool.fetch(*_ACCOUNTS(member_id=member_id))
         return [Account(*row) for row in rows]
+
+    async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
+        """Of those accounts that there are."""
+        ids = list(accounts)
+        statement = _STANDINGS(member_ids=[each for each, _ in ids], programs=[each for _, each in ids])
+        async with passing_failures():
+            rows = await self._pool.fetch(*statement)
+        return {(row["member_id"], row["program"]): Standing(row["balance"], row["country"]) for row in rows}
 
     async def claim(self, key: str) -> Claim | None:
         async with passing_failures():

@@ -14,6 +14,13 @@ NO_HASH: Final = b""
 AccountId: TypeAlias = tuple[str, str]
 
 
+class Standing(NamedTuple):
+    """An account as others may ask for it: its balance, and its country."""
+
+    balance: int
+    country: str
+
+
 class Account(NamedTuple):
     """The state of an account after its last transfer.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE, Item, Stage
+from abacus.platform.quarantine.types import AWARD_QUEUE, OF_EVENTS, RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 
@@ -52,7 +52,7 @@ async def replay(
         ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit, also=also
     ) as replaying:
         items = [entry.item for entry in replaying.held]
-        events = [item for item in items if item.stage is Stage.EVENT]
+        events = [item for item in items if item.stage in OF_EVENTS]
         if events:
             replaying.unfit.update(await publish_events(events))
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]

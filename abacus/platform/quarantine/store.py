@@ -104,7 +104,7 @@ select {columns(_Row)} from quarantine
 where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
     and (:reason::text is null or reason = :reason)
     and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
-    and (stage = '{Stage.EVENT}' or octet_length(body) <= {_LARGEST_REPLAYED})
+    and (stage in ({", ".join(f"'{stage}'" for stage in sorted(OF_EVENTS))}) or octet_length(body) <= {_LARGEST_REPLAYED})
 order by set_aside_at, id limit :limit for update skip locked
 """)
 

@@ -35,6 +35,11 @@ class Stage(StrEnum):
     AWARD = "award"
     ENVELOPE = "envelope"
     EVENT = "event"
+    CAMPAIGN = "campaign"  # an event that a campaign cannot be decided for
+
+
+# The stages whose items are published again as events, not put back on a queue.
+OF_EVENTS: Final = frozenset({Stage.EVENT, Stage.CAMPAIGN})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""Does what campaigns have decided, when its time has come: a loop for each receiver."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import orjson
+
+from abacus.core.clock import Clock
+from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
+from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
+from abacus.engage.campaigns.guards import Guards
+from abacus.engage.notify.decide.news import Campaigned, CampaignWords
+from abacus.engage.notify.decide.notice import Notice
+from abacus.engage.notify.notices import Notices
+from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import StreamMessage
+from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Queue
+
+_MOST: Final = 1_000  # actions in one transaction
+_IDLE_S: Final = 0.2
+_LOOK_EVERY_S: Final = 5.0
+
+# Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
+Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
+Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
+
+
+class Doer:
+    """Takes the actions of one receiver, looks at their guards, and hands over those that still hold. Any number of
+    processes share the work.
+    """
+
+    def __init__(
+        self, receiver: str, actions: ActionStore, guards: Guards, hand: Hand, clock: Clock, health: WorkerHealth
+    ) -> None:
+        self._receiver = receiver
+        self._actions = actions
+        self._guards = guards
+        self._hand = hand
+        self._clock = clock
+        self._health = health
+        self._tell = Periodic(self._tell_backlog, _LOOK_EVERY_S)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set; a batch that was taken is finished."""
+        while not stop.is_set():
+            done = await unless_stopped(until_available(self._round, self._health), stop, grace_s=10.0)
+            if not done:
+                await unless_stopped(asyncio.sleep(_IDLE_S), stop)
+
+    async def _round(self) -> int:
+        """How many actions were ended."""
+        await self._tell.if_due()
+        async with self._actions.taken(self._receiver, _MOST) as batch:
+            if batch.actions:
+                refused = await self._guards.refusals(batch.actions)
+                await self._hand(batch, [each for each in batch.actions if each not in refused])
+                await self._actions.end(batch, refused)
+                CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refused))
+                CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(batch.actions) - len(refused))
+        self._health.ready()
+        return len(batch.actions)
+
+    async def _tell_backlog(self) -> None:
+        backlog = await self._actions.backlog(self._receiver)
+        CAMPAIGN_ACTIONS_WAITING.labels(self._receiver).set(backlog.deliveries)
+        CAMPAIGN_ACTIONS_OLDEST.labels(self._receiver).set(backlog.age_s(self._clock.now()))
+
+
+def to_award_queue(queue: Queue) -> Hand:
+    """Awards go on the award queue, the only door for new points."""
+
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+        await queue.send(list(pack("awards", [each.document for each in actions])))
+
+    return hand
+
+
+def to_members(notices: Notices) -> Hand:
+    """Messages become notices, in the transaction that ends the actions."""
+
+    async def hand(batch: Batch, actions: Sequence[Waiting]) -> None:
+        if actions:
+            await notices.enter_beside(batch.connection, list(map(_notice, actions)))
+
+    return hand
+
+
+def to_events(publish: Publish, events_topic: str) -> Hand:
+    """Events of campaigns are published as those of other senders."""
+
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+        messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
+        if messages:
+            await publish(events_topic, messages)
+
+    return hand
+
+
+def _notice(action: Waiting) -> Notice:
+    document = orjson.loads(action.document)
+    key = f"{action.key}/{action.number}"
+    words = {locale: CampaignWords(**each) for locale, each in document["words"].items()}
+    news = Campaigned(campaign=action.campaign, key=key, country=document["country"], words=words)
+    return Notice(action.member_id, key, action.decided_at, 0, news)
+
+
+RECEIVERS: Final = (AWARDS, MESSAGES, EVENTS)

@@ -1,0 +1,112 @@
+"""The guards of delayed actions: what still has to hold, or must not, when their time has come."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.engage.campaigns.actions import Waiting
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.decide.actions import Action
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.values import Subject, Values
+from abacus.engage.events.decide.reading import EventReader
+from abacus.engage.events.decide.vocabulary import Vocabulary
+from abacus.engage.rules.decide.lazy import Plan
+from abacus.engage.rules.decide.reading import parse_rule
+from abacus.engage.rules.rounds import Question, decide_all
+from abacus.pricing.decide.book import CardBook
+
+UNLESS: Final = "unless"
+IF_STILL: Final = "if_still"
+_OWN: Final = "events"  # a topic of events in our own form
+
+
+class _Guarded(NamedTuple):
+    """A rule of a guard, for an action."""
+
+    action: Waiting
+    name: str
+    question: Question[Subject]
+
+
+class Guards:
+    """Looks at the guards of actions."""
+
+    def __init__(
+        self,
+        campaigns: CampaignStore,
+        around: Callable[[], Surroundings],
+        values: Values,
+        cards: Callable[[], CardBook],
+        clock: Clock,
+    ) -> None:
+        self._campaigns = campaigns
+        self._around = around
+        self._values = values
+        self._cards = cards
+        self._clock = clock
+        self._known: dict[tuple[str, int], Campaign] = {}
+        self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, Plan]] = {}
+
+    async def refusals(self, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
+        """The actions whose guards are against them now, with the reason. Raises `Unavailable`."""
+        asked: list[_Guarded] = []
+        refused: dict[Waiting, str] = {}
+        for each in actions:
+            if each.event is not None:
+                try:
+                    asked += await self._asked(each, each.event)
+                except (SetAside, DocumentFaults, Refused) as fault:
+                    refused[each] = f"its guard cannot be looked at any more: {fault}"
+        decisions = await decide_all([each.question for each in asked], self._values) if asked else []
+        for (action, name, _), decision in zip(asked, decisions, strict=True):
+            if decision.holds is (name == UNLESS):
+                refused.setdefault(action, name)
+        return refused
+
+    async def _asked(self, waiting: Waiting, message: bytes) -> list[_Guarded]:
+        """Raises `SetAside`, `DocumentFaults` and `Refused`."""
+        campaign, around = await self._campaign(waiting), self._around()
+        reader = EventReader(around.sources.values(), _OWN, events_topic=_OWN)
+        event = reader.read(message, self._clock.now())
+        if event is None:
+            raise Refused("its event is of no source any more")
+        card = self._cards().in_force(campaign.country, event.occurred_at)
+        subject = Subject(campaign, waiting.member_id, card.card.program)
+        now = event._replace(occurred_at=self._clock.now())
+        return [
+            _Guarded(waiting, name, Question(subject, now, plan))
+            for name, plan in self._plans_of(campaign, waiting, around)
+        ]
+
+    async def _campaign(self, waiting: Waiting) -> Campaign:
+        place = waiting.campaign, waiting.version
+        if place not in self._known:
+            history = await self._campaigns.history(waiting.campaign)
+            self._known |= {(each.campaign.name, each.campaign.version): each.campaign for each in history}
+        if place not in self._known:
+            raise Unavailable("campaigns", f"there is no {waiting.campaign}@{waiting.version}")
+        return self._known[place]
+
+    def _plans_of(self, campaign: Campaign, waiting: Waiting, around: Surroundings) -> list[tuple[str, Plan]]:
+        action = _action(campaign, waiting)
+        plans = []
+        for name, rule in ((UNLESS, action.unless), (IF_STILL, action.if_still)):
+            if rule is None:
+                continue
+            place = (campaign.name, campaign.version, waiting.step, waiting.number, name)
+            known = self._plans.get(place)
+            if known is None or known[0] is not around:
+                resolve = of_campaign(Vocabulary(campaign.on, around.sources), around)
+                known = self._plans[place] = around, Plan(parse_rule(rule, resolve), rank_of)
+            plans.append((name, known[1]))
+        return plans
+
+
+def _action(campaign: Campaign, waiting: Waiting) -> Action:
+    step = next(step for step in campaign.steps if step.number == waiting.step)
+    return step.actions[waiting.number]

@@ -1,0 +1,166 @@
+"""The values that rules of campaigns look up: each kind of a whole round in one call."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, Protocol
+
+from abacus.core.errors import Unavailable
+from abacus.engage.campaigns.decide.campaign import Campaign, Period
+from abacus.engage.campaigns.decide.progress import NONE, WHOLE, Place, Progress, count_place
+from abacus.engage.campaigns.decide.sides import Calendar, Origin, counter_side, rank_of
+from abacus.engage.campaigns.progress_rows import read_progress
+from abacus.engage.counters.decide.counting import Counting
+from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
+from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.decide.types import Side
+from abacus.ledger.types.account import AccountId, Standing
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.pricing.decide.card import BASE_TIER
+
+_ORIGINS: Final = tuple(Origin)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PERIODS: Final = {Calendar.TODAY: Period.DAY, Calendar.WEEK: Period.WEEK, Calendar.MONTH: Period.MONTH}
+
+
+class Subject(NamedTuple):
+    """For whom a value is wanted: a member in a campaign, and the program of the campaign's country."""
+
+    campaign: Campaign
+    member_id: str
+    program: str
+
+
+class Members(Protocol):
+    """What is known of accounts. Both raise `Unavailable`."""
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]: ...
+    async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
+        """Of those accounts that there are."""
+        ...
+
+
+# The counts of some lookups, in order. Raises `Unavailable`.
+Counts = Callable[[Sequence[Lookup]], Awaitable[Sequence[Counted | NotCounted]]]
+
+Wishes = Sequence[tuple[Subject, Event, Side]]
+
+
+class Values:
+    """`rules.rounds.Sources` for campaigns."""
+
+    def __init__(
+        self, pool: Pool, members: Members, counters: Callable[[], Mapping[str, Definition]], counts: Counts
+    ) -> None:
+        self._pool = pool
+        self._members = members
+        self._counters = counters
+        self._counts = counts
+
+    def rank(self, side: Side) -> int:
+        return rank_of(side)
+
+    async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | None]:
+        """Raises `Unavailable`."""
+        match _ORIGINS[rank]:
+            case Origin.MEMBER:
+                return await self._of_members(wanted)
+            case Origin.CAMPAIGN:
+                return await self._of_campaigns(wanted)
+            case Origin.COUNTER:
+                return await self._of_counters(wanted)
+            case origin:
+                raise Unavailable(origin.value, "no campaign can name one yet")
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """Raises `Unavailable`."""
+        return await self._members.tiers_of(accounts) if accounts else {}
+
+    async def _of_members(self, wanted: Wishes) -> list[Value | None]:
+        accounts = {(subject.member_id, subject.program) for subject, _, _ in wanted}
+        kinds = {side.text for _, _, side in wanted}
+        tiers = await self._members.tiers_of(accounts) if "member.tier" in kinds else {}
+        standings = await self._members.standings_of(accounts) if kinds - {"member.tier"} else {}
+        return [
+            _of_member(side.text, tiers.get(account), standings.get(account))
+            for account, side in (((subject.member_id, subject.program), side) for subject, _, side in wanted)
+        ]
+
+    async def _of_campaigns(self, wanted: Wishes) -> list[Value | None]:
+        places = [_place(subject, event, side) for subject, event, side in wanted]
+        async with passing_failures(), self._pool.acquire() as connection:
+            progress = await read_progress(connection, sorted(set(places)))
+        return [
+            _of_progress(side.text, progress.get(place, NONE))
+            for place, (_, _, side) in zip(places, wanted, strict=True)
+        ]
+
+    async def _of_counters(self, wanted: Wishes) -> list[Value | None]:
+        """A count is None where the event lacks a field of the key."""
+        counters = self._counters()
+        lookups = [_lookup(counters, subject.campaign, event, side.text) for subject, event, side in wanted]
+        asked = list(dict.fromkeys(lookup for lookup in lookups if lookup is not None))
+        found = dict(zip(asked, await self._counts(asked), strict=True)) if asked else {}
+        return [_count(found[lookup]) if lookup is not None else None for lookup in lookups]
+
+
+def _of_member(text: str, tier: str | None, standing: Standing | None) -> Value | None:
+    if text == "member.tier":
+        return tier or BASE_TIER
+    if standing is None:
+        return 0 if text == "member.balance" else None
+    return standing.balance if text == "member.balance" else standing.country
+
+
+def _place(subject: Subject, event: Event, side: Side) -> Place:
+    campaign, member_id = subject.campaign, subject.member_id
+    if side.text == "campaign.count" and campaign.counts:
+        return count_place(campaign, member_id, event.occurred_at)
+    return Place(member_id, campaign.name, WHOLE)
+
+
+def _of_progress(text: str, progress: Progress) -> int:
+    match text:
+        case "campaign.runs":
+            return progress.used.runs
+        case "campaign.points":
+            return progress.used.points
+        case _:
+            return progress.events
+
+
+def _lookup(counters: Mapping[str, Definition], campaign: Campaign, event: Event, text: str) -> Lookup | None:
+    """The counter's key for the event, over the range that ends with it."""
+    side = counter_side(text)
+    definition = counters.get(side.counter) if side is not None else None
+    if side is None or definition is None:
+        raise Unavailable("counters", f"{text} is not defined any more")
+    try:
+        key = Counting(definition, None).key(event)
+    except TypeError:
+        return None
+    if key is None:
+        return None
+    end = _seconds(event.occurred_at) + 1
+    if isinstance(side.range, timedelta):
+        return Lookup(key, end - int(side.range.total_seconds()), end)
+    return Lookup(key, _begin_of(_PERIODS[side.range], campaign, event.occurred_at), end)
+
+
+def _begin_of(period: Period, campaign: Campaign, at: datetime) -> int:
+    """The first second of the day, week or month of the campaign's zone."""
+    local = at.astimezone(campaign.zone)
+    days = {Period.DAY: 0, Period.WEEK: local.weekday(), Period.MONTH: local.day - 1}[period]
+    first = local.date() - timedelta(days=days)
+    return _seconds(datetime(first.year, first.month, first.day, tzinfo=campaign.zone))
+
+
+def _seconds(at: datetime) -> int:
+    return int((at - _EPOCH).total_seconds())
+
+
+def _count(outcome: Counted | NotCounted) -> Value:
+    """Raises `Unavailable` where the count cannot be told now."""
+    if isinstance(outcome, Counted):
+        return outcome.value
+    raise Unavailable("counters", outcome.detail)
