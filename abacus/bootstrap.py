@@ -13,12 +13,19 @@ import structlog
 
 from abacus.api.http.limits import HttpLimits
 from abacus.core.clock import SystemClock
-from abacus.core.errors import SetAside, Unavailable
+from abacus.core.errors import Refused, SetAside, Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
+from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.counters.directory import CounterDirectory
+from abacus.engage.counters.reading.cache_share import CacheShare, CacheShareStore
+from abacus.engage.counters.reading.closed_parts import ClosedParts
+from abacus.engage.counters.reading.rounds import Rounds
+from abacus.engage.counters.reading.service import CountService
+from abacus.engage.counters.reading.shared_parts import NothingShared, SharedParts
 from abacus.engage.counters.store.cassandra.session import Address
 from abacus.engage.counters.store.opening import Cluster, OpenedStore, open_store
+from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.events.decide.source import Source
 from abacus.engage.events.directory import SourceDirectory
@@ -49,6 +56,7 @@ from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
 
 _COUNT_EVERY_S: Final = 10.0
+_KEEP_COUNTS_S: Final = 3600.0  # the longest for which a count lags behind an event that was later than the bound
 
 log = structlog.get_logger(__name__)
 
@@ -255,6 +263,49 @@ class Wiring:
         self.announcements.call(counters.wake, on=Announced.EVENT_SOURCES)
         self.beside(counters.keep_fresh())
         return counters
+
+    async def counting(self, pool: Pool, store: CounterStore, *, at_once: int = 1) -> CountService:
+        """Answers to lookups of counters, by as many rounds at once. `close` it at the end."""
+        settings, clock = self.settings, self.clock
+        share = CacheShare(CacheShareStore(pool, clock).read)
+        self.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
+        self.beside(share.keep_fresh())
+        definitions = self.counters(pool)
+        await until_available(definitions.refresh, self.health)
+        parts = ClosedParts(settings.counts_cache_parts)
+        rounds = Rounds(
+            store,
+            clock,
+            within_s=settings.counts_timeout_seconds,
+            parts=parts,
+            keep_s=_KEEP_COUNTS_S,
+            shared=await self._shared_counts(),
+            at_once=at_once,
+        )
+        late_by = timedelta(hours=settings.counts_late_hours)
+        return CountService(
+            definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=share.includes
+        )
+
+    async def _shared_counts(self) -> SharedParts:
+        """Raises `Refused` where the client of the cache is not installed."""
+        url = self.settings.counts_redis_url
+        if url is None:
+            return NothingShared()
+        try:
+            from abacus.engage.counters.reading.redis_parts import opened  # noqa: PLC0415  # needs the extra `redis`
+        except ModuleNotFoundError:
+            raise Refused(
+                "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
+            ) from None
+        return await self.entered(opened(url, prefix=self.settings.queue_prefix))
+
+    def campaigns(self, pool: Pool) -> CampaignDirectory:
+        campaigns = CampaignDirectory(pool, built_in_sources(self.settings), self.clock)
+        for announced in (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES):
+            self.announcements.call(campaigns.wake, on=announced)
+        self.beside(campaigns.keep_fresh())
+        return campaigns
 
     async def issuing(self, pool: Pool, client: Client, producer: Producer) -> Issuing:
         return Issuing(

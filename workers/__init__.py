@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # In the order of a transaction's way. The demo, the crash points and the benchmarks run the pipeline alone.
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
 FOLLOWERS: Final = ("tierkeeper", "notifier")  # the followers of the points stream
-WORKERS: Final = (*PIPELINE, *FOLLOWERS, "substream", "counter", "counts", "api", "webhooks")
+WORKERS: Final = (*PIPELINE, *FOLLOWERS, "substream", "counter", "counts", "campaigner", "api", "webhooks")
 
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":

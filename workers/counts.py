@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -13,12 +12,8 @@ from abacus.api.count_app import count_app
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.bootstrap import Run, Service, Wiring, http_limits
-from abacus.core.errors import Refused, Unavailable
-from abacus.engage.counters.reading.cache_share import CacheShare, CacheShareStore
-from abacus.engage.counters.reading.closed_parts import ClosedParts
-from abacus.engage.counters.reading.rounds import NO_SLOTS, STORE, Rounds
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.counters.reading.shared_parts import NothingShared, SharedParts
+from abacus.core.errors import Unavailable
+from abacus.engage.counters.reading.rounds import NO_SLOTS, STORE
 from abacus.engage.counters.store.port import CounterStore
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.signing_secrets import SigningSecrets
@@ -26,8 +21,7 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.platform.announcements import Announced
-from abacus.platform.patience import until_available
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 
@@ -35,7 +29,6 @@ NEEDS: Final = frozenset({Service.DATABASE})
 DATABASE_WITHIN_S: Final = 5.0
 _AT_ONCE: Final = 2  # rounds of reading
 _CONNECTIONS: Final = 2  # for all else
-_KEEP_S: Final = 3600.0  # the longest for which an answer lags behind an event that was later than the bound
 _PROBE_EVERY_S: Final = 1.0
 
 
@@ -74,7 +67,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         within_s=wiring.settings.counts_timeout_seconds,
     )
     store, _ = await wiring.counter_store(store_pool)
-    counting = await _counting(wiring, pool, store)
+    counting = await wiring.counting(pool, store, at_once=_AT_ONCE)
     wiring.at_the_end(counting.close)
     wiring.at_the_end(limiter.close)
     app = count_app(
@@ -90,43 +83,6 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     )
     wiring.beside(_watch(wiring, store))
     return app
-
-
-async def _counting(wiring: Wiring, pool: Pool, store: CounterStore) -> CountService:
-    settings, clock = wiring.settings, wiring.clock
-    share = CacheShare(CacheShareStore(pool, clock).read)
-    wiring.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
-    wiring.beside(share.keep_fresh())
-    definitions = wiring.counters(pool)
-    await until_available(definitions.refresh, wiring.health)
-    parts = ClosedParts(settings.counts_cache_parts)
-    rounds = Rounds(
-        store,
-        clock,
-        within_s=settings.counts_timeout_seconds,
-        parts=parts,
-        keep_s=_KEEP_S,
-        shared=await _shared(wiring),
-        at_once=_AT_ONCE,
-    )
-    late_by = timedelta(hours=settings.counts_late_hours)
-    return CountService(
-        definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=share.includes
-    )
-
-
-async def _shared(wiring: Wiring) -> SharedParts:
-    """Raises `Refused` where the client of the cache is not installed."""
-    url = wiring.settings.counts_redis_url
-    if url is None:
-        return NothingShared()
-    try:
-        from abacus.engage.counters.reading.redis_parts import opened  # noqa: PLC0415  # needs the extra `redis`
-    except ModuleNotFoundError:
-        raise Refused(
-            "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
-        ) from None
-    return await wiring.entered(opened(url, prefix=wiring.settings.queue_prefix))
 
 
 async def _watch(wiring: Wiring, store: CounterStore) -> None:

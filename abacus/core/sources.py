@@ -10,7 +10,7 @@ CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
 PARTNER_PREFIX: Final = "partner:"
-_CAMPAIGN: Final = "campaign:"
+CAMPAIGN_PREFIX: Final = "campaign:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -29,7 +29,7 @@ def partner_source(partner_id: str) -> str:
 
 
 def campaign_source(name: str) -> str:
-    return _CAMPAIGN + name
+    return CAMPAIGN_PREFIX + name
 
 
 def person_source(person_id: str) -> str:
@@ -84,7 +84,7 @@ def source_sql(table: str) -> str:
     """SQL for the source of a row of `transfer`, also where it was written without one."""
     return f"""coalesce({table}.source, case split_part({table}.key, ':', 1)
     when 'api' then '{PARTNER_PREFIX}' || split_part({table}.key, ':', 2)
-    when 'campaign' then '{_CAMPAIGN}' || split_part({table}.key, ':', 2)
+    when 'campaign' then '{CAMPAIGN_PREFIX}' || split_part({table}.key, ':', 2)
     {" ".join(f"when '{prefix}' then '{_LOGIN}' || {table}.actor" for prefix in _BY_HAND)}
     {" ".join(f"when '{prefix}' then '{source}'" for prefix, source in _BY_PREFIX.items())} end)"""
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, Refused, SetAside
-from abacus.core.sources import PARTNER_PREFIX, STREAM
+from abacus.core.sources import CAMPAIGN_PREFIX, PARTNER_PREFIX, STREAM
 
 LEAST_BYTES: Final = 32  # of a secret
 
@@ -31,6 +31,7 @@ class Producer(StrEnum):
     CALCULATOR = "calculator"
     RETRIER = "retrier"
     API = "api"
+    CAMPAIGNER = "campaigner"
     OPERATOR = "operator"  # a person, by replaying from the quarantine
 
     def vouches_for(self, source: str) -> bool:
@@ -42,6 +43,7 @@ _SOURCES: Final[Mapping[Producer, tuple[str, ...]]] = {
     Producer.CALCULATOR: (STREAM,),
     Producer.RETRIER: (STREAM, PARTNER_PREFIX),
     Producer.API: (PARTNER_PREFIX,),
+    Producer.CAMPAIGNER: (CAMPAIGN_PREFIX,),
     Producer.OPERATOR: ("",),
 }
 

@@ -169,13 +169,13 @@ COUNTER_NOT_COUNTED: Final = Counter(
     "abacus_counter_not_counted", "Events that did not count for a definition", ["definition", "reason"]
 )
 
-# Events that the campaigner worker read, by topic and outcome: read, answered (some campaign's conditions hold), set_aside.
-# And what came of them for campaigns, by outcome (the closed list of campaigns.decide.run.Outcome).
+# Events that the campaigner worker read, by topic and outcome: read, answered (some campaign's conditions hold),
+# set_aside. And what came of them for campaigns, by outcome (the closed list of campaigns.decide.run.Outcome).
 CAMPAIGN_EVENTS: Final = Counter("abacus_campaign_events", "Events read by the campaigner", ["topic", "outcome"])
 CAMPAIGN_RUNS: Final = Counter("abacus_campaign_runs", "Events decided for campaigns, by outcome", ["outcome"])
 
-# Actions of campaigns that were tried, by receiver and outcome (done, refused, failed), those whose time has come and that
-# wait, and the seconds since the oldest of them was due.
+# Actions of campaigns that were tried, by receiver and outcome (done, refused, failed), those whose time has come and
+# that wait, and the seconds since the oldest of them was due.
 CAMPAIGN_ACTIONS: Final = Counter("abacus_campaign_actions", "Actions of campaigns", ["receiver", "outcome"])
 CAMPAIGN_ACTIONS_WAITING: Final = Gauge(
     "abacus_campaign_actions_waiting", "Actions of campaigns that are due and not done", ["receiver"]

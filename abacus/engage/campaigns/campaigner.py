@@ -5,15 +5,17 @@ committed, and an event that is read again finds its claims (docs/adr/0055).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import SetAside
+from abacus.core.errors import Reason, SetAside
+from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import conditions_of
-from abacus.engage.campaigns.decide.run import Matched, Run
+from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.decide.running import Armed
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.campaigns.directory import InForce
@@ -35,10 +37,11 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 
 _AT_ONCE: Final = 2_000  # events in one transaction
+_LONGEST_KEY: Final = 390  # of a claim: the number of a step stands behind it, and a key of the ledger has 400
 
 
 class Candidate(NamedTuple):
-    """An event that a campaign may answer to, with the message that it came in and the card of the campaign's country."""
+    """An event that a campaign may answer to, with its message and the card of the campaign's country."""
 
     record: Record
     event: Event
@@ -83,14 +86,13 @@ class Campaigner:
         self,
         topic: str,
         topics: CampaignTopics,
+        *,
         values: Values,
         cards: Callable[[], CardBook],
         effects: Effects,
         quarantine: QuarantinePort,
         clock: Clock,
         health: WorkerHealth,
-        *,
-        on_runs: Callable[[Sequence[Run]], None] = lambda _: None,
     ) -> None:
         self._topic = topic
         self._topics = topics
@@ -100,13 +102,12 @@ class Campaigner:
         self._quarantine = quarantine
         self._clock = clock
         self._health = health
-        self._on_runs = on_runs
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Returns when what follows from these events is durable."""
         for first in range(0, len(records), _AT_ONCE):
             some = records[first : first + _AT_ONCE]
-            await until_available(lambda some=some: self._handle(some), self._health)
+            await until_available(partial(self._handle, some), self._health)
 
     async def _handle(self, records: Sequence[Record]) -> None:
         aside: list[Item] = []
@@ -119,7 +120,6 @@ class Campaigner:
         CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
         for run in runs:
             CAMPAIGN_RUNS.labels(run.outcome.value).inc()
-        self._on_runs(runs)
 
     def _candidates(self, records: Sequence[Record], aside: list[Item]) -> list[Candidate]:
         """Raises `Unavailable` when the documents or the cards were never read."""
@@ -199,6 +199,9 @@ def _order(each: tuple[Candidate, Decision]) -> tuple[int, str]:
 
 def _worth(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
     """The points of each step that awards any. Raises `SetAside`."""
+    key = campaign_key(candidate.armed.campaign.name, candidate.event.key)
+    if len(key) > _LONGEST_KEY:
+        raise SetAside(Reason.INVALID, f"its key has {len(key)} characters, and {_LONGEST_KEY} are room for")
     return {
         step.number: worth_of(action.deed, candidate.event, candidate.card, tier)
         for step in candidate.armed.campaign.steps

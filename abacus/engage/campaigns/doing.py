@@ -36,7 +36,7 @@ class Doer:
     """
 
     def __init__(
-        self, receiver: str, actions: ActionStore, guards: Guards, hand: Hand, clock: Clock, health: WorkerHealth
+        self, receiver: str, hand: Hand, actions: ActionStore, guards: Guards, *, clock: Clock, health: WorkerHealth
     ) -> None:
         self._receiver = receiver
         self._actions = actions

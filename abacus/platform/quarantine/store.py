@@ -9,7 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
-from abacus.platform.quarantine.types import HeldItem, Item, Replaying, Stage
+from abacus.platform.quarantine.types import OF_EVENTS, HeldItem, Item, Replaying, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 HELD: Final = "held"
@@ -99,12 +99,13 @@ order by coalesce(key = any(:keys), false) desc, set_aside_at desc, id limit {_M
 
 _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
 
+_IS_EVENT: Final = f"stage in ({', '.join(repr(stage.value) for stage in sorted(OF_EVENTS))})"
 _TAKE: Final = Statement(f"""
 select {columns(_Row)} from quarantine
 where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
     and (:reason::text is null or reason = :reason)
     and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
-    and (stage in ({", ".join(f"'{stage}'" for stage in sorted(OF_EVENTS))}) or octet_length(body) <= {_LARGEST_REPLAYED})
+    and ({_IS_EVENT} or octet_length(body) <= {_LARGEST_REPLAYED})
 order by set_aside_at, id limit :limit for update skip locked
 """)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from abacus.core.clock import CLOCKS_DIFFER_BY, is_to_come
 from abacus.core.errors import Reason, SetAside
-from abacus.core.ids import EVENTS, PARTNERS, REFUNDS, TRANSACTIONS
+from abacus.core.ids import CAMPAIGNS, EVENTS, PARTNERS, REFUNDS, TRANSACTIONS
 from abacus.core.sources import partner_of
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Reversal
@@ -16,7 +16,7 @@ from abacus.pricing.decide.card import MOST_EXPIRY_MONTHS
 # Reasons that a card may take away which was published a moment ago.
 PASSING: Final = frozenset({Reason.UNKNOWN_COUNTRY, Reason.UNKNOWN_PROGRAM})
 
-_AWARDED: Final = (TRANSACTIONS, EVENTS, PARTNERS)  # how the keys of awards begin that come by the queue
+_AWARDED: Final = (TRANSACTIONS, EVENTS, PARTNERS, CAMPAIGNS)  # how the keys of awards begin that come by the queue
 _LONGEST_GOOD: Final = 31 * (MOST_EXPIRY_MONTHS + 1)  # days
 
 

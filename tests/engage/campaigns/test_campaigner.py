@@ -1,0 +1,89 @@
+"""The worker `campaigner` on the real stack: from a transaction to points, messages and events."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recheck import Recheck
+from abacus.proof.verify import verify
+from tests.engage.campaigns.running import just_now, run_campaign
+from tests.support.house import House, completed, until
+
+POINTS = {"award": {"points": 500}}
+
+
+async def points_of(house: House) -> Mapping[str, int]:
+    """The points that each member has of campaigns."""
+    rows = await house.pool.fetch(
+        "select member_id, sum(points)::bigint as points from transfer where starts_with(key, 'campaign:') group by 1"
+    )
+    return {row["member_id"]: row["points"] for row in rows}
+
+
+def orders(member_id: str, *numbers: int, **changes: Any) -> list[dict[str, Any]]:
+    return [completed(number, member_id=member_id, occurred_at=just_now(), **changes) for number in numbers]
+
+
+async def test_every_third_ride_earns_points_once_and_a_message_comes_before(house: House) -> None:
+    words = {"en": "One more ride\n{{event.amount}} {{event.currency}} were paid, {{count}} rides are done."}
+    await run_campaign(
+        house,
+        when={"operator": "eq", "lhs": "var.vertical", "rhs": "rides"},
+        steps=[{"at": 2, "do": [{"tell": words}]}, {"every": 3, "do": [POINTS]}],
+        limits={"runs": {"member": 10}},
+    )
+    sent = [*orders("ann", 1, 2, 3), *orders("bob", 4, 5), *orders("eve", 6, 7, 8, vertical="food")]
+    await house.produce([*sent, *sent, *orders("ann", 9, 10, 11)])
+    async with house.running("calculator", "awarder", "campaigner", "notifier"):
+
+        async def posted() -> bool:
+            told = await house.pool.fetchval("select count(*) from notification where sent_at is not null")
+            return (await points_of(house)).get("ann") == 1000 and told >= 2
+
+        await until(posted)
+    assert await points_of(house) == {"ann": 1000}
+    rows = await house.pool.fetch("select member_id, part from notice where part::text like '%campaign%' order by 1")
+    assert [(row["member_id"], json.loads(row["part"])["words"]["en"]["text"]) for row in rows] == [
+        ("ann", "10.00 SGD were paid, 2 rides are done."),
+        ("bob", "10.00 SGD were paid, 2 rides are done."),
+    ]
+    assert await house.reasons() == {}
+
+
+async def test_points_by_formula_are_explained_and_recomputed(house: House) -> None:
+    """A multiple of what the transaction earned, and the formula with an own multiplier."""
+    await run_campaign(house, name="double", steps=[{"do": [{"award": {"multiple": "1.5"}}]}])
+    await run_campaign(house, name="own", steps=[{"do": [{"award": {"formula": {"vertical": "10"}}}]}])
+    await house.produce(orders("ann", 1, amount="10.50"))
+    async with house.running("calculator", "awarder", "campaigner"):
+
+        async def posted() -> bool:
+            return await house.transfers() == 3
+
+        await until(posted)
+    rows = await house.pool.fetch("select key, points, explanation from transfer order by key")
+    base, *ours = [(row["key"].split(":")[1], row["points"], json.loads(row["explanation"])) for row in rows][::-1]
+    earned = base[1]
+    explained = {name: (points, explanation["formula"]["multiple"]) for name, points, explanation in ours}
+    assert explained == {"own": (210, "1"), "double": (earned * 3 // 2, "1.5")}
+    book = CardBook(await CardStore(house.pool).all())
+    assert (await verify(house.pool, Recheck(book))).faults == []
+
+
+async def test_what_is_looked_up_decides(house: House) -> None:
+    """The balance and the tier of the member, and what it has had of the campaign."""
+    rich = {"operator": "gte", "lhs": "member.balance", "rhs": 15}
+    new = {"operator": "lt", "lhs": "campaign.runs", "rhs": 1}
+    member = {"operator": "eq", "lhs": "member.tier", "rhs": "member"}
+    await run_campaign(house, when={"operator": "and", "conditions": [rich, new, member]}, steps=[{"do": [POINTS]}])
+    async with house.running("calculator", "awarder", "campaigner"):
+        for number in range(1, 5):
+            await house.produce(orders("ann", number))
+
+            async def posted(number: int = number) -> bool:
+                return await house.transfers() >= number + (number > 1)
+
+            await until(posted)
+    assert await points_of(house) == {"ann": 500}
