@@ -10,6 +10,7 @@ from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members
 from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.exhausting import Exhausting
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.values import Values
@@ -39,7 +40,7 @@ async def wire(wiring: Wiring) -> Run:
     wiring.at_the_end(counting.close)
     members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
     values = Values(pool, members, lambda: campaigns.around().counters, counting.counts)
-    effects = Effects(pool, clock)
+    effects = Effects(pool, clock, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(await wiring.sqs(), AWARD))

@@ -29,9 +29,11 @@ STATEMENTS = (
         points bigint not null,
         cost bigint not null,
         marks bytea not null,
+        variant text,
         constraint campaign_progress_pkey primary key (member_id, campaign, scope)
     )
     """,
+    "create index campaign_progress_campaign_idx on campaign_progress (campaign) where variant is not null",
     """
     create table campaign_pot (
         campaign text collate "C" not null,
@@ -97,7 +99,7 @@ STATEMENTS = (
     """,
     "grant select, insert on campaign_claim, campaign_action to abacus_app",
     "grant select, insert on campaign_progress, campaign_pot, campaign_slot, campaign_sum to abacus_app",
-    "grant update (events, runs, points, cost, marks) on campaign_progress to abacus_app",
+    "grant update (events, runs, points, cost, marks, variant) on campaign_progress to abacus_app",
     "grant update (runs, points, cost) on campaign_pot to abacus_app",
     "grant update (version, runs, points, cost) on campaign_slot to abacus_app",
     "grant update (events, points, cost) on campaign_sum to abacus_app",

@@ -31,6 +31,8 @@ CAMPAIGN_PROGRESS: Final = Table(
     Column("points", BigInteger, nullable=False),
     Column("cost", BigInteger, nullable=False),
     Column("marks", LargeBinary, nullable=False),
+    Column("variant", Text),
+    Index(None, "campaign", postgresql_where=text("variant is not null")),
 )
 
 # What was handed out of each limit that all members share; the limit itself stands in the document.

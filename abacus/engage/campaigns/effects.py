@@ -7,15 +7,17 @@ to fill it up from, a batch locks the pot and then the slots of all processes, a
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.engage.campaigns.decide.budget import Pot, Short, pots_of
+from abacus.engage.campaigns.decide.budget import EVER, Pot, Short, is_exhausted, pots_of
 from abacus.engage.campaigns.decide.calendar import day_of
+from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.deciding import Decided, decide
 from abacus.engage.campaigns.decide.effects import actions_of
+from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Due, Matched, Run
 from abacus.engage.campaigns.pots import Limited, PotStore
@@ -23,8 +25,15 @@ from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
+# Is told the campaigns that can do nothing more.
+OnExhausted = Callable[[Sequence[Campaign]], Awaitable[None]]
+
 SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
 _RNG: Final = random.Random()
+
+
+async def nobody_listens(_: Sequence[Campaign]) -> None:
+    """For whom it is no news."""
 
 
 class _Claim(NamedTuple):
@@ -86,11 +95,15 @@ class Effects:
     away, and then nothing has happened, or everything.
     """
 
-    def __init__(self, pool: Pool, clock: Clock, *, slot: int | None = None) -> None:
+    def __init__(
+        self, pool: Pool, clock: Clock, *, slot: int | None = None, on_exhausted: OnExhausted = nobody_listens
+    ) -> None:
+        """`on_exhausted` is told the campaigns that can do nothing more, once all is durable, and may be told again."""
         self._pool = pool
         self._clock = clock
         self._slot = _RNG.randrange(SLOTS) if slot is None else slot
         self._pots = PotStore(pool, self._slot)
+        self._on_exhausted = on_exhausted
 
     async def decide(self, matched: Sequence[Matched]) -> Sequence[Run]:
         """What comes of the events that were not decided before, in their order. All of it is durable."""
@@ -101,15 +114,20 @@ class Effects:
         while True:
             try:
                 async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-                    return await self._decide(connection, of_key, short)
+                    runs, exhausted = await self._decide(connection, of_key, short)
             except Short as error:
                 limited = _limited(of_key.values())
                 for pot, needed in sorted(error.needs.items()):
                     if not await self._pots.fill(pot, limited[pot], needed):
                         short.add(pot)
+            else:
+                await self._on_exhausted(exhausted)
+                return runs
 
-    async def _decide(self, connection: Connection, of_key: Mapping[str, Matched], short: set[Pot]) -> Sequence[Run]:
-        """Raises `Short`."""
+    async def _decide(
+        self, connection: Connection, of_key: Mapping[str, Matched], short: set[Pot]
+    ) -> tuple[Sequence[Run], Sequence[Campaign]]:
+        """The runs, and the campaigns that are exhausted by them. Raises `Short`."""
         now = self._clock.now()
         claims = [
             _Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in of_key.items()
@@ -118,7 +136,7 @@ class Effects:
         claimed = {row["key"] for row in rows}
         new = [each for key, each in of_key.items() if key in claimed]
         if not new:
-            return []
+            return [], []
         places = sorted({place for each in new for place in _places(each)})
         progress = await lock_progress(connection, places)
         pots = await self._pots.lock(connection, _limited(new), short)
@@ -126,13 +144,25 @@ class Effects:
         await write_progress(connection, decided.progress)
         await self._pots.take(connection, pots, decided.taken)
         await self._write(connection, decided, now)
-        return decided.runs
+        return decided.runs, _exhausted(new, pots.left, decided, short)
 
     async def _write(self, connection: Connection, decided: Decided, now: datetime) -> None:
         actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]
         if actions:
             await connection.copy_records_to_table("campaign_action", records=actions, columns=_Action._fields)
         await connection.execute(*_ADD(**arrays(_Sum, _sums(decided.runs, self._slot))))
+
+
+def _exhausted(
+    matched: Iterable[Matched], left: Mapping[Pot, Amounts], decided: Decided, whole: Collection[Pot]
+) -> list[Campaign]:
+    """The campaigns that have come to their limit; it is known only of those whose whole pot was at hand."""
+    exhausted = {}
+    for campaign in {each.campaign.name: each.campaign for each in matched}.values():
+        pot = Pot(campaign.name, EVER)
+        if pot in whole and is_exhausted(campaign, left[pot].minus(decided.taken.get(pot, NOTHING))):
+            exhausted[campaign.name] = campaign
+    return list(exhausted.values())
 
 
 def _places(matched: Matched) -> Sequence[Place]:

@@ -61,6 +61,16 @@ select {columns(_PotRow, "p")} from {unnested(Pot)}
 join campaign_pot p on p.campaign = u.campaign and p.period = u.period
 order by u.campaign, u.period for update of p
 """)
+_LEFT: Final = Statement(f"""
+select u.campaign, u.period, coalesce(p.runs, 0) - coalesce(s.runs, 0) as runs,
+    coalesce(p.points, 0) - coalesce(s.points, 0) as points, coalesce(p.cost, 0) - coalesce(s.cost, 0) as cost
+from {unnested(Pot)}
+left join campaign_pot p on p.campaign = u.campaign and p.period = u.period
+left join lateral (
+    select sum(s.runs)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
+    from campaign_slot s where s.campaign = u.campaign and s.period = u.period
+) s on true
+""")
 _LOCK_SLOTS: Final = Statement(f"""
 select {columns(_SlotRow, "s")}
 from unnest(:campaign::text[], :period::text[], :whole::boolean[]) as u (campaign, period, whole)
@@ -100,6 +110,16 @@ class PotStore:
             slot = _SlotRow(*pot, self._slot, limited.version, *given)
             await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, [slot])))
             return True
+
+    async def left(self, connection: Connection, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
+        """What is left of each pot altogether, as it is at the moment. Nothing is locked."""
+        if not limited:
+            return {}
+        rows = [_PotRow(*row) for row in await connection.fetch(*_LEFT(**arrays(Pot, sorted(limited))))]
+        return {
+            (pot := Pot(row.campaign, row.period)): _left(limited[pot].bound, Amounts(row.runs, row.points, row.cost))
+            for row in rows
+        }
 
     async def lock(self, connection: Connection, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> Locked:
         """Locks the slots of this process, and of the pots in `whole` everything, and says what is left."""

@@ -25,11 +25,12 @@ class _Row(NamedTuple):
     points: int
     cost: int
     marks: bytes
+    variant: str | None
 
 
 _OPEN: Final = Statement(f"""
 insert into campaign_progress ({columns(_Row)})
-select u.*, 0, 0, 0, 0, ''::bytea from {unnested(Place)} order by u.member_id, u.campaign, u.scope
+select u.*, 0, 0, 0, 0, ''::bytea, null from {unnested(Place)} order by u.member_id, u.campaign, u.scope
 on conflict do nothing
 """)
 _OF: Final = f"""
@@ -40,7 +41,7 @@ _LOCK: Final = Statement(f"{_OF} order by u.member_id, u.campaign, u.scope for u
 _READ: Final = Statement(_OF)
 _WRITE: Final = Statement(f"""
 update campaign_progress p
-set events = u.events, runs = u.runs, points = u.points, cost = u.cost, marks = u.marks
+set events = u.events, runs = u.runs, points = u.points, cost = u.cost, marks = u.marks, variant = u.variant
 from {unnested(_Row)} where p.member_id = u.member_id and p.campaign = u.campaign and p.scope = u.scope
 """)
 
@@ -60,14 +61,18 @@ async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapp
 
 async def write_progress(connection: Connection, progress: Mapping[Place, Progress]) -> None:
     if progress:
-        rows = [_Row(*place, each.events, *each.used, _packed(each.marks)) for place, each in progress.items()]
+        rows = [
+            _Row(*place, each.events, *each.used, _packed(each.marks), each.variant) for place, each in progress.items()
+        ]
         await connection.execute(*_WRITE(**arrays(_Row, rows)))
 
 
 def _read(rows: Sequence[Sequence[object]]) -> Mapping[Place, Progress]:
     read = [_Row(*row) for row in rows]  # type: ignore[arg-type]  # the columns have these types
     return {
-        Place(*row[:3]): Progress(row.events, Amounts(row.runs, row.points, row.cost), _unpacked(row.marks))
+        Place(*row[:3]): Progress(
+            row.events, Amounts(row.runs, row.points, row.cost), _unpacked(row.marks), row.variant
+        )
         for row in read
     }
 

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
+from abacus.engage.campaigns.decide.actions import Award, FixedPoints
 from abacus.engage.campaigns.decide.calendar import day_of
+from abacus.engage.campaigns.decide.campaign import Campaign, Step
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound, Scope
 from abacus.engage.campaigns.decide.run import Matched
 
@@ -19,6 +21,20 @@ class Pot(NamedTuple):
     @property
     def scope(self) -> Scope:
         return Scope.DAY if self.period else Scope.OVERALL
+
+
+def is_exhausted(campaign: Campaign, left: Amounts) -> bool:
+    """Whether so little is left over the whole life of the campaign that it can do nothing more."""
+    limits, bound = campaign.limits, campaign.limits.overall
+    least = min((points_of_step(step) for step in campaign.steps), default=0)
+    needs = bound.limited(Amounts(1, least, limits.cost_of(least)))
+    return any(need > have for need, have in zip(needs, left, strict=True))
+
+
+def points_of_step(step: Step) -> int:
+    """The points that a step gives for sure; at least 1 where they follow from the transaction."""
+    worths = [action.deed.worth for action in step.actions if isinstance(action.deed, Award)]
+    return sum(worth.points if isinstance(worth, FixedPoints) else 1 for worth in worths)
 
 
 class Short(Exception):

@@ -61,7 +61,8 @@ class Campaign:
     has the version 0.
 
     `when` is the document of a rule. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day, each from
-    one up to and without the other. `split` has the share of each arm, in hundredths.
+    one up to and without the other. `split` has the share of each arm, in hundredths; whoever comes to as many events
+    as the `goal` is a conversion.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Campaign:
     weekdays: frozenset[int] = frozenset()
     hours: tuple[tuple[int, int], ...] = ()
     split: tuple[tuple[str, int], ...] = ()
+    goal: int = 0
     priority: int = 0
     exclusive: str | None = None
     about: str = ""

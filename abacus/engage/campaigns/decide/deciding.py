@@ -55,7 +55,7 @@ class _Deciding:
     def decide(self, matched: Matched) -> None:
         campaign = matched.campaign
         variant = arm_of(campaign, matched.member_id)
-        count = self._count(matched)
+        count = self._count(matched, variant)
         steps = [step for step in campaign.steps if step.fits(count or 1, variant)]
         if variant == CONTROL or not steps:
             outcome = Outcome.CONTROL if variant == CONTROL else Outcome.COUNTED
@@ -71,7 +71,7 @@ class _Deciding:
             self.changed[place] = self._of(place).given(amounts)
         self.runs.append(Run(matched, Outcome.DONE, count, variant, tuple(each.number for each in steps), amounts))
 
-    def _count(self, matched: Matched) -> int | None:
+    def _count(self, matched: Matched, variant: str | None) -> int | None:
         """Which event of the member this is, where that matters. In a split the member is noted in any case."""
         campaign, at = matched.campaign, matched.event.occurred_at
         whole, of_count = Place(matched.member_id, campaign.name, WHOLE), None
@@ -79,9 +79,10 @@ class _Deciding:
         if campaign.counts:
             of_count = count_place(campaign, matched.member_id, at)
             count, self.changed[of_count] = counted(campaign, self._of(of_count), at)
-        if campaign.split and of_count != whole:
+        if campaign.split:
             progress = self._of(whole)
-            self.changed[whole] = progress._replace(events=progress.events + 1)
+            more = 0 if of_count == whole else 1
+            self.changed[whole] = progress._replace(events=progress.events + more, variant=variant)
         return count
 
     def _refusal(self, matched: Matched, amounts: Amounts) -> Refusal | None:

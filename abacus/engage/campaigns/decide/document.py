@@ -34,7 +34,7 @@ def to_document(campaign: Campaign) -> dict[str, object]:
     document["steps"] = [step_document(step) for step in campaign.steps]
     document["limits"] = limits_document(campaign.limits)
     if campaign.split:
-        document["split"] = dict(campaign.split)
+        document |= {"split": dict(campaign.split), "goal": campaign.goal}
     if campaign.priority:
         document["priority"] = campaign.priority
     if campaign.exclusive is not None:

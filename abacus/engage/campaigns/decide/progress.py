@@ -22,12 +22,13 @@ class Place(NamedTuple):
 
 class Progress(NamedTuple):
     """How many events were counted, and what the member has been given. `marks` has the times of events that a sliding
-    window still may hold.
+    window still may hold, `variant` the arm of the split that the member is in.
     """
 
     events: int = 0
     used: Amounts = NOTHING
     marks: tuple[datetime, ...] = ()
+    variant: str | None = None
 
     def given(self, amounts: Amounts) -> "Progress":
         return self._replace(used=self.used.plus(amounts))

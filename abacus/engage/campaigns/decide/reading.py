@@ -24,6 +24,8 @@ MAX_ARMS: Final = 10
 MAX_ABOUT: Final = 500
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WHOLE: Final = 100
+_MOST_EVENTS: Final = 1_000_000
+_USUAL_GOAL: Final = 2  # whoever comes again
 _HIGHEST_PRIORITY: Final = 1_000
 _NO_DAYS: Final[frozenset[int]] = frozenset()
 _NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
@@ -74,6 +76,7 @@ def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Ca
     hours = top.read_if_there("hours", _hours, _NO_HOURS)
     over = top.read_if_there("over", _over, _WHOLE_LIFE)
     split = top.read_if_there("split", _split, _NO_SPLIT)
+    goal = _goal(top, split)
     steps = read_steps(top, words, frozenset(arm for arm, _ in split))
     limits = read_limits(top.table("limits"), card)
     priority = top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0)
@@ -97,6 +100,7 @@ def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Ca
         weekdays=weekdays,
         hours=hours,
         split=split,
+        goal=goal,
         priority=priority,
         exclusive=exclusive,
         about=about,
@@ -121,6 +125,12 @@ def _card(top: Fields, country: str, around: Surroundings | None) -> PublishedCa
     if country not in around.cards:
         top.note("country", f"no rate card of {country} is in force, so there is no program to award points in")
     return around.cards.get(country)
+
+
+def _goal(top: Fields, split: Sequence[object]) -> int:
+    if "goal" in top.values and not split:
+        top.note("goal", "conversions are told by arm; write a split too")
+    return top.read_if_there("goal", fields.whole(1, _MOST_EVENTS), _USUAL_GOAL if split else 0)
 
 
 def _about(value: object) -> str:

@@ -101,13 +101,10 @@ class Running:
     def _add(self, campaign: Campaign, around: Surroundings) -> None:
         self._campaigns[campaign.name] = campaign, around
         try:
-            rule = _rule(campaign, around)
+            armed, rule = compiled(campaign, around)
         except DocumentFaults as error:
             self.misfits[campaign.name] = error.faults
             return
-        awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
-        plan = Plan(rule, rank_of) if rule is not None else None
-        armed = Armed(campaign, plan, rule is not None and needs_look_up(rule), any(map(needs_tier, awards)))
         for type_ in campaign.on:
             self._shelves.setdefault(type_, {}).setdefault(campaign.country, _Shelf()).put(armed, rule)
 
@@ -122,6 +119,14 @@ class Running:
                 del shelves[campaign.country]
             if not shelves:
                 del self._shelves[type_]
+
+
+def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | None]:
+    """The campaign ready to be decided, and its rule. Raises `DocumentFaults` where it does not fit what there is."""
+    rule = _rule(campaign, around)
+    awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
+    plan = Plan(rule, rank_of) if rule is not None else None
+    return Armed(campaign, plan, rule is not None and needs_look_up(rule), any(map(needs_tier, awards))), rule
 
 
 def _rule(campaign: Campaign, around: Surroundings) -> Rule | None:

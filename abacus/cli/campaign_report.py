@@ -1,0 +1,117 @@
+"""`abacus campaigns report`: what a campaign has done, by day and arm, against its limits."""
+
+from typing import Annotated, Any
+
+import typer
+
+from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
+from abacus.engage.campaigns.decide.campaign import CONTROL
+from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
+from abacus.engage.campaigns.decide.limits import MICROS
+from abacus.engage.campaigns.decide.reading_limits import limits_document
+from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.report import ArmLine, CampaignReport, faults_of, report, used_overall
+
+
+def report_campaign(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)], as_json: AsJson = False
+) -> None:
+    """Report what a campaign has done: by day, arm and outcome, against its limits, and what waits."""
+    run(_report(name, as_json=as_json))
+
+
+async def _report(name: str, *, as_json: bool) -> None:
+    async with pool() as connections:
+        history = await CampaignStore(connections).history(name)
+        if not history:
+            raise Absent(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+        in_force = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
+        record = in_force[-1] if in_force else history[-1]
+        found = await report(connections, record.campaign)
+    if as_json:
+        print_json(_document(record, found))
+    else:
+        _print(record, found)
+    if faults := faults_of(found):
+        typer.echo("\n".join(faults), err=True)
+        raise typer.Exit(1)
+
+
+def _document(record: CampaignRecord, found: CampaignReport) -> dict[str, Any]:
+    used = used_overall(found)
+    return {
+        "campaign": record.campaign.label,
+        "state": record.state(SystemClock().now()),
+        "limits": limits_document(record.campaign.limits),
+        "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
+        "events": found.claims,
+        "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
+        "actions": [line._asdict() for line in found.actions],
+        "arms": [_arm(line, found) for line in found.arms],
+        "comes_out": not faults_of(found),
+    }
+
+
+def _arm(line: ArmLine, found: CampaignReport) -> dict[str, Any]:
+    return {
+        **line._asdict(),
+        "cost": line.cost / MICROS,
+        "share": line.conversions / line.members if line.members else None,
+        "interval": share_interval(line.conversions, line.members),
+        "against_control": _against_control(line, found),
+    }
+
+
+def _against_control(line: ArmLine, found: CampaignReport) -> Interval | None:
+    """How much greater the share of conversions is than without the campaign."""
+    control = next((each for each in found.arms if each.variant == CONTROL), None)
+    if control is None or line.variant == CONTROL:
+        return None
+    return difference_interval(line.conversions, line.members, control.conversions, control.members)
+
+
+def _print(record: CampaignRecord, found: CampaignReport) -> None:
+    state = record.state(SystemClock().now())
+    rows = [
+        [str(each.day), f"@{each.version}", each.variant or "-", each.outcome, f"{each.events:,}", f"{each.points:,}"]
+        for each in found.days
+    ]
+    table(f"{record.campaign.label}, {state}", ["day", "version", "arm", "outcome", "events", "points"], rows)
+    if found.arms:
+        arms = [
+            [
+                each.variant,
+                f"{each.members:,}",
+                f"{each.conversions:,}",
+                _percent(share_interval(each.conversions, each.members)),
+                _percent(_against_control(each, found)),
+                f"{each.points:,}",
+            ]
+            for each in found.arms
+        ]
+        columns = ["arm", "members", "conversions", "share at 95 %", "against control", "points"]
+        table("Arms", columns, arms)
+    actions = [[each.kind, each.state, each.reason or "-", f"{each.actions:,}"] for each in found.actions]
+    if actions:
+        table("Actions", ["kind", "state", "reason", "actions"], actions)
+    for line in _used(record, found):
+        console.print(line, soft_wrap=True)
+
+
+def _used(record: CampaignRecord, found: CampaignReport) -> list[str]:
+    used, bound = used_overall(found), record.campaign.limits.overall
+    return [
+        f"{name}: {_amount(name, have)} of {_amount(name, most)} used"
+        for name, have, most in zip(bound._fields, used, bound, strict=True)
+        if most is not None
+    ]
+
+
+def _amount(name: str, amount: int) -> str:
+    return f"{amount / MICROS:,.2f}" if name == "cost" else f"{amount:,}"
+
+
+def _percent(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low * 100:+.1f} to {interval.high * 100:+.1f} %"

@@ -1,0 +1,158 @@
+"""`abacus campaigns simulate`: what a campaign would do for an event, condition by condition. Nothing is done."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from abacus.cli.acting import acting
+from abacus.cli.campaign_drafts import around, faultless
+from abacus.cli.counter_get import count_now
+from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, SetAside
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.decide.campaign import Campaign, split_label
+from abacus.engage.campaigns.decide.run import Due
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.simulating import Simulated, simulate
+from abacus.engage.campaigns.values import Values
+from abacus.engage.counters.reading.types import Counted, Lookup
+from abacus.engage.events.decide.reading import EventReader
+from abacus.engage.events.types import Event
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.store import MembershipStore
+
+
+def simulate_campaign(
+    which: Annotated[
+        str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
+    ],
+    event: Annotated[
+        Path, typer.Option(metavar="FILE", help="A message of a topic, or an event as it is posted, in JSON.")
+    ],
+    member: Annotated[str | None, typer.Option(metavar="ID", help="Another member than the event's.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
+    run(_simulate(which, event, member, as_json=as_json))
+
+
+async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:
+    async with pool() as connections:
+        at = await acting(connections)
+        beside, now = await around(connections, at), at.clock.now()
+        campaign = await _campaign(which, connections, beside)
+        event = _event(file, campaign, beside)
+        if member is not None:
+            event = event._replace(member_id=member)
+        simulated = await simulate(
+            campaign,
+            event,
+            pool=connections,
+            values=_values(connections, beside),
+            around=beside,
+            book=CardBook(await CardStore(connections).all()),
+            now=now,
+        )
+    if as_json:
+        print_json(_document(campaign, event, simulated))
+    else:
+        _print(campaign, event, simulated)
+
+
+async def _campaign(which: str, connections: Pool, beside: Surroundings) -> Campaign:
+    if Path(which).suffix in {".toml", ".json"}:
+        return faultless([Path(which)], beside)[0].campaign
+    name, version = split_label(which)
+    for record in reversed(await CampaignStore(connections).history(name)):
+        if version in {None, record.campaign.version}:
+            return record.campaign
+    raise Absent(f"there is no campaign {which!r}; `abacus campaigns list` prints all")
+
+
+def _event(file: Path, campaign: Campaign, beside: Surroundings) -> Event:
+    """The event of a message, by the first source that takes it. Raises `Refused`."""
+    try:
+        body = file.read_bytes()
+        is_posted = isinstance(document := json.loads(body), dict) and "var" in document
+    except (OSError, ValueError) as error:
+        raise Refused(f"{file}: {error}") from None
+    config = settings()
+    topics = [config.events_topic] if is_posted else _topics(campaign, beside)
+    for topic in topics:
+        try:
+            event = EventReader(beside.sources.values(), topic, events_topic=config.events_topic).read(body, beside.now)
+        except SetAside as fault:
+            raise Refused(f"{file}: {fault.detail}") from None
+        if event is not None:
+            return event
+    raise Refused(f"{file}: it is no event that {campaign.label} answers to")
+
+
+def _topics(campaign: Campaign, beside: Surroundings) -> Sequence[str]:
+    named = (beside.sources[source].topic for source, _ in campaign.on if source in beside.sources)
+    return list(dict.fromkeys(topic for topic in named if topic is not None))
+
+
+def _values(connections: Pool, beside: Surroundings) -> Values:
+    async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
+        return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
+
+    tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
+    members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
+    return Values(connections, members, lambda: beside.counters, counts)
+
+
+def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "campaign": campaign.label,
+        "event": event.key,
+        "member_id": event.member_id,
+        "conditions": [each._asdict() for each in simulated.seen],
+        "against": simulated.against,
+    }
+    if (done := simulated.run) is not None:
+        document |= {
+            "outcome": done.outcome,
+            "count": done.count,
+            "variant": done.variant,
+            "steps": done.steps,
+            "points": done.amounts.points,
+            "refused_by": str(done.refusal) if done.refusal else None,
+            "actions": [_action(each) for each in simulated.actions],
+        }
+    return document
+
+
+def _action(due: Due) -> dict[str, Any]:
+    return {
+        "key": due.key,
+        "kind": due.kind,
+        "receiver": due.receiver,
+        "due_at": due.due_at,
+        "document": orjson.loads(due.document),
+    }
+
+
+def _print(campaign: Campaign, event: Event, simulated: Simulated) -> None:
+    rows = [[each.condition, each.value, each.origin, "holds" if each.holds else "no"] for each in simulated.seen]
+    if rows:
+        table(f"{campaign.label} for {event.key}", ["condition", "value", "from", "outcome"], rows)
+    done = simulated.run
+    if done is None:
+        console.print(f"{campaign.label} does nothing: {simulated.against}", soft_wrap=True)
+        return
+    which = f", at count {done.count}" if done.count is not None else ""
+    arm = f", in the arm {done.variant}" if done.variant is not None else ""
+    why = f" by {done.refusal}" if done.refusal is not None else ""
+    console.print(f"{done.outcome}{why}{which}{arm}, {done.amounts.points} points", soft_wrap=True)
+    for each in simulated.actions:
+        console.print(f"{each.kind} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}")

@@ -1,0 +1,44 @@
+"""Ends campaigns that have come to their limits, for all processes at once."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.core.sources import campaign_source
+from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.states import Status
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.deed import Deed, Entry
+from abacus.platform.postgres import Connection
+
+_WHY: Final = "its limit is reached"
+
+log = structlog.get_logger(__name__)
+
+
+class Exhausting:
+    """Marks campaigns as exhausted, and writes that into the log of deeds."""
+
+    def __init__(self, store: CampaignStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def mark(self, campaigns: Sequence[Campaign]) -> None:
+        """Nothing happens to one that is not in force any more. Raises `Unavailable`."""
+        for campaign in campaigns:
+            now, source = self._clock.now(), campaign_source(campaign.name)
+            entry = entry_of(source, Deed.EDIT_CAMPAIGNS, source, now, country=campaign.country, did="exhausted")
+
+            async def also(connection: Connection, entry: Entry = entry) -> None:
+                await write(connection, [entry])
+
+            with suppress(Refused):
+                await self._store.move(
+                    campaign.name, campaign.version, Status.EXHAUSTED, Change(source, now, _WHY), also
+                )
+                log.info("campaign exhausted", campaign=campaign.label)

@@ -1,0 +1,113 @@
+"""What a campaign would do for an event, looked at and not done."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from abacus.engage.campaigns.decide.actions import Award
+from abacus.engage.campaigns.decide.budget import pots_of
+from abacus.engage.campaigns.decide.calendar import runs_at
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
+from abacus.engage.campaigns.decide.deciding import decide
+from abacus.engage.campaigns.decide.effects import actions_of
+from abacus.engage.campaigns.decide.progress import places_of
+from abacus.engage.campaigns.decide.run import Due, Matched, Run
+from abacus.engage.campaigns.decide.running import compiled
+from abacus.engage.campaigns.decide.sides import origin_of
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.worth import worth_of
+from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.campaigns.progress_rows import read_progress
+from abacus.engage.campaigns.values import Subject, Values
+from abacus.engage.events.types import Event
+from abacus.engage.rules.decide.lazy import Decision, Looked
+from abacus.engage.rules.decide.types import Place
+from abacus.engage.rules.rounds import Question, decide_all
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER
+
+
+class Seen(NamedTuple):
+    """A condition that was looked at: the value of its left side, where that came from, and whether it holds."""
+
+    condition: str
+    value: str
+    origin: str
+    holds: bool
+
+
+class Simulated(NamedTuple):
+    """What would come of an event: why it does not count, or the run with its actions."""
+
+    seen: Sequence[Seen]
+    against: str | None
+    run: Run | None = None
+    actions: Sequence[Due] = ()
+
+
+async def simulate(
+    campaign: Campaign,
+    event: Event,
+    *,
+    pool: Pool,
+    values: Values,
+    around: Surroundings,
+    book: CardBook,
+    now: datetime,
+) -> Simulated:
+    """Raises `Refused`, `SetAside` and `Unavailable`."""
+    against = _against(campaign, event)
+    if against is not None:
+        return Simulated([], against)
+    member_id = event.member_id or ""
+    card = book.in_force(campaign.country, event.occurred_at)
+    subject = Subject(campaign, member_id, card.card.program)
+    decision = await _decision(campaign, event, subject, values, around)
+    seen = [_seen(looked) for looked in decision.looked]
+    if not decision.holds:
+        return Simulated(seen, "its conditions do not hold")
+    tiers = await values.tiers_of({(member_id, card.card.program)})
+    tier = tiers.get((member_id, card.card.program), BASE_TIER)
+    worth = {
+        step.number: worth_of(action.deed, event, card, tier)
+        for step in campaign.steps
+        for action in step.actions
+        if isinstance(action.deed, Award)
+    }
+    matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
+    limited = {pot: Limited(bound, campaign.version) for pot, bound in pots_of(matched).items()}
+    async with passing_failures(), pool.acquire() as connection:
+        progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
+        left = await PotStore(pool, 0).left(connection, limited)
+    (run,) = decide([matched], progress, left, limited).runs
+    return Simulated(seen, None, run, list(actions_of(run, now)))
+
+
+def _against(campaign: Campaign, event: Event) -> str | None:
+    if (event.source, event.type) not in campaign.on:
+        return f"it answers to {', '.join('/'.join(each) for each in campaign.on)}"
+    if event.member_id is None:
+        return "the event has no member"
+    if event.country not in {None, campaign.country}:
+        return f"the event is of {event.country}, the campaign of {campaign.country}"
+    if not runs_at(campaign, event.occurred_at):
+        return f"it does not run at {event.occurred_at.astimezone(campaign.zone).isoformat()}"
+    return None
+
+
+async def _decision(
+    campaign: Campaign, event: Event, subject: Subject, values: Values, around: Surroundings
+) -> Decision:
+    armed, _ = compiled(campaign, around)
+    if armed.plan is None:
+        return Decision(holds=True, wanted=None, looked=())
+    (decision,) = await decide_all([Question(subject, event, armed.plan)], values)
+    return decision
+
+
+def _seen(looked: Looked) -> Seen:
+    side = looked.condition.lhs
+    origin = origin_of(side).value if side.place is Place.LOOKED_UP else "event"
+    return Seen(condition_text(looked), value_text(looked.value), origin, looked.holds)
