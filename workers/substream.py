@@ -1,12 +1,13 @@
 """Copies the events that somebody asks for out of large topics, so that nobody else has to read those."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.engage.counters.decide.following import asked_by_counters
+from abacus.engage.events.decide.substream import Asked, joined
 from abacus.engage.events.substream import LargeTopics, SubstreamCopier
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
@@ -26,7 +27,9 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=2)
     counters = wiring.counters(pool)
     publisher = wiring.publisher()
-    large = LargeTopics(lambda: asked_by_counters(counters.catalog()), settings.events_topic)
+    large = LargeTopics(
+        _Together(lambda: asked_by_counters(counters.catalog()), wiring.campaigns(pool).asked), settings.events_topic
+    )
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         group = f"{_GROUP}-{topic}"
@@ -49,3 +52,18 @@ async def wire(wiring: Wiring) -> Run:
         )
 
     return FollowedTopics(large.topics, follow, wiring.health).run
+
+
+class _Together:
+    """What counters and campaigns ask for; the same object until one of them asks for something else."""
+
+    def __init__(self, counters: Callable[[], Asked], campaigns: Callable[[], Asked]) -> None:
+        self._counters = counters
+        self._campaigns = campaigns
+        self._known: tuple[Asked, Asked, Asked] | None = None
+
+    def __call__(self) -> Asked:
+        of_counters, of_campaigns = self._counters(), self._campaigns()
+        if self._known is None or self._known[0] is not of_counters or self._known[1] is not of_campaigns:
+            self._known = of_counters, of_campaigns, joined(of_counters, of_campaigns)
+        return self._known[2]

@@ -12,6 +12,7 @@ from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.definitions import DefinitionStore, by_name
 from abacus.engage.events.decide.source import Source
+from abacus.engage.events.decide.substream import Asked
 from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.postgres import Pool
 
@@ -62,6 +63,7 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         self._sources: dict[str, Source] = {}
         self._around: Surroundings | None = None
         self._in_force = InForce()
+        self._asked: tuple[int, Asked] | None = None
         super().__init__(
             DEPENDENCY,
             self._load_rows,
@@ -79,6 +81,15 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         around = self.value().around
         assert around is not None  # noqa: S101  # it was put there with the campaigns
         return around
+
+    def asked(self) -> Asked:
+        """The types of events that campaigns ask for, each since the first was approved; the same object until a
+        document changes. Raises `Unavailable` when they were never read.
+        """
+        now = self.value()
+        if self._asked is None or self._asked[0] != now.changes:
+            self._asked = now.changes, Asked(now.sources, now.running.since())
+        return self._asked[1]
 
     def in_force(self) -> InForce:
         """The campaigns in force. Raises `Unavailable` when they were never read."""

@@ -1,6 +1,7 @@
 """The campaigns that run, found for an event by an index. Pure."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.fields import DocumentFaults, Fault
@@ -87,6 +88,16 @@ class Running:
         for source, type_ in self._shelves:
             types.setdefault(source, set()).add(type_)
         return types
+
+    def since(self) -> Mapping[str, Mapping[str, datetime]]:
+        """The types of events that some campaign answers to, by source, and since when."""
+        since: dict[str, dict[str, datetime]] = {}
+        for campaign, _ in self._campaigns.values():
+            for source, type_ in campaign.on:
+                begins = max(campaign.starts_at, campaign.approved_at)
+                of_source = since.setdefault(source, {})
+                of_source[type_] = min(begins, of_source.get(type_, begins))
+        return since
 
     def answering(self, event: Event) -> list[Armed]:
         """The campaigns whose conditions hold as far as the event tells, of the event's country where it has one."""

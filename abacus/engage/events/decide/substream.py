@@ -23,6 +23,16 @@ class Asked(NamedTuple):
     types: Mapping[str, Mapping[str, datetime]]
 
 
+def joined(one: Asked, other: Asked) -> Asked:
+    """What either asks for, each type since the earlier moment. The sources are those of the first."""
+    types: dict[str, dict[str, datetime]] = {name: dict(since) for name, since in one.types.items()}
+    for name, since in other.types.items():
+        mine = types.setdefault(name, {})
+        for type_, at in since.items():
+            mine[type_] = min(at, mine.get(type_, at))
+    return Asked(one.sources, types)
+
+
 class TooLarge(SetAside):
     """A message that a topic may refuse, for as long as it is asked to take it."""
 
