@@ -86,6 +86,17 @@ async def live(pool: Pool, member: str) -> None:
         f"m-{member}",
         NOW,
     )
+    key = f"campaign:market:transactions:transaction.completed:mart:{member[:1]}1"
+    await pool.execute("insert into campaign_claim values ($1, $2, 'market', 1, $3)", key, member, NOW)
+    await pool.execute("insert into campaign_progress values ($1, 'market', '', 1, 1, 500, 0, '', 'a')", member)
+    await pool.execute(
+        "insert into campaign_action (member_id, key, number, campaign, version, step, kind, receiver, decided_at,"
+        " due_at, document, event) values ($1, $2, 0, 'market', 1, 1, 'tell', 'messages', $3, $3, $4, $4)",
+        member,
+        f"{key}:1",
+        NOW,
+        json.dumps({"member_id": member}).encode(),
+    )
     for number, delivered in enumerate((NOW, None)):
         await pool.execute(
             "insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until,"

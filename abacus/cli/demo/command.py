@@ -18,6 +18,7 @@ from abacus.cli.demo.afterwards import (
     until_eve_has_risen,
     until_everybody_is_told,
 )
+from abacus.cli.demo.campaigning import play_events, start_campaigns, until_all_is_done
 from abacus.cli.demo.counting import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
@@ -63,6 +64,7 @@ class Summary:
     tier_changes: int
     notifications: int
     counters: Mapping[str, int] | None  # by key; nothing where the stream is longer than the embedded broker keeps
+    campaigns: Mapping[str, Mapping[str, int]]  # by name: the events, those at which something was done, the points
     ledger_verified: bool
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
 
@@ -130,31 +132,37 @@ async def _play(complete: Settings, transactions: int, starting: Starting, *, as
             await until_everybody_is_told(pool, began)
             if is_kept_whole:
                 await until_all_is_counted(counts, messages + NAMED + len((EVE_AGAIN,)))
+            figures = counts.now()
+            reconciled = await comes_out(complete, pool, began) if is_kept_whole else None
+            starting.tell("running five campaigns over the events of an app")
+            campaigns = await start_campaigns(complete, pool)
+            async with running(("campaigner",), followed, starting):
+                await play_events(complete)
+                campaigned = await until_all_is_done(pool, campaigns)
         book = CardBook(await CardStore(pool).all())
         starting.tell("verifying the ledger")
         report = await verify(pool, lambda transfer: recompute(transfer, book))
         summary = Summary(
             transactions=messages + NAMED + len((EVE_AGAIN,)),
-            awarded=counts["award_posted"],
-            points=counts["points"],
-            duplicates=counts["award_duplicate"],
-            retried=counts["deferred"],
-            quarantined=counts["quarantined"],
+            awarded=figures["award_posted"],
+            points=figures["points"],
+            duplicates=figures["award_duplicate"],
+            retried=figures["deferred"],
+            quarantined=figures["quarantined"],
             elapsed_s=round(played.seconds, 3),
             transactions_per_s=round((messages + NAMED) / played.seconds, 1),
             p50_ms=played.percentile_ms(0.50),
             p99_ms=played.percentile_ms(0.99),
-            expired_members=counts["expired_members"],
-            expired_points=counts["expired_points"],
-            tier_changes=counts["tier_changes"],
-            notifications=counts["notifications"],
-            counters=_since(counted_before, await shown_counts(complete, pool))
-            if transactions <= _KEPT_WHOLE
-            else None,
+            expired_members=figures["expired_members"],
+            expired_points=figures["expired_points"],
+            tier_changes=figures["tier_changes"],
+            notifications=figures["notifications"],
+            counters=_since(counted_before, await shown_counts(complete, pool)) if is_kept_whole else None,
+            campaigns=campaigned,
             ledger_verified=report.clean,
-            reconciled=await comes_out(complete, pool, began) if transactions <= _KEPT_WHOLE else None,
+            reconciled=reconciled,
         )
-        reasons = {str(reason): counts[str(reason)] for reason in Reason if counts[str(reason)]}
+        reasons = {str(reason): figures[str(reason)] for reason in Reason if figures[str(reason)]}
         explanations = await _explain(pool, book)
     if as_json:
         print_json(asdict(summary))
@@ -195,6 +203,10 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
         ["changes of tier", f"{summary.tier_changes:,}"],
         ["messages to members", f"{summary.notifications:,}"],
         *([f"counted: {key}", f"{count:,}"] for key, count in (summary.counters or {}).items()),
+        *(
+            [f"campaign: {name}", f"{did['points']:,} points, {did['done']:,} of {did['events']:,} events"]
+            for name, did in summary.campaigns.items()
+        ),
         ["ledger verified", "yes" if summary.ledger_verified else "NO"],
         ["messages reconciled", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
     ]

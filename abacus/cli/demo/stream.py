@@ -68,6 +68,10 @@ class Counts:
             "events": total(COUNTER_EVENTS),
         }
 
+    def now(self) -> dict[str, int]:
+        """All of them, as they are at the moment."""
+        return {name: count - self._start[name] for name, count in self._read().items()}
+
     @property
     def settled(self) -> int:
         """The number of messages whose way has ended."""

@@ -30,6 +30,12 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 # never will be: it is news of nobody.
 RENAMED: Final = {
     "account_tier": "",
+    "campaign_action": (
+        ", document = '{}', event = null, refused_at = case when done_at is null then coalesce(refused_at, now()) end,"
+        f" reason = case when done_at is null then '{ERASED}' else reason end"
+    ),
+    "campaign_claim": "",
+    "campaign_progress": "",
     "membership": f", reason = '{ERASED}'",
     "rejection": "",
     "tier_change": (
@@ -44,6 +50,10 @@ NAMELESS: Final = frozenset(
     {
         "assumption",
         "allowance",
+        "campaign",
+        "campaign_pot",
+        "campaign_slot",
+        "campaign_sum",
         "counter_definition",
         "counter_retirement",
         "counter_partition",

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import asyncpg
 import pytest
 
+import abacus.engage.campaigns.effect_tables
+import abacus.engage.campaigns.tables
 import abacus.engage.counters.tables
 import abacus.engage.events.tables
 import abacus.engage.notify.tables

@@ -1,0 +1,204 @@
+"""The campaigns of the demo: five of them, over the events of an app, from their approval to their reports."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from abacus.bootstrap import built_in_sources
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, Unavailable
+from abacus.engage.campaigns.around import surroundings
+from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.report import faults_of, report
+from abacus.engage.events.decide.message import encode_event, partition_key
+from abacus.engage.events.decide.source import parse_source
+from abacus.engage.events.store import SourceStore
+from abacus.engage.events.types import Event
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+
+_APP: Final = "demo-app"
+_SOURCE: Final[Mapping[str, Any]] = {
+    "source": _APP,
+    "senders": ["demo"],
+    "types": {
+        "order.completed": {"vertical": "text", "minutes": "integer"},
+        "booking.cancelled": {"by": "text"},
+        "ride.completed": {"part_of_day": "text"},
+    },
+}
+
+
+def _is(variable: str, operator: str, value: object) -> Mapping[str, object]:
+    return {"operator": operator, "lhs": f"var.{variable}", "rhs": value}
+
+
+_CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
+    {
+        "name": "demo_third_order",
+        "about": "A third order of the market earns 500 points, and a message after the second",
+        "on": [f"{_APP}/order.completed"],
+        "when": _is("vertical", "eq", "mart"),
+        "steps": [
+            {"at": 2, "do": [{"tell": {"en": "One more order\nThe next one earns you 500 points."}}]},
+            {"at": 3, "do": [{"award": {"points": 500}}]},
+        ],
+        "limits": {"runs": {"overall": 100_000, "member": 2}, "points": {"overall": 1_000_000}},
+    },
+    {
+        "name": "demo_cancelled",
+        "about": "A driver cancels: 100 points",
+        "on": [f"{_APP}/booking.cancelled"],
+        "when": _is("by", "eq", "driver"),
+        "steps": [{"do": [{"award": {"points": 100}}]}],
+        "limits": {"runs": {"member_day": 3}},
+    },
+    {
+        "name": "demo_late_delivery",
+        "about": "A delivery took over an hour: points and an apology",
+        "on": [f"{_APP}/order.completed"],
+        "when": _is("minutes", "gt", 60),
+        "steps": [
+            {
+                "do": [
+                    {"award": {"points": 50}},
+                    {"tell": {"en": "We are sorry\nYour order took {{event.minutes}} minutes. {{points}} points."}},
+                ]
+            }
+        ],
+        "limits": {"budget": {"overall": "5000.00", "cost_of_point": "0.008"}},
+    },
+    {
+        "name": "demo_way_home",
+        "about": "After the morning ride, a reward for the way home, unless there was one already",
+        "on": [f"{_APP}/ride.completed"],
+        "when": _is("part_of_day", "eq", "morning"),
+        "steps": [
+            {
+                "do": [
+                    {
+                        "award": {"points": 30},
+                        "after": "1s",
+                        "unless": {"operator": "gt", "lhs": "campaign.runs", "rhs": 1},
+                    }
+                ]
+            }
+        ],
+        "limits": {"runs": {"member_day": 1}},
+    },
+    {
+        "name": "demo_two_rides",
+        "about": "Two rides in a week",
+        "on": [f"{_APP}/ride.completed"],
+        "over": "7d",
+        "steps": [{"every": 2, "do": [{"award": {"points": 20}}]}],
+        "limits": {"unlimited": True},
+    },
+)
+_MEMBERS: Final = 20
+_EDITOR: Final = "person:demo-editor"
+_APPROVER: Final = "person:demo-approver"
+_WITHIN_S: Final = 60.0
+_LOOK_EVERY_S: Final = 0.1
+
+
+async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
+    """Publishes the source and approves the campaigns; those that run already go on."""
+    now, store = SystemClock().now(), CampaignStore(pool)
+    sources, built_in = SourceStore(pool), built_in_sources(complete)
+    if _APP not in {record.source.name for record in await sources.latest()}:
+        await sources.publish(
+            parse_source(_SOURCE), built_in=built_in, events_topic=complete.events_topic, by="abacus demo", now=now
+        )
+    around = await surroundings(pool, built_in, now)
+    times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
+    campaigns = []
+    for document in _CAMPAIGNS:
+        of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
+        in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
+        if in_force:
+            campaigns.append(in_force[-1].campaign)
+            continue
+        (campaign,) = await store.draft([parse_campaign(of, around)], around, by=_EDITOR)
+        await store.submit(campaign.name, around, Change(_EDITOR, now))
+        change = Change(_EDITOR, now, approved_by=_APPROVER)
+        campaigns.append((await store.approve(campaign.name, campaign.version, around, change)).campaign)
+    return campaigns
+
+
+async def play_events(complete: Settings) -> int:
+    """Sends the events of some members, each of them twice; returns how many there are."""
+    events = _events(SystemClock().now())
+    publisher = StreamPublisher(complete.required("kafka_bootstrap"))
+    try:
+        messages = [StreamMessage(partition_key(event), encode_event(event)) for event in events]
+        await publisher.publish(complete.events_topic, messages + messages)
+    finally:
+        await publisher.close()
+    return len(events)
+
+
+async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mapping[str, Mapping[str, int]]:
+    """Waits until the campaigns have done what these events ask for and all points are posted. What each of them has
+    done since the beginning. Raises `Refused` where a report does not come out.
+    """
+    deadline = time.monotonic() + _WITHIN_S
+    while not await _is_done(pool, campaigns):
+        if time.monotonic() > deadline:
+            raise Unavailable("campaigner", f"campaigns are not done after {_WITHIN_S:.0f} s")
+        await asyncio.sleep(_LOOK_EVERY_S)
+    done = {}
+    for campaign in campaigns:
+        found = await report(pool, campaign)
+        if faults := faults_of(found):
+            raise Refused(f"{campaign.label}: {'; '.join(faults)}")
+        lines = [line for line in found.days if line.outcome == "done"]
+        done[campaign.name] = {
+            "events": found.claims,
+            "done": sum(line.events for line in lines),
+            "points": sum(line.points for line in lines),
+        }
+    return done
+
+
+async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
+    """Every event has its claims, no action waits, and every award is posted."""
+    names = [campaign.name for campaign in campaigns]
+    claims, waiting, unposted = await pool.fetchrow(
+        """
+        select (select count(*) from campaign_claim where campaign = any($1::text[])),
+            (select count(*) from campaign_action
+                where campaign = any($1::text[]) and done_at is null and refused_at is null),
+            (select count(*) from campaign_action a where a.campaign = any($1::text[]) and a.kind = 'award'
+                and a.refused_at is null and not exists (select from claim c where c.key = a.key))
+        """,
+        names,
+    )
+    return claims % (_MEMBERS * _CLAIMS_OF_MEMBER) == 0 and claims > 0 and not waiting and not unposted
+
+
+_CLAIMS_OF_MEMBER: Final = 3 + 1 + 1 + 1 + 2  # orders, a late one, a cancellation, a morning ride, two rides
+
+
+def _events(now: datetime) -> list[Event]:
+    mark = now.strftime("%Y%m%d%H%M%S%f")
+
+    def event(member: int, type_: str, number: int, **variables: str | int) -> Event:
+        id_ = f"{mark}-{member}-{type_}-{number}"
+        return Event(_APP, type_, id_, f"demo-{member}", "SG", now, variables)
+
+    events = []
+    for member in range(_MEMBERS):
+        events += [event(member, "order.completed", n, vertical="mart", minutes=20 + 25 * n) for n in range(3)]
+        events += [event(member, "booking.cancelled", n, by=by) for n, by in enumerate(("driver", "member"))]
+        events += [event(member, "ride.completed", n, part_of_day=part) for n, part in enumerate(_PARTS)]
+    return events
+
+
+_PARTS: Final = ("morning", "evening")
