@@ -37,8 +37,18 @@ DEMO_KEYS = {
     "tier_changes",
     "notifications",
     "counters",
+    "campaigns",
     "ledger_verified",
     "reconciled",
+}
+
+# Of twenty members each, whose events are all sent twice.
+CAMPAIGNS = {
+    "demo_third_order": {"events": 60, "done": 40, "points": 10_000},
+    "demo_cancelled": {"events": 20, "done": 20, "points": 2_000},
+    "demo_late_delivery": {"events": 20, "done": 20, "points": 1_000},
+    "demo_way_home": {"events": 20, "done": 20, "points": 600},
+    "demo_two_rides": {"events": 40, "done": 20, "points": 400},
 }
 
 
@@ -182,6 +192,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
         assert first["expired_points"] >= first["expired_members"]
         assert first["counters"] == plain_counts(first["transactions"] - NAMED - 1)
+        assert first["campaigns"] == CAMPAIGNS
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
         assert again["duplicates"] == first["awarded"] + first["duplicates"]

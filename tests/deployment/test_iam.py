@@ -27,6 +27,7 @@ RIGHTS: Final[dict[str, dict[str, set[str]]]] = {
     "awarder": {"award": TAKES},
     "expirer": {"expiry": TAKES},
     "api": {"award": SENDS, "retry": SENDS},
+    "campaigner": {"award": SENDS},
     "expiry-run": {"expiry": SENDS},
     "quarantine-replay": {"award": SENDS, "retry": SENDS, "expiry": SENDS},
     "dlq-redrive": {**dict.fromkeys(("award", "retry", "expiry"), SENDS), **dict.fromkeys(DEAD, TAKES)},

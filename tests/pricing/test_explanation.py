@@ -17,6 +17,7 @@ from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplan
 from abacus.pricing.explanation.types import (
     Adjusted,
     Calculated,
+    Campaigned,
     Captured,
     Explanation,
     FactorName,
@@ -38,6 +39,7 @@ KINDS: dict[str, type[Explanation]] = {
     "calculated": Calculated,
     "fixed": Fixed,
     "granted": Granted,
+    "by a campaign": Campaigned,
     "refunded": Reversed,
     "reversed": Reversed,
     "given back": Reversed,

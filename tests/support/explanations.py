@@ -15,6 +15,10 @@ VERSION_0: Final[dict[str, bytes]] = {
     ),
     "fixed": b'{"fixed":"booking.cancelled_by_driver","card":"SG@7","points":100}',
     "granted": b'{"granted_by":"acme","reason":"Welcome to Acme","card":"SG@7","points":100}',
+    "by a campaign": (
+        b'{"campaign":"third_order@2","event":"transactions:transaction.completed:mart:T-1003","step":2,"count":3,'
+        b'"conditions":[["var.vertical eq food","food"]],"card":"SG@7","points":500}'
+    ),
     "refunded": (
         b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
         b'"card":"SG@7","due":60,"amount":"5.00","currency":"SGD","of_amount":"15.00","own_lot":60,"expired":0,'
