@@ -17,6 +17,7 @@ from benchmarks import (
     against_revision,
     api,
     calculation,
+    campaign_deciding,
     counters_store,
     counters_writer,
     counts,
@@ -65,6 +66,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "verify": lambda directory, chosen: uvloop.run(verify.measure(directory, chosen.accounts // 10)),
     "counter-store": lambda directory, _: uvloop.run(counters_store.measure(directory)),
     "counter-writer": lambda directory, _: uvloop.run(counters_writer.measure(directory)),
+    "campaign-deciding": lambda _, __: list(campaign_deciding.measure()),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(
