@@ -47,6 +47,7 @@ def _document(record: CampaignRecord, found: CampaignReport) -> dict[str, Any]:
         "limits": limits_document(record.campaign.limits),
         "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
         "events": found.claims,
+        "posted": found.posted,
         "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
         "actions": [line._asdict() for line in found.actions],
         "arms": [_arm(line, found) for line in found.arms],
@@ -59,9 +60,13 @@ def _arm(line: ArmLine, found: CampaignReport) -> dict[str, Any]:
         **line._asdict(),
         "cost": line.cost / MICROS,
         "share": line.conversions / line.members if line.members else None,
-        "interval": share_interval(line.conversions, line.members),
-        "against_control": _against_control(line, found),
+        "interval": _document_of(share_interval(line.conversions, line.members)),
+        "against_control": _document_of(_against_control(line, found)),
     }
+
+
+def _document_of(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else interval._asdict()
 
 
 def _against_control(line: ArmLine, found: CampaignReport) -> Interval | None:
@@ -96,6 +101,8 @@ def _print(record: CampaignRecord, found: CampaignReport) -> None:
     actions = [[each.kind, each.state, each.reason or "-", f"{each.actions:,}"] for each in found.actions]
     if actions:
         table("Actions", ["kind", "state", "reason", "actions"], actions)
+    awards = sum(each.actions for each in found.actions if each.kind == "award" and each.state == "done")
+    console.print(f"awards: {found.posted:,} posted of {awards:,} on the award queue", soft_wrap=True)
     for line in _used(record, found):
         console.print(line, soft_wrap=True)
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.budget import Pot
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound
+from abacus.engage.campaigns.decide.run import Outcome
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -33,7 +34,7 @@ class _PotRow(NamedTuple):
 
 
 class _SlotRow(NamedTuple):
-    """A row of `campaign_slot`: what is left of what was handed out."""
+    """A row of `campaign_slot`: what is left of what was handed out; less than nothing of what is not limited."""
 
     campaign: str
     period: str
@@ -52,8 +53,17 @@ class Locked(NamedTuple):
     slots: Mapping[tuple[Pot, int], _SlotRow]
 
 
+# What was done before there was such a limit counts too.
 _OPEN_POTS: Final = Statement(f"""
-insert into campaign_pot ({columns(_PotRow)}) select u.*, 0, 0, 0 from {unnested(Pot)} order by u.campaign, u.period
+insert into campaign_pot ({columns(_PotRow)})
+select u.*, coalesce(s.runs, 0), coalesce(s.points, 0), coalesce(s.cost, 0)
+from {unnested(Pot)}
+left join lateral (
+    select sum(s.events)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
+    from campaign_sum s
+    where s.campaign = u.campaign and s.outcome = '{Outcome.DONE}' and u.period in ('', s.day::text)
+) s on not exists (select from campaign_pot p where p.campaign = u.campaign and p.period = u.period)
+order by u.campaign, u.period
 on conflict do nothing
 """)
 _LOCK_POTS: Final = Statement(f"""

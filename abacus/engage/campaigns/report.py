@@ -44,12 +44,15 @@ class ArmLine(NamedTuple):
 
 
 class CampaignReport(NamedTuple):
-    """Of all versions of a campaign; `used` is what was taken of the limits that all members share."""
+    """Of all versions of a campaign: `posted` awards stand in the ledger, `used` is what was taken of the limits that
+    all members share.
+    """
 
     days: Sequence[DayLine]
     actions: Sequence[ActionLine]
     arms: Sequence[ArmLine]
     claims: int
+    posted: int
     used: Mapping[str, Amounts]
 
 
@@ -72,6 +75,10 @@ from campaign_progress where campaign = :campaign and scope = '' and variant is 
 group by variant order by variant
 """)
 _CLAIMS: Final = Statement("select count(*) from campaign_claim where campaign = :campaign")
+_POSTED: Final = Statement("""
+select count(*) from campaign_action a join claim c on c.key = a.key
+where a.campaign = :campaign and a.kind = 'award' and a.done_at is not null
+""")
 _USED: Final = Statement("""
 select p.period, p.runs - coalesce(sum(s.runs), 0)::bigint, p.points - coalesce(sum(s.points), 0)::bigint,
     p.cost - coalesce(sum(s.cost), 0)::bigint
@@ -89,6 +96,7 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
             actions=[ActionLine(*row) for row in await connection.fetch(*_ACTIONS(campaign=name))],
             arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
             claims=await connection.fetchval(*_CLAIMS(campaign=name)),
+            posted=await connection.fetchval(*_POSTED(campaign=name)),
             used={row[0]: Amounts(*row[1:]) for row in await connection.fetch(*_USED(campaign=name))},
         )
 

@@ -134,6 +134,15 @@ async def test_a_raised_limit_gives_more_and_a_lowered_one_nothing(effects: Effe
     assert told(await effects.decide(all_matched(of(3, 4), events[5:]))) == ["done"]
 
 
+async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: Effects) -> None:
+    events = [order(number, f"m{number}") for number in range(6)]
+    free, runs = campaign(1), campaign(2, limits={"runs": {"overall": 4}})
+    assert told(await effects.decide(all_matched(free, events[:2]))) == ["done"] * 2
+    assert told(await effects.decide(all_matched(runs, events[2:3]))) == ["done"]
+    points = campaign(3, limits={"points": {"overall": 2000}, "runs": {"day": 10}})
+    assert told(await effects.decide(all_matched(points, events[3:]))) == ["done"] + ["refused:overall.points"] * 2
+
+
 @pytest.mark.parametrize("limit", [7, 100, 1000])
 async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit: int) -> None:
     """Four processes decide the same events and others, in batches, each in a slot of its own or in one."""

@@ -57,31 +57,39 @@ def pots_of(matched: Matched) -> dict[Pot, Bound]:
 
 
 class Pots:
-    """What is left at hand, as runs take from it. Of the pots in `complete` there is no more than that."""
+    """What is left at hand, as runs take from it. Of the pots in `complete` there is no more than that. What a pot does
+    not limit is counted all the same, in case that it will.
+    """
 
     def __init__(self, left: Mapping[Pot, Amounts], complete: Collection[Pot]) -> None:
         self._left = left
         self._complete = complete
+        self._bounds: dict[Pot, Bound] = {}
         self.taken: dict[Pot, Amounts] = {}
 
     def lacking(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> tuple[Pot, str] | None:
         """The first pot that can never give so much, and of what it lacks."""
         for pot, bound in pots.items():
-            if pot in self._complete and (what := self._short_of(pot, bound.limited(amounts))) is not None:
+            if pot in self._complete and (what := self._short_of(pot, bound, amounts)) is not None:
                 return pot, what
         return None
 
     def take(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> None:
         for pot, bound in pots.items():
-            self.taken[pot] = self.taken.get(pot, NOTHING).plus(bound.limited(amounts))
+            self._bounds[pot] = bound
+            self.taken[pot] = self.taken.get(pot, NOTHING).plus(amounts)
 
     def needs(self) -> dict[Pot, Amounts]:
         """The pots from which more was taken than is at hand, and how much that is altogether."""
-        return {pot: taken for pot, taken in self.taken.items() if self._short_of(pot, NOTHING) is not None}
+        return {
+            pot: bound.limited(self.taken[pot])
+            for pot, bound in self._bounds.items()
+            if self._short_of(pot, bound, NOTHING) is not None
+        }
 
-    def _short_of(self, pot: Pot, more: Amounts) -> str | None:
-        needed, left = self.taken.get(pot, NOTHING).plus(more), self._left.get(pot, NOTHING)
-        for name, need, have in zip(Amounts._fields, needed, left, strict=True):
-            if need > have and need > 0:
+    def _short_of(self, pot: Pot, bound: Bound, more: Amounts) -> str | None:
+        needed = bound.limited(self.taken.get(pot, NOTHING).plus(more))
+        for name, need, have in zip(Amounts._fields, needed, self._left.get(pot, NOTHING), strict=True):
+            if need > have:
                 return name
         return None
