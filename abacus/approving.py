@@ -7,9 +7,8 @@ from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
-from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.document import to_document as to_campaign_document
 from abacus.engage.campaigns.decide.reading import restore_campaign
+from abacus.engage.campaigns.proposing import proposed
 from abacus.engage.events.decide.source import Source
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
@@ -59,7 +58,7 @@ def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Ite
         content = json.loads(approval.document)
         now = clock.now()
         campaign = restore_campaign(content["campaign"], content["version"])
-        check_unchanged(approval, campaign_document(campaign))
+        check_unchanged(approval, proposed(campaign))
         change = Change(approval.asked_by, now, approved_by=approval.decided_by)
         around = await surroundings(pool, sources, now)
         try:
@@ -100,20 +99,6 @@ def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
         summary=f"change the limits of {partner_id}: {', '.join(changed)}",
         document=limits_document(partner_id, after),
     )
-
-
-def campaign_proposal(campaign: Campaign, changes: list[str]) -> Proposal:
-    return Proposal(
-        kind=Kind.CAMPAIGN,
-        subject=campaign.name,
-        country=campaign.country,
-        summary=f"run the campaign {campaign.label}: {'; '.join(changes) or 'nothing changes'}",
-        document=campaign_document(campaign),
-    )
-
-
-def campaign_document(campaign: Campaign) -> str:
-    return canonical({"campaign": to_campaign_document(campaign), "version": campaign.version})
 
 
 def limits_document(partner_id: str, limits: Limits) -> str:

@@ -16,6 +16,7 @@ from abacus.approving import approving
 from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.events.posting import EventDesk, Publish, without_broker
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.award_intake import AwardIntake
@@ -101,8 +102,9 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.beside(award_intake.keep_books())
     wiring.beside(limiter.keep_giving_back())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
-    secrets = wiring.secrets()
+    secrets, sources_there = wiring.secrets(), built_in_sources(wiring.settings)
     alone = Alone(wiring.settings.adjustment_limit, wiring.settings.reversal_limit)
+    moves = approving(pool, wiring.clock, movement_batcher.move, alone, sources_there)
     backends = Backends(
         clock=wiring.clock,
         cards=cards,
@@ -119,7 +121,8 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         events=EventDesk(sources, _publishing_events(wiring)),
         movement_batcher=movement_batcher,
         holds=HoldReader(pool),
-        large_moves=approving(pool, wiring.clock, movement_batcher.move, alone, built_in_sources(wiring.settings)),
+        large_moves=moves,
+        campaigns=CampaignDesk(pool, wiring.clock, sources_there, moves.approvals),
         health=wiring.process_health,
         limiter=limiter,
     )

@@ -1,6 +1,6 @@
 """Examples of the bodies of answers, for the OpenAPI document. They tell one story: bob's."""
 
-from typing import Final
+from typing import Any, Final
 
 WORTH: Final = {
     "points": 100,
@@ -77,6 +77,30 @@ APPROVAL: Final = {
     "decided_by": None,
     "decided_at": None,
     "note": None,
+}
+CAMPAIGN_DOCUMENT: Final[dict[str, Any]] = {
+    "name": "third_order",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "on": ["transactions/transaction.completed"],
+    "when": {"operator": "eq", "lhs": "var.vertical", "rhs": "food"},
+    "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
+    "limits": {"runs": {"overall": 20000, "member": 2}},
+}
+CAMPAIGN: Final = {
+    "name": "third_order",
+    "version": 2,
+    "state": "running",
+    "campaign": CAMPAIGN_DOCUMENT,
+    "drafted_at": "2026-01-10T04:30:00Z",
+    "drafted_by": "person:ann",
+    "changed_at": "2026-01-10T05:30:00Z",
+    "changed_by": "person:ann",
+    "approved_at": "2026-01-10T05:30:00Z",
+    "approved_by": "person:eve",
+    "reason": None,
 }
 BATCH: Final = {
     "results": [

@@ -12,6 +12,7 @@ from abacus.api.answer_examples import (
     APPROVAL,
     AWARD,
     BATCH,
+    CAMPAIGN,
     EVENT,
     EVENT_BATCH,
     HOLDS,
@@ -24,6 +25,7 @@ from abacus.api.answer_examples import (
     WORTH,
 )
 from abacus.api.api_problem import Problem
+from abacus.engage.campaigns.decide.states import State
 from abacus.people.types.approval import Kind, Status
 from abacus.pricing.explanation.types import Document
 
@@ -274,6 +276,48 @@ class ApprovalsAnswer(BaseModel):
     model_config = _with_example({"approvals": [APPROVAL]})
 
     approvals: list[ApprovalAnswer]
+
+
+class CampaignAnswer(BaseModel):
+    """A version of a campaign. `drafted_by`, `changed_by` and `approved_by` are sources, such as `person:ann`."""
+
+    model_config = _with_example(CAMPAIGN)
+
+    name: str
+    version: int
+    state: State
+    campaign: dict[str, Any]
+    drafted_at: datetime
+    drafted_by: str
+    changed_at: datetime
+    changed_by: str
+    approved_at: datetime | None
+    approved_by: str | None
+    reason: str | None
+
+
+class CampaignsAnswer(BaseModel):
+    """A page of campaigns; `next` is the name after which the next one begins, if there is one."""
+
+    model_config = _with_example({"campaigns": [CAMPAIGN], "next": None})
+
+    campaigns: list[CampaignAnswer]
+    next: str | None
+
+
+class CampaignVersionsAnswer(BaseModel):
+    """All versions of a campaign, the first first."""
+
+    model_config = _with_example({"versions": [CAMPAIGN]})
+
+    versions: list[CampaignAnswer]
+
+
+class SubmittedCampaignAnswer(BaseModel):
+    """A version that waits for a second person, and the approval that lets it run."""
+
+    campaign: CampaignAnswer
+    approval: ApprovalAnswer
 
 
 class TransfersAnswer(BaseModel):

@@ -45,6 +45,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "reversed-already": (409, "It was taken back before", "See the transfers that name it."),
     "approval-decided": (409, "It was decided before", "See its status."),
     "approval-void": (409, "It cannot take effect any more", "See its note, and ask again."),
+    "campaign-state": (409, "The campaign is in another state", "See its state and its versions."),
     "digest-mismatch": (409, "It is not what you looked at", "Read it again, and send the digest that it has now."),
     "counter-retired": (410, "The counter is retired", "Ask the operator which counter took its place."),
     "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),

@@ -4,7 +4,18 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
-from abacus.api import adjustments, approvals, award_batches, awards, events, members, moves, preferences, problems
+from abacus.api import (
+    adjustments,
+    approvals,
+    award_batches,
+    awards,
+    campaigns,
+    events,
+    members,
+    moves,
+    preferences,
+    problems,
+)
 from abacus.api.auth import Guard
 from abacus.api.backends import Backends
 from abacus.api.document import bare_app, describe
@@ -35,6 +46,7 @@ def api_app(backends: Backends, public_url: str | None = None) -> ASGIApp:
         moves.router,
         adjustments.router,
         approvals.router,
+        campaigns.router,
         preferences.router,
         events.router,
         members.router,

@@ -6,6 +6,7 @@ from typing import Final, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import OF_CARDS
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.reading.service import CountService
 from abacus.engage.events.posting import EventDesk
 from abacus.engage.notify.preferences import PreferenceStore
@@ -63,6 +64,7 @@ class Backends:
     holds: HoldReader
     large_moves: LargeMoves
     limiter: RateLimiter
+    campaigns: CampaignDesk | None = None  # none runs in the sandbox
     sandbox: "Backends | None" = None  # for test keys; it has none itself
     mode: str = LIVE
     _calculator: Calculator | None = None

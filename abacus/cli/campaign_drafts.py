@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import typer
 
-from abacus.approving import campaign_proposal
 from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import document as approval_document
@@ -24,6 +23,7 @@ from abacus.engage.campaigns.decide.document import describe_changes
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
@@ -124,7 +124,7 @@ async def submit(connections: Pool, at: Acting, name: str, beside: Surroundings,
     change = Change(at.actor.source, at.clock.now())
     also = at.does(Deed.EDIT_CAMPAIGNS, f"campaign:{name}", country=country, did="submit")
     record = await store.submit(name, beside, change, also)
-    in_force = next((each.campaign for each in history if each.status in {Status.APPROVED, Status.PAUSED}), None)
+    in_force = next((each.campaign for each in history if each.in_force), None)
     proposal = campaign_proposal(record.campaign, describe_changes(in_force, record.campaign))
     try:
         approval = await large_moves(connections, at).approvals.ask(proposal, at.actor.agent)

@@ -1,18 +1,17 @@
 """`abacus campaigns report`: what a campaign has done, by day and arm, against its limits."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
-from abacus.engage.campaigns.decide.campaign import CONTROL
-from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
+from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.limits import MICROS
-from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.decide.states import Status
-from abacus.engage.campaigns.report import ArmLine, CampaignReport, faults_of, report, used_overall
+from abacus.engage.campaigns.report import CampaignReport, faults_of, report, used_overall
+from abacus.engage.campaigns.reporting import against_control, report_document
 
 
 def report_campaign(
@@ -31,50 +30,12 @@ async def _report(name: str, *, as_json: bool) -> None:
         record = in_force[-1] if in_force else history[-1]
         found = await report(connections, record.campaign)
     if as_json:
-        print_json(_document(record, found))
+        print_json(report_document(record, found, SystemClock().now()))
     else:
         _print(record, found)
     if faults := faults_of(found):
         typer.echo("\n".join(faults), err=True)
         raise typer.Exit(1)
-
-
-def _document(record: CampaignRecord, found: CampaignReport) -> dict[str, Any]:
-    used = used_overall(found)
-    return {
-        "campaign": record.campaign.label,
-        "state": record.state(SystemClock().now()),
-        "limits": limits_document(record.campaign.limits),
-        "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
-        "events": found.claims,
-        "posted": found.posted,
-        "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
-        "actions": [line._asdict() for line in found.actions],
-        "arms": [_arm(line, found) for line in found.arms],
-        "comes_out": not faults_of(found),
-    }
-
-
-def _arm(line: ArmLine, found: CampaignReport) -> dict[str, Any]:
-    return {
-        **line._asdict(),
-        "cost": line.cost / MICROS,
-        "share": line.conversions / line.members if line.members else None,
-        "interval": _document_of(share_interval(line.conversions, line.members)),
-        "against_control": _document_of(_against_control(line, found)),
-    }
-
-
-def _document_of(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else interval._asdict()
-
-
-def _against_control(line: ArmLine, found: CampaignReport) -> Interval | None:
-    """How much greater the share of conversions is than without the campaign."""
-    control = next((each for each in found.arms if each.variant == CONTROL), None)
-    if control is None or line.variant == CONTROL:
-        return None
-    return difference_interval(line.conversions, line.members, control.conversions, control.members)
 
 
 def _print(record: CampaignRecord, found: CampaignReport) -> None:
@@ -91,7 +52,7 @@ def _print(record: CampaignRecord, found: CampaignReport) -> None:
                 f"{each.members:,}",
                 f"{each.conversions:,}",
                 _percent(share_interval(each.conversions, each.members)),
-                _percent(_against_control(each, found)),
+                _percent(against_control(each, found)),
                 f"{each.points:,}",
             ]
             for each in found.arms

@@ -36,6 +36,11 @@ class CampaignRecord(NamedTuple):
     approved_at: datetime | None
     reason: str | None
 
+    @property
+    def in_force(self) -> bool:
+        """Whether it is approved and not over: running, or paused."""
+        return self.status in {Status.APPROVED, Status.PAUSED}
+
     def state(self, now: datetime) -> State:
         return state_at(self.campaign, self.status, now)
 
@@ -237,7 +242,7 @@ def _versioned(name: str, version: int, history: Sequence[CampaignRecord]) -> Ca
 def _in_question(name: str, history: Sequence[CampaignRecord]) -> CampaignRecord:
     """The version in force, or else the latest."""
     latest = _named(name, history)
-    return next((each for each in history if each.status in {Status.APPROVED, Status.PAUSED}), latest)
+    return next((each for each in history if each.in_force), latest)
 
 
 def _same(one: Campaign, other: Campaign) -> bool:

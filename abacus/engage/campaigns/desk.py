@@ -1,0 +1,81 @@
+"""What people do with campaigns: each deed is checked by whoever calls, done here, and written into the log."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from abacus.core.clock import Clock
+from abacus.engage.campaigns.around import surroundings
+from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.document import describe_changes
+from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.proposing import campaign_proposal
+from abacus.engage.campaigns.report import CampaignReport, report
+from abacus.engage.events.decide.source import Source
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.actor import Actor
+from abacus.people.types.approval import Approval
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Connection, Pool
+
+
+class CampaignDesk:
+    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done."""
+
+    def __init__(self, pool: Pool, clock: Clock, built_in: Iterable[Source], approvals: Approvals) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._built_in = tuple(built_in)
+        self._approvals = approvals
+        self._store = CampaignStore(pool)
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    async def read(self, document: Mapping[str, object]) -> Campaign:
+        """The draft of a document, judged by what is published. Raises `CampaignFaults`."""
+        return parse_campaign(document, await surroundings(self._pool, self._built_in, self.now()))
+
+    async def publish(self, draft: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
+        """Drafts a version and submits it. Raises `CampaignFaults`, and `CannotDecide` for who may not ask."""
+        around = await surroundings(self._pool, self._built_in, self.now())
+        (campaign,) = await self._store.draft([draft], around, by=by.source, also=self._logged(by, draft, "draft"))
+        return await self.submit(campaign, by)
+
+    async def submit(self, campaign: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
+        """Submits the latest version of a campaign. Raises as `publish` does."""
+        around = await surroundings(self._pool, self._built_in, self.now())
+        change, also = Change(by.source, self.now()), self._logged(by, campaign, "submit")
+        record = await self._store.submit(campaign.name, around, change, also)
+        in_force = [each.campaign for each in await self.history(campaign.name) if each.in_force]
+        changes = describe_changes(in_force[-1] if in_force else None, record.campaign)
+        return record, await self._approvals.ask(campaign_proposal(record.campaign, changes), by.agent)
+
+    async def move(self, campaign: Campaign, to: Status, reason: str, by: Actor) -> CampaignRecord:
+        """Pauses, resumes, withdraws or ends the version in force, or else the latest."""
+        also = self._logged(by, campaign, to.value, reason=reason)
+        return await self._store.move(campaign.name, None, to, Change(by.source, self.now(), reason), also)
+
+    async def latest(self) -> Sequence[CampaignRecord]:
+        """The latest version of each campaign, by name."""
+        return await self._store.latest()
+
+    async def history(self, name: str) -> Sequence[CampaignRecord]:
+        """All versions of a campaign; none where there is no such campaign."""
+        return await self._store.history(name)
+
+    async def report(self, campaign: Campaign) -> CampaignReport:
+        return await report(self._pool, campaign)
+
+    def _logged(self, by: Actor, campaign: Campaign, did: str, **details: object) -> Also:
+        subject = f"campaign:{campaign.name}"
+        entry = entry_of(
+            by.source, Deed.EDIT_CAMPAIGNS, subject, self.now(), country=campaign.country, did=did, **details
+        )
+
+        async def also(connection: Connection) -> None:
+            await write(connection, [entry])
+
+        return also
