@@ -316,6 +316,8 @@ class CampaignVersionsAnswer(BaseModel):
 class SubmittedCampaignAnswer(BaseModel):
     """A version that waits for a second person, and the approval that lets it run."""
 
+    model_config = _with_example({"campaign": {**CAMPAIGN, "state": "submitted"}, "approval": APPROVAL})
+
     campaign: CampaignAnswer
     approval: ApprovalAnswer
 

@@ -49,12 +49,6 @@ class Moving(BaseModel):
 
 _DOCUMENT: Final[TypeAdapter[dict[str, Any]]] = TypeAdapter(dict[str, Any])
 _MOVING: Final[TypeAdapter[Moving]] = TypeAdapter(Moving)
-_MOVES: Final[Mapping[str, Status]] = {
-    "pause": Status.PAUSED,
-    "resume": Status.APPROVED,
-    "end": Status.ENDED,
-    "withdraw": Status.DRAFT,
-}
 
 Name = Annotated[str, Path(pattern=f"^{NAME_PATTERN}$")]
 
@@ -181,28 +175,67 @@ async def submit(name: Name, request: Request) -> Response:
     return await _submitted(call, record.campaign, is_new=False)
 
 
+_MOVED: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"model": CampaignAnswer, "description": "It is done"},
+    **documented(400, 403, 404, 409, 415, 422),
+}
+
+
 @router.post(
-    "/campaigns/{name}/{move}",
-    summary="Pause, resume, end or withdraw a campaign",
+    "/campaigns/{name}/pause",
+    summary="Pause a campaign",
     response_class=Response,
-    responses={
-        200: {"model": CampaignAnswer, "description": "It is done"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=_MOVED,
     openapi_extra=described(body=Moving),
 )
-async def move(
-    name: Name, move: Annotated[str, Path(pattern="^(pause|resume|end|withdraw)$")], request: Request
-) -> Response:
-    """`pause` and `end` hold within a second; `resume` lets a paused campaign run again; `withdraw` makes a submitted
-    version a draft.
-    """
+async def pause(name: Name, request: Request) -> Response:
+    """It does nothing any more within a second. What happens meanwhile is not made up for."""
+    return await _moved(name, Status.PAUSED, request)
+
+
+@router.post(
+    "/campaigns/{name}/resume",
+    summary="Resume a campaign",
+    response_class=Response,
+    responses=_MOVED,
+    openapi_extra=described(body=Moving),
+)
+async def resume(name: Name, request: Request) -> Response:
+    """A paused campaign runs again."""
+    return await _moved(name, Status.APPROVED, request)
+
+
+@router.post(
+    "/campaigns/{name}/end",
+    summary="End a campaign",
+    response_class=Response,
+    responses=_MOVED,
+    openapi_extra=described(body=Moving),
+)
+async def end(name: Name, request: Request) -> Response:
+    """It is over for good. What was decided before is still done."""
+    return await _moved(name, Status.ENDED, request)
+
+
+@router.post(
+    "/campaigns/{name}/withdraw",
+    summary="Withdraw a submitted version",
+    response_class=Response,
+    responses=_MOVED,
+    openapi_extra=described(body=Moving),
+)
+async def withdraw(name: Name, request: Request) -> Response:
+    """The version is a draft again, and cannot be approved."""
+    return await _moved(name, Status.DRAFT, request)
+
+
+async def _moved(name: str, to: Status, request: Request) -> Response:
     call = person_of(request)
     body = await read_body(request, _MOVING)
     record = (await _history(call, name))[-1]
     call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
     try:
-        moved = await _desk(call).move(record.campaign, _MOVES[move], body.reason, call.actor)
+        moved = await _desk(call).move(record.campaign, to, body.reason, call.actor)
     except Refused as fault:
         raise ApiProblem("campaign-state", str(fault)) from None
     return answers.json_answer(answers.campaign(moved, _desk(call).now()))
