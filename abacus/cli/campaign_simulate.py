@@ -49,7 +49,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
     async with pool() as connections:
         at = await acting(connections)
         beside, now = await around(connections, at), at.clock.now()
-        campaign = await _campaign(which, connections, beside)
+        campaign = await chosen(which, connections, beside)
         event = _event(file, campaign, beside)
         if member is not None:
             event = event._replace(member_id=member)
@@ -57,7 +57,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             campaign,
             event,
             pool=connections,
-            values=_values(connections, beside),
+            values=values_now(connections, beside),
             around=beside,
             book=CardBook(await CardStore(connections).all()),
             now=now,
@@ -68,7 +68,8 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
         _print(campaign, event, simulated)
 
 
-async def _campaign(which: str, connections: Pool, beside: Surroundings) -> Campaign:
+async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
+    """The campaign of a file, or a version of one that is there. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
         return faultless([Path(which)], beside)[0].campaign
     name, version = split_label(which)
@@ -102,7 +103,9 @@ def _topics(campaign: Campaign, beside: Surroundings) -> Sequence[str]:
     return list(dict.fromkeys(topic for topic in named if topic is not None))
 
 
-def _values(connections: Pool, beside: Surroundings) -> Values:
+def values_now(connections: Pool, beside: Surroundings) -> Values:
+    """What rules look up, as it is now."""
+
     async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
         return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
 

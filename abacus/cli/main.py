@@ -47,7 +47,11 @@ _COMMANDS: Final[Mapping[str, str]] = {
 }
 # The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
-    "campaigns": {"simulate": "campaign_simulate:simulate_campaign", "report": "campaign_report:report_campaign"},
+    "campaigns": {
+        "simulate": "campaign_simulate:simulate_campaign",
+        "backtest": "campaign_backtest:backtest_campaign",
+        "report": "campaign_report:report_campaign",
+    },
     "counters": {"backfill": "counter_backfill:backfill", "store": "counter_store:app"},
     "rates": {"backtest": "backtest:backtest", "quote": "quote:quote"},
     "report": {

@@ -40,6 +40,7 @@ KINDS: dict[str, type[Explanation]] = {
     "fixed": Fixed,
     "granted": Granted,
     "by a campaign": Campaigned,
+    "by a campaign's formula": Campaigned,
     "refunded": Reversed,
     "reversed": Reversed,
     "given back": Reversed,

@@ -29,6 +29,8 @@ WRITTEN: dict[str, tuple[Kind, int, str | None, str | None]] = {
     "calculated": (Kind.EARN, 0, None, None),
     "fixed": (Kind.EARN, 0, None, None),
     "granted": (Kind.EARN, 0, None, None),
+    "by a campaign": (Kind.EARN, 0, None, None),
+    "by a campaign's formula": (Kind.EARN, 0, None, None),
     "refunded": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
     "reversed": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
     "given back": (Kind.REVERSE, 180, "api:acme:order-1001", "acme"),

@@ -19,6 +19,12 @@ VERSION_0: Final[dict[str, bytes]] = {
         b'{"campaign":"third_order@2","event":"transactions:transaction.completed:mart:T-1003","step":2,"count":3,'
         b'"conditions":[["var.vertical eq food","food"]],"card":"SG@7","points":500}'
     ),
+    "by a campaign's formula": (
+        b'{"campaign":"double@1","event":"transactions:transaction.completed:mart:T-1004","step":1,"variant":"a",'
+        b'"conditions":[],"card":"SG@7","formula":{"amount":"15.00","currency":"SGD","factors":[["vertical",'
+        b'"campaign","3"],["eppf","SG","1"],["cashless","wallet","2"],["tier","platinum","3"]],"product":"270.00",'
+        b'"rounding":"floor","multiple":"1.5"},"points":405}'
+    ),
     "refunded": (
         b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
         b'"card":"SG@7","due":60,"amount":"5.00","currency":"SGD","of_amount":"15.00","own_lot":60,"expired":0,'

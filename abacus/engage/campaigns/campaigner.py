@@ -150,7 +150,7 @@ class Campaigner:
         matched: list[Matched] = []
         for each, decision in _exclusive(holding):
             try:
-                worth = _worth(each, tiers.get((each.subject.member_id, each.subject.program), BASE_TIER))
+                worth = worth_of_steps(each, tiers.get((each.subject.member_id, each.subject.program), BASE_TIER))
             except SetAside as fault:
                 aside.append(_item(each.record, each.armed.campaign, fault))
                 continue
@@ -197,7 +197,7 @@ def _order(each: tuple[Candidate, Decision]) -> tuple[int, str]:
     return -campaign.priority, campaign.name
 
 
-def _worth(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
+def worth_of_steps(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
     """The points of each step that awards any. Raises `SetAside`."""
     key = campaign_key(candidate.armed.campaign.name, candidate.event.key)
     if len(key) > _LONGEST_KEY:

@@ -62,7 +62,8 @@ async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapp
 async def write_progress(connection: Connection, progress: Mapping[Place, Progress]) -> None:
     if progress:
         rows = [
-            _Row(*place, each.events, *each.used, _packed(each.marks), each.variant) for place, each in progress.items()
+            _Row(*place, each.events, *each.used, packed_marks(each.marks), each.variant)
+            for place, each in progress.items()
         ]
         await connection.execute(*_WRITE(**arrays(_Row, rows)))
 
@@ -71,17 +72,17 @@ def _read(rows: Sequence[Sequence[object]]) -> Mapping[Place, Progress]:
     read = [_Row(*row) for row in rows]  # type: ignore[arg-type]  # the columns have these types
     return {
         Place(*row[:3]): Progress(
-            row.events, Amounts(row.runs, row.points, row.cost), _unpacked(row.marks), row.variant
+            row.events, Amounts(row.runs, row.points, row.cost), unpacked_marks(row.marks), row.variant
         )
         for row in read
     }
 
 
-def _packed(marks: Sequence[datetime]) -> bytes:
+def packed_marks(marks: Sequence[datetime]) -> bytes:
     return packed("q", [(mark - _EPOCH) // _MICROSECOND for mark in marks]).tobytes()
 
 
-def _unpacked(marks: bytes) -> tuple[datetime, ...]:
+def unpacked_marks(marks: bytes) -> tuple[datetime, ...]:
     values = packed("q")
     values.frombytes(marks)
     return tuple(_EPOCH + value * _MICROSECOND for value in values)
