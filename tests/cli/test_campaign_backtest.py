@@ -28,7 +28,8 @@ async def test_it_says_what_a_campaign_then_does(house: House, tmp_path: Path) -
     tested = ran.json
     assert (tested["read"], tested["faulty"], tested["events"]) == (200, 1, 100)
     assert (tested["points"], tested["cost"]) == (2_500, 25.0)
-    assert tested["most_points_of_a_member"] <= 400
+    assert 7 <= tested["members"] <= 10  # whose events come first, is up to the partitions
+    assert 300 <= tested["most_points_of_a_member"] <= 400
     async with house.running("campaigner"):
 
         async def decided() -> bool:
@@ -38,8 +39,6 @@ async def test_it_says_what_a_campaign_then_does(house: House, tmp_path: Path) -
         await until(decided)
     done = "select sum(events)::bigint, sum(points)::bigint from campaign_sum where outcome = 'done'"
     assert tuple(await house.pool.fetchrow(done)) == (25, 2_500)
-    given = "select count(*) from campaign_progress where scope = '' and runs > 0"
-    assert await house.pool.fetchval(given) == tested["members"]
     again = await abacus("campaigns", "backtest", label, *window, env={**house.environment(), "COLUMNS": "160"})
     assert "200 events read" in again.out
 
