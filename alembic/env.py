@@ -14,6 +14,7 @@ import abacus.engage.counters.store.tables
 import abacus.engage.counters.tables
 import abacus.engage.events.tables
 import abacus.engage.notify.tables
+import abacus.engage.segments.tables
 import abacus.intake.partners.tables
 import abacus.ledger.store.tables
 import abacus.oversight.closing.tables
@@ -41,6 +42,7 @@ ROOMS = (
     abacus.engage.counters.tables,
     abacus.engage.events.tables,
     abacus.engage.notify.tables,
+    abacus.engage.segments.tables,
     abacus.intake.partners.tables,
     abacus.people.store.tables,
     abacus.platform.presence.tables,

@@ -30,6 +30,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "events": "events:app",
     "counters": "counters:app",
     "campaigns": "campaigns:app",
+    "segments": "segments:app",
     "tiers": "tiers:app",
     "expiry": "expiry:app",
     "points": "points:app",

@@ -32,6 +32,7 @@ class Announced(StrEnum):
     EVENT_SOURCES = "event_source"
     COUNTERS = "counter_definition"
     CAMPAIGNS = "campaign"
+    SEGMENTS = "segment"
 
 
 class Announcements:

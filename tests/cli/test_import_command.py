@@ -181,7 +181,7 @@ async def test_parquet(house: House, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "line"),
     [
-        ("a.csv", "", "a.csv is empty; the first line has to name member_id, program"),
+        ("a.csv", "", "a.csv: it is empty; the first line has to name member_id, program"),
         ("a.csv", "member_id,balance\n", "a.csv: no column 'program'; no column 'country'"),
         ("a.csv", HEADER.strip() + ",tier\n", "a.csv: the column 'tier': tiers are not imported"),
         ("a.parquet", "not parquet", "a.parquet: "),

@@ -69,6 +69,7 @@ async def live(pool: Pool, member: str) -> None:
     )
     await _moves(pool, member)
     await MembershipStore(pool, CLOCK).set((member, "GRP"), "gold", reason=f"{member} asked", actor="alice")
+    await pool.execute("insert into member_number select $1, count(*) from member_number", member)
     await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.LOG], by="acme")
     await pool.execute(
         "insert into tier_tally values ($1, 'GRP', '2026-01-01', '2026-06-30', '2026-12-31', 30, 'member', 0)", member

@@ -15,6 +15,7 @@ from abacus.oversight.erasure.treatments import (
     expiry,
     holds,
     log_entries,
+    member_numbers,
     partner_awards,
     quarantine,
     touch,
@@ -45,7 +46,8 @@ RENAMED: Final = {
 }
 
 # These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
-# erasure.md). `ledger.py` treats the ledger's own tables.
+# erasure.md). Segments name members by numbers, which mean nobody without `member_number`. `ledger.py` treats the
+# ledger's own tables.
 NAMELESS: Final = frozenset(
     {
         "assumption",
@@ -64,6 +66,8 @@ NAMELESS: Final = frozenset(
         "counter_tally",
         "erasure",
         "event_source",
+        "member_number_erased",
+        "member_number_next",
         "month_close",
         "notification_pace",
         "partner",
@@ -75,6 +79,7 @@ NAMELESS: Final = frozenset(
         "rate_limit",
         "seal",
         "sealed_leaf",
+        "segment_version",
         "tier_calendar",
         "tier_roll",
         "webhook",
@@ -110,6 +115,7 @@ BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
     webhook_deliveries,
     quarantine,
     expiry,
+    member_numbers,
 )
 AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds, approvals, log_entries)
 TREATED: Final = frozenset(
@@ -120,6 +126,7 @@ TREATED: Final = frozenset(
         "approval",
         "audit_log",
         "hold",
+        "member_number",
         "partner_award",
         "webhook_delivery",
         "quarantine",

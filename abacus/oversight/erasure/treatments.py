@@ -85,6 +85,8 @@ update approval set summary = '{ERASED}', document = :document, digest = :digest
     status = case status when 'pending' then 'void' else status end
 where approval_id = :approval_id
 """)
+_DELETE_NUMBER: Final = Statement("delete from member_number where member_id = :member_id returning number")
+_ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unnest(:numbers::integer[])")
 _RENAME_HOLDS: Final = Statement("update hold set member_id = :pseudonym where member_id = :member_id")
 
 
@@ -146,6 +148,14 @@ async def expiry(connection: Connection, renaming: Renaming) -> Rows:
     await connection.executemany(*_REWRITE_EXPIRY_BATCH.rows(changed))
     runs = await touch(connection, _RENAME_EXPIRY_RUNS(**renaming._asdict()))
     return Rows(expiry_batch=len(changed), expiry_run=runs)
+
+
+async def member_numbers(connection: Connection, renaming: Renaming) -> Rows:
+    """Segments keep the member's number, which means nobody from now on."""
+    numbers = [row[0] for row in await connection.fetch(*_DELETE_NUMBER(member_id=renaming.member_id))]
+    if numbers:
+        await connection.execute(*_ERASED_NUMBERS(numbers=numbers))
+    return Rows(member_number=len(numbers))
 
 
 async def daily_use(connection: Connection, renaming: Renaming) -> Rows:

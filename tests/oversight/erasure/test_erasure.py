@@ -10,6 +10,7 @@ import abacus.engage.campaigns.tables
 import abacus.engage.counters.tables
 import abacus.engage.events.tables
 import abacus.engage.notify.tables
+import abacus.engage.segments.tables
 import abacus.intake.partners.tables
 import abacus.ledger.store.tables
 import abacus.oversight.erasure.tables

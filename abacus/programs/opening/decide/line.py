@@ -6,17 +6,16 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
-from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.core.ids import PROGRAM_PATTERN
+from abacus.core.members import cut, fault_of_member
 from abacus.core.points import MAX_POINTS
 from abacus.ledger.decide.opening import Opening
 
 COLUMNS: Final = ("member_id", "program", "country", "balance", "expires_on")
 
 _TIERS: Final = "the column 'tier': tiers are not imported; `abacus tiers set` sets one, and points earned bring them"
-_SHOWN: Final = 80  # characters of a faulty value
 _LAST_YEAR: Final = 2109
 
-_is_member = re.compile(ID_PATTERN).fullmatch
 _is_program = re.compile(PROGRAM_PATTERN).fullmatch
 _is_day = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 _is_balance = re.compile(r"[0-9]{1,16}").fullmatch
@@ -50,6 +49,8 @@ class Known(NamedTuple):
 
 def order_of(header: Sequence[str]) -> tuple[int, ...]:
     """The place of each of `COLUMNS`. Raises `Refused` when a column is missing, repeated, or not known."""
+    if not header:
+        raise Refused(f"it is empty; the first line has to name {', '.join(COLUMNS)}")
     names = [name.strip() for name in header]
     if "tier" in names:
         raise Refused(_TIERS)
@@ -69,9 +70,9 @@ def read_line(line: Line, known: Known) -> Opening | list[Fault]:
     points = int(balance) if _is_balance(balance) else None
     day = _day(expires_on)
     problems = {
-        "member_id": _of_member(member_id),
+        "member_id": fault_of_member(member_id),
         "program": _of_program(program, known),
-        "country": None if country in known.today else f"{_cut(country)}: no rate card has this scope",
+        "country": None if country in known.today else f"{cut(country)}: no rate card has this scope",
         "balance": _of_balance(balance, points),
         "expires_on": _of_day(expires_on, day, points, known.today.get(country)),
     }
@@ -79,29 +80,21 @@ def read_line(line: Line, known: Known) -> Opening | list[Fault]:
     return faults or Opening(member_id, program, country, points or 0, day, country in known.by_lots)
 
 
-def _of_member(member_id: str) -> str | None:
-    if _is_member(member_id) is None:
-        return f"{_cut(member_id)} is not a member's id: 1 to 128 printable characters, no space at either end"
-    if not member_id.isascii() and any("\ud800" <= character <= "\udfff" for character in member_id):
-        return f"{_cut(member_id)} is not UTF-8"
-    return None
-
-
 def _of_program(program: str, known: Known) -> str | None:
     if program in known.programs:
         return None
-    return f"{_cut(program)}: no rate card issues these points" if _is_program(program) else f"{_cut(program)}: no name"
+    return f"{cut(program)}: no rate card issues these points" if _is_program(program) else f"{cut(program)}: no name"
 
 
 def _of_balance(balance: str, points: int | None) -> str | None:
     if points is None:
-        return f"{_cut(balance)} is not a whole number of points, 0 or more"
+        return f"{cut(balance)} is not a whole number of points, 0 or more"
     return f"{points} is more than an account can be opened with: {MAX_POINTS}" if points > MAX_POINTS else None
 
 
 def _of_day(text: str, day: date | None, points: int | None, today: date | None) -> str | None:
     if day is None:
-        return None if points == 0 and not text else f"{_cut(text)}: a day like 2026-07-31 is needed"
+        return None if points == 0 and not text else f"{cut(text)}: a day like 2026-07-31 is needed"
     if points and today is not None and day < today:
         return f"{day} is over; what has lapsed is not brought along: leave the line out, or make the balance 0"
     return None
@@ -115,8 +108,3 @@ def _day(text: str) -> date | None:
     except ValueError:
         return None
     return day if day.year <= _LAST_YEAR else None
-
-
-def _cut(value: str) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

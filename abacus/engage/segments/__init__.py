@@ -1,0 +1,1 @@
+"""Segments: named sets of members, which campaigns ask for."""
