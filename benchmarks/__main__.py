@@ -35,6 +35,7 @@ from benchmarks import (
     reconcile,
     reports,
     scaling,
+    segments,
     singly,
     spending,
     throughput,
@@ -67,6 +68,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "counter-store": lambda directory, _: uvloop.run(counters_store.measure(directory)),
     "counter-writer": lambda directory, _: uvloop.run(counters_writer.measure(directory)),
     "campaign-deciding": lambda _, __: list(campaign_deciding.measure()),
+    "segments": lambda directory, _: uvloop.run(segments.measure(directory)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(

@@ -39,13 +39,13 @@ def check(members: Iterable[str | BadLine], tell: Callable[[BadLine], None], tic
 
 async def number(members: Iterable[str | BadLine], give: Give, checked: Lines, tick: Callable[[], None]) -> Members:
     """The numbers of the members, the bad lines left out. Raises `Refused` when the file is not as it was checked."""
-    numbers, batch, total, bad = BitMap(), set[str](), 0, 0
+    numbers, batch, total, bad = BitMap(), dict[str, None](), 0, 0
     for each in members:
         total += 1
         if isinstance(each, BadLine):
             bad += 1
             continue
-        batch.add(each)
+        batch[each] = None
         if len(batch) == BATCH:
             numbers |= BitMap((await give(batch)).values())
             batch.clear()
