@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0030"
-down_revision = "0027"
+down_revision = "0029"
 branch_labels = None
 depends_on = None
 
