@@ -31,6 +31,7 @@ from abacus.engage.events.decide.source import Source
 from abacus.engage.events.directory import SourceDirectory
 from abacus.engage.events.replaying import replay_events
 from abacus.engage.events.store import SourceStore
+from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
@@ -299,6 +300,12 @@ class Wiring:
                 "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
             ) from None
         return await self.entered(opened(url, prefix=self.settings.queue_prefix))
+
+    def segments(self, pool: Pool) -> SegmentsInUse:
+        segments = SegmentsInUse(pool)
+        self.announcements.call(segments.sets.wake, on=Announced.SEGMENTS)
+        self.beside(segments.sets.keep_fresh())
+        return segments
 
     def campaigns(self, pool: Pool) -> CampaignDirectory:
         campaigns = CampaignDirectory(pool, built_in_sources(self.settings), self.clock)

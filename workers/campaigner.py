@@ -39,7 +39,13 @@ async def wire(wiring: Wiring) -> Run:
     counting = await wiring.counting(pool, store)
     wiring.at_the_end(counting.close)
     members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
-    values = Values(pool, members, lambda: campaigns.around().counters, counting.counts)
+    values = Values(
+        pool,
+        members=members,
+        counters=lambda: campaigns.around().counters,
+        counts=counting.counts,
+        segments=wiring.segments(pool).look,
+    )
     effects = Effects(pool, clock, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()

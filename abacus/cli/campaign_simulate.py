@@ -24,6 +24,7 @@ from abacus.engage.campaigns.values import Values
 from abacus.engage.counters.reading.types import Counted, Lookup
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.types import Event
+from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -111,7 +112,8 @@ def values_now(connections: Pool, beside: Surroundings) -> Values:
 
     tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
     members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
-    return Values(connections, members, lambda: beside.counters, counts)
+    segments = SegmentsInUse(connections).look
+    return Values(connections, members=members, counters=lambda: beside.counters, counts=counts, segments=segments)
 
 
 def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.counters.definitions import DefinitionStore, by_name
 from abacus.engage.events.decide.source import Source
+from abacus.engage.segments.store import SegmentStore
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
@@ -22,6 +23,7 @@ async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) ->
         now=now,
         cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
         counters={each.name: each for each in definitions},
+        segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )
 
 

@@ -14,10 +14,12 @@ from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
 from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.decide.types import Side
+from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.card import BASE_TIER
 
+_SEGMENT: Final = f"{Origin.SEGMENT}."
 _ORIGINS: Final = tuple(Origin)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PERIODS: Final = {Calendar.TODAY: Period.DAY, Calendar.WEEK: Period.WEEK, Calendar.MONTH: Period.MONTH}
@@ -43,6 +45,9 @@ class Members(Protocol):
 # The counts of some lookups, in order. Raises `Unavailable`.
 Counts = Callable[[Sequence[Lookup]], Awaitable[Sequence[Counted | NotCounted]]]
 
+# Whether each segment has the member. Raises `Unavailable`.
+InSegments = Callable[[Collection[Pair]], Awaitable[Mapping[Pair, bool]]]
+
 Wishes = Sequence[tuple[Subject, Event, Side]]
 
 
@@ -50,12 +55,19 @@ class Values:
     """`rules.rounds.Sources` for campaigns."""
 
     def __init__(
-        self, pool: Pool, members: Members, counters: Callable[[], Mapping[str, Definition]], counts: Counts
+        self,
+        pool: Pool,
+        *,
+        members: Members,
+        counters: Callable[[], Mapping[str, Definition]],
+        counts: Counts,
+        segments: InSegments,
     ) -> None:
         self._pool = pool
         self._members = members
         self._counters = counters
         self._counts = counts
+        self._segments = segments
 
     def rank(self, side: Side) -> int:
         return rank_of(side)
@@ -63,6 +75,8 @@ class Values:
     async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | None]:
         """Raises `Unavailable`."""
         match _ORIGINS[rank]:
+            case Origin.SEGMENT:
+                return await self._of_segments(wanted)
             case Origin.MEMBER:
                 return await self._of_members(wanted)
             case Origin.CAMPAIGN:
@@ -75,6 +89,11 @@ class Values:
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Raises `Unavailable`."""
         return await self._members.tiers_of(accounts) if accounts else {}
+
+    async def _of_segments(self, wanted: Wishes) -> list[Value | None]:
+        pairs = [(side.text.removeprefix(_SEGMENT), subject.member_id) for subject, _, side in wanted]
+        found = await self._segments(set(pairs))
+        return [found[pair] for pair in pairs]
 
     async def _of_members(self, wanted: Wishes) -> list[Value | None]:
         accounts = {(subject.member_id, subject.program) for subject, _, _ in wanted}

@@ -2,8 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
+from pyroaring import FrozenBitMap
+
+from abacus.engage.segments.numbers import MemberNumbers
+from abacus.engage.segments.store import Author, SegmentStore
+from abacus.engage.segments.types import How
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
@@ -87,3 +93,32 @@ async def test_what_is_looked_up_decides(house: House) -> None:
 
             await until(posted)
     assert await points_of(house) == {"ann": 500}
+
+
+async def test_members_of_a_segment_alone(house: House) -> None:
+    """One who comes into it while the campaign runs gets points from then on."""
+    store, numbers = SegmentStore(house.pool), MemberNumbers(house.pool)
+
+    async def load(*members: str) -> None:
+        given = FrozenBitMap((await numbers.give(members)).values())
+        author = Author("person:ann", datetime.now(UTC))
+        await store.change("regulars", How.LOAD, given, author, country=None)
+
+    await load("ann", "eve")
+    is_in = {"operator": "eq", "lhs": "segment.regulars", "rhs": True}
+    await run_campaign(house, when=is_in, steps=[{"do": [POINTS]}])
+    async with house.running("calculator", "awarder", "campaigner"):
+        await house.produce([*orders("ann", 1), *orders("bob", 2)])
+
+        async def first() -> bool:
+            return await house.transfers() == 3
+
+        await until(first)
+        await load("ann", "bob")
+
+        async def is_given() -> bool:
+            await house.produce(orders("bob", await house.transfers() + 10))
+            return "bob" in await points_of(house)
+
+        await until(is_given)
+    assert (await points_of(house))["ann"] == 500
