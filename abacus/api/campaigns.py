@@ -19,7 +19,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import NAME_PATTERN, Campaign
-from abacus.engage.campaigns.decide.states import State, Status
+from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.reporting import report_document
 from abacus.intake.partners.decide.ask import ReasonText
@@ -190,7 +190,7 @@ _MOVED: Final[dict[int | str, dict[str, Any]]] = {
 )
 async def pause(name: Name, request: Request) -> Response:
     """It does nothing any more within a second. What happens meanwhile is not made up for."""
-    return await _moved(name, Status.PAUSED, request)
+    return await _moved(name, Act.PAUSE, request)
 
 
 @router.post(
@@ -202,7 +202,7 @@ async def pause(name: Name, request: Request) -> Response:
 )
 async def resume(name: Name, request: Request) -> Response:
     """A paused campaign runs again."""
-    return await _moved(name, Status.APPROVED, request)
+    return await _moved(name, Act.RESUME, request)
 
 
 @router.post(
@@ -214,7 +214,7 @@ async def resume(name: Name, request: Request) -> Response:
 )
 async def end(name: Name, request: Request) -> Response:
     """It is over for good. What was decided before is still done."""
-    return await _moved(name, Status.ENDED, request)
+    return await _moved(name, Act.END, request)
 
 
 @router.post(
@@ -226,16 +226,16 @@ async def end(name: Name, request: Request) -> Response:
 )
 async def withdraw(name: Name, request: Request) -> Response:
     """The version is a draft again, and cannot be approved."""
-    return await _moved(name, Status.DRAFT, request)
+    return await _moved(name, Act.WITHDRAW, request)
 
 
-async def _moved(name: str, to: Status, request: Request) -> Response:
+async def _moved(name: str, act: Act, request: Request) -> Response:
     call = person_of(request)
     body = await read_body(request, _MOVING)
     record = (await _history(call, name))[-1]
     call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
     try:
-        moved = await _desk(call).move(record.campaign, to, body.reason, call.actor)
+        moved = await _desk(call).move(record.campaign, act, body.reason, call.actor)
     except Refused as fault:
         raise ApiProblem("campaign-state", str(fault)) from None
     return answers.json_answer(answers.campaign(moved, _desk(call).now()))

@@ -12,12 +12,11 @@ from abacus.cli.campaign_drafts import submit as submit_latest
 from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.shell import Absent, AsJson, pool, print_json, run, table
 from abacus.core.clock import SystemClock
-from abacus.core.document_text import write_toml
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import split_label
-from abacus.engage.campaigns.decide.document import describe_changes, described, to_document
-from abacus.engage.campaigns.decide.states import State, Status
+from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
+from abacus.engage.campaigns.decide.states import Act, State
 from abacus.people.types.deed import Deed
 
 app = typer.Typer(
@@ -64,25 +63,25 @@ def submit(name: Name, as_json: AsJson = False) -> None:
 @app.command()
 def withdraw(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Take a submitted version back: it is a draft again, and cannot be approved."""
-    run(_move(name, Status.DRAFT, reason, as_json=as_json))
+    run(_move(name, Act.WITHDRAW, reason, as_json=as_json))
 
 
 @app.command()
 def pause(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Pause a campaign within a second. What happens meanwhile is not made up for."""
-    run(_move(name, Status.PAUSED, reason, as_json=as_json))
+    run(_move(name, Act.PAUSE, reason, as_json=as_json))
 
 
 @app.command()
 def resume(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Let a paused campaign run again."""
-    run(_move(name, Status.APPROVED, reason, as_json=as_json))
+    run(_move(name, Act.RESUME, reason, as_json=as_json))
 
 
 @app.command()
 def end(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """End a campaign for good. What was decided before is still done."""
-    run(_move(name, Status.ENDED, reason, as_json=as_json))
+    run(_move(name, Act.END, reason, as_json=as_json))
 
 
 @app.command("list")
@@ -136,15 +135,15 @@ async def _submit(name: str, *, as_json: bool) -> None:
         print_json(row)
 
 
-async def _move(name: str, to: Status, reason: str, *, as_json: bool) -> None:
+async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
     if not reason.strip():
         raise Refused("--reason: say why")
     async with pool() as connections:
         store, at = CampaignStore(connections), await acting(connections)
         country = (await _version(store, name)).campaign.country
-        also = at.does(Deed.EDIT_CAMPAIGNS, f"campaign:{name}", country=country, did=to.value, reason=reason)
+        also = at.does(Deed.EDIT_CAMPAIGNS, f"campaign:{name}", country=country, did=act.value, reason=reason)
         change = Change(at.actor.source, at.clock.now(), reason.strip())
-        record = await store.move(name, None, to, change, also)
+        record = await store.move(name, None, act, change, also)
     state = record.state(change.now)
     if as_json:
         print_json({"name": record.campaign.label, "state": state})
@@ -191,7 +190,7 @@ async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
     if as_json:
         print_json({"name": record.campaign.label, "state": record.state(SystemClock().now()), "campaign": document})
     elif as_toml:
-        typer.echo(write_toml(document), nl=False)
+        typer.echo(to_toml(record.campaign), nl=False)
     else:
         table(record.campaign.label, ["field", "value"], [list(line) for line in described(record.campaign)])
 

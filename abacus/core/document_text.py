@@ -13,6 +13,10 @@ class Inline(dict[str, object]):
     """A table that is written within one line."""
 
 
+class Tables(list[Mapping[str, object]]):
+    """An array of tables, each written under a heading of its own."""
+
+
 def read_toml(text: str) -> dict[str, object]:
     """Raises `DocumentFaults` for text that is not TOML, with the line and column."""
     try:
@@ -47,17 +51,26 @@ def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return table
 
 
-def _lines(table: Mapping[str, object], path: str) -> list[str]:
-    plain = not table or any(not isinstance(value, Mapping) or isinstance(value, Inline) for value in table.values())
-    lines = [f"[{path}]"] if path and plain else []
+def _lines(table: Mapping[str, object], path: str, *, of_many: bool = False) -> list[str]:
+    heading = f"[[{path}]]" if of_many else f"[{path}]"
+    plain = not table or not all(map(_has_heading, table.values()))
+    lines = [heading] if of_many or (path and plain) else []
     tables: list[str] = []
     for name, value in table.items():
-        if isinstance(value, Mapping) and not isinstance(value, Inline):
-            inner = _lines(value, f"{path}.{_key(name)}" if path else _key(name))
+        inside = f"{path}.{_key(name)}" if path else _key(name)
+        if isinstance(value, Tables) and value:
+            for each in value:
+                tables += ["", *_lines(each, inside, of_many=True)]
+        elif isinstance(value, Mapping) and _has_heading(value):
+            inner = _lines(value, inside)
             tables += inner if inner[:1] == [""] else ["", *inner]
         else:
             lines.append(f"{_key(name)} = {_value(value)}")
     return lines + tables
+
+
+def _has_heading(value: object) -> bool:
+    return bool(value) if isinstance(value, Tables) else isinstance(value, Mapping) and not isinstance(value, Inline)
 
 
 def _key(name: str) -> str:

@@ -82,7 +82,7 @@ async def test_a_campaign_from_its_draft_to_its_end(command: Command, pool: Pool
     ended = await command("campaigns", "end", "market", "--reason", "enough")
     assert ended.out == "market@1 is ended\n"
     deeds = [json.loads(entry.details)["did"] for entry in await log(pool) if entry.deed == "edit-campaigns"]
-    assert deeds[::-1] == ["draft", "submit", "ask", "paused", "approved", "ended"]
+    assert deeds[::-1] == ["draft", "submit", "ask", "pause", "resume", "end"]
 
 
 async def test_a_change_is_a_version_which_takes_over_when_it_is_approved(command: Command, tmp_path: Path) -> None:
@@ -121,9 +121,16 @@ async def test_a_change_is_a_version_which_takes_over_when_it_is_approved(comman
 
 
 async def test_who_may_not(command: Command, tmp_path: Path) -> None:
+    """Nor may a name be taken over by another country, or a version run without its approval."""
     refused = await command("campaigns", "publish", write(tmp_path), by="kim")
     assert (refused.code, refused.out) == (2, "")
     assert "kim may not edit campaigns in SG" in refused.err
+    assert (await command("campaigns", "publish", write(tmp_path))).code == 0
+    taken = await command("campaigns", "publish", write(tmp_path, country="ID"), by="kim")
+    assert taken.err.endswith("market is a campaign of SG: write another name\n")
+    resumed = await command("campaigns", "resume", "market", "--reason", "now")
+    assert resumed.err.endswith("market@1 is submitted, so it cannot be resumed\n")
+    assert await state(command) == "market@1 submitted"
 
 
 async def test_faults_are_printed_with_their_paths(command: Command, tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.core.document_text import Inline, read_json, read_toml, write_toml
+from abacus.core.document_text import Inline, Tables, read_json, read_toml, write_toml
 from abacus.core.fields import DocumentFaults, Fault
 
 texts = st.text(st.characters(codec="utf-8"), max_size=10)
 scalars = texts | st.booleans() | st.integers(-(2**63), 2**63 - 1)
 values = scalars | st.lists(scalars, max_size=3) | st.dictionaries(texts, scalars, max_size=3).map(Inline)
 documents = st.recursive(
-    st.dictionaries(texts, values, max_size=3), lambda inner: st.dictionaries(texts, values | inner, max_size=3)
+    st.dictionaries(texts, values, max_size=3),
+    lambda inner: st.dictionaries(texts, values | inner | st.lists(inner, max_size=3).map(Tables), max_size=3),
 )
 
 
@@ -29,6 +30,24 @@ def fault_of(read: Any, text: str) -> Fault:
 def test_a_document_comes_back_from_its_toml(document: dict[str, Any]) -> None:
     assert read_toml(write_toml(document)) == document
     assert tomllib.loads(write_toml(document)) == document
+
+
+def test_arrays_of_tables_have_headings() -> None:
+    document = {"a": 1, "steps": Tables([{"at": 2, "do": Tables([{"b": {"c": 3}}])}, {}])}
+    assert write_toml(document).split("\n") == [
+        "a = 1",
+        "",
+        "[[steps]]",
+        "at = 2",
+        "",
+        "[[steps.do]]",
+        "",
+        "[steps.do.b]",
+        "c = 3",
+        "",
+        "[[steps]]",
+        "",
+    ]
 
 
 def test_json_is_read() -> None:

@@ -13,7 +13,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, restore_campaign
-from abacus.engage.campaigns.decide.states import State, Status, check_step, state_at
+from abacus.engage.campaigns.decide.states import Act, State, Status, check_step, state_at
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
@@ -102,7 +102,8 @@ class CampaignStore:
     async def draft(
         self, drafts: Sequence[Campaign], around: Surroundings, *, by: str, also: Also = nothing_else
     ) -> list[Campaign]:
-        """Gives each campaign its next version, a draft; all of them, or none. A draft before it is ended.
+        """Gives each campaign its next version, a draft; all of them, or none. A draft before it is ended. A name
+        belongs to its first country.
 
         Raises `CampaignFaults` for one that does not fit what is published, and `Refused` for one that is there.
         """
@@ -114,6 +115,8 @@ class CampaignStore:
                 judged = parse_campaign(to_document(draft), around)
                 history = await _history(connection, judged.name)
                 before = history[-1] if history else None
+                if before is not None and before.campaign.country != judged.country:
+                    raise Refused(f"{judged.name} is a campaign of {before.campaign.country}: write another name")
                 if before is not None and before.status is not Status.ENDED and _same(before.campaign, judged):
                     raise Refused(f"{before.campaign.label} is this campaign already, and {before.status}")
                 campaign = judged.numbered(before.campaign.version + 1 if before is not None else 1)
@@ -136,7 +139,7 @@ class CampaignStore:
             await connection.execute(*_LOCK())
             record = _named(name, await _history(connection, name))
             await _judge(connection, record.campaign, around)
-            submitted = await _step(connection, record, Status.SUBMITTED, change)
+            submitted = await _step(connection, record, Act.SUBMIT, change)
             await also(connection)
             return submitted
 
@@ -155,12 +158,12 @@ class CampaignStore:
                 if before.campaign.version != version and before.status is not Status.ENDED:
                     replaced = change._replace(reason=f"replaced by {record.campaign.label}")
                     await _set(connection, before, Status.ENDED, replaced)
-            approved = await _step(connection, record, Status.APPROVED, change)
+            approved = await _step(connection, record, Act.APPROVE, change)
             await also(connection)
             return approved
 
     async def move(
-        self, name: str, version: int | None, to: Status, change: Change, also: Also = nothing_else
+        self, name: str, version: int | None, act: Act, change: Change, also: Also = nothing_else
     ) -> CampaignRecord:
         """Pauses, resumes, withdraws, exhausts or ends a version; without one, that in force or else the latest. Raises
         `Refused`.
@@ -169,9 +172,7 @@ class CampaignStore:
             await connection.execute(*_LOCK())
             history = await _history(connection, name)
             record = _versioned(name, version, history) if version is not None else _in_question(name, history)
-            if record.state(change.now) is State.ENDED and record.status is not Status.ENDED:
-                raise Refused(f"{record.campaign.label} is over since {record.campaign.ends_at.isoformat()}")
-            moved = await _step(connection, record, to, change)
+            moved = await _step(connection, record, act, change)
             await also(connection)
             return moved
 
@@ -203,9 +204,8 @@ async def _judge(connection: Connection, campaign: Campaign, around: Surrounding
         raise CampaignFaults([Fault("steps", f"would set itself off without end: {' → '.join(path)}")])
 
 
-async def _step(connection: Connection, record: CampaignRecord, to: Status, change: Change) -> CampaignRecord:
-    check_step(record.campaign.label, record.status, to)
-    return await _set(connection, record, to, change)
+async def _step(connection: Connection, record: CampaignRecord, act: Act, change: Change) -> CampaignRecord:
+    return await _set(connection, record, check_step(record.campaign, record.status, act, change.now), change)
 
 
 async def _set(connection: Connection, record: CampaignRecord, to: Status, change: Change) -> CampaignRecord:

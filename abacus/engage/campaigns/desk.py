@@ -9,7 +9,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import describe_changes
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.engage.campaigns.report import CampaignReport, report
 from abacus.engage.events.decide.source import Source
@@ -53,10 +53,10 @@ class CampaignDesk:
         changes = describe_changes(in_force[-1] if in_force else None, record.campaign)
         return record, await self._approvals.ask(campaign_proposal(record.campaign, changes), by.agent)
 
-    async def move(self, campaign: Campaign, to: Status, reason: str, by: Actor) -> CampaignRecord:
+    async def move(self, campaign: Campaign, act: Act, reason: str, by: Actor) -> CampaignRecord:
         """Pauses, resumes, withdraws or ends the version in force, or else the latest."""
-        also = self._logged(by, campaign, to.value, reason=reason)
-        return await self._store.move(campaign.name, None, to, Change(by.source, self.now(), reason), also)
+        also = self._logged(by, campaign, act.value, reason=reason)
+        return await self._store.move(campaign.name, None, act, Change(by.source, self.now(), reason), also)
 
     async def latest(self) -> Sequence[CampaignRecord]:
         """The latest version of each campaign, by name."""

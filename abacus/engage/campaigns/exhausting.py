@@ -11,7 +11,7 @@ from abacus.core.errors import Refused
 from abacus.core.sources import campaign_source
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.decide.states import Act
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.deed import Deed, Entry
 from abacus.platform.postgres import Connection
@@ -38,7 +38,5 @@ class Exhausting:
                 await write(connection, [entry])
 
             with suppress(Refused):
-                await self._store.move(
-                    campaign.name, campaign.version, Status.EXHAUSTED, Change(source, now, _WHY), also
-                )
+                await self._store.move(campaign.name, campaign.version, Act.EXHAUST, Change(source, now, _WHY), also)
                 log.info("campaign exhausted", campaign=campaign.label)

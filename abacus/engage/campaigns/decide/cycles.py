@@ -1,10 +1,13 @@
 """Campaigns that would set each other off without end: one publishes what another listens to. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
-from abacus.engage.campaigns.decide.actions import Publish
+from abacus.engage.campaigns.decide.actions import Award, Publish
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.events.decide.vocabulary import EventType
+
+_EARNED: Final = ("points", "abacus.points.earned.v1")
 
 
 def cycle_through(draft: Campaign, others: Iterable[Campaign]) -> list[str] | None:
@@ -39,7 +42,11 @@ def _back_to(
 
 
 def _published(campaign: Campaign) -> Iterator[EventType]:
+    """The types of the events that follow from what it does: points that are awarded are told on the points stream."""
     for step in campaign.steps:
         for action in step.actions:
-            if isinstance(action.deed, Publish):
-                yield action.deed.type
+            match action.deed:
+                case Publish(type_):
+                    yield type_
+                case Award():
+                    yield _EARNED

@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 
+from abacus.core.document_text import Tables, write_toml
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
 from abacus.engage.campaigns.decide.reading import WEEKDAYS
+from abacus.engage.campaigns.decide.reading_actions import action_document
 from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.decide.reading_steps import step_document
 
@@ -40,6 +42,16 @@ def to_document(campaign: Campaign) -> dict[str, object]:
     if campaign.exclusive is not None:
         document["exclusive"] = campaign.exclusive
     return document
+
+
+def to_toml(campaign: Campaign) -> str:
+    """The campaign as a file to edit."""
+    document = to_document(campaign)
+    steps = [
+        {**step_document(step), "do": Tables(action_document(action) for action in step.actions)}
+        for step in campaign.steps
+    ]
+    return write_toml({**document, "steps": Tables(steps)})
 
 
 def describe_changes(old: Campaign | None, new: Campaign) -> list[str]:

@@ -13,9 +13,9 @@ from abacus.engage.campaigns.decide.lengths import read_hours, read_length
 from abacus.engage.campaigns.decide.reading_limits import read_limits
 from abacus.engage.campaigns.decide.reading_steps import read_steps
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.events.decide.vocabulary import EventType, event_type_of
-from abacus.engage.rules.decide.reading import restore_document
 from abacus.pricing.decide.card import PublishedCard
 
 MAX_TYPES: Final = 50
@@ -58,7 +58,7 @@ def restore_campaign(document: Mapping[str, object], version: int) -> Campaign:
 
 
 def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Campaign:
-    faults: list[Fault] = []
+    faults = [] if around is None else faults_of_text(document)
     top = Fields(document, "", faults)
     name = top.read("name", _name, "")
     about = top.read_if_there("about", _about, "")
@@ -70,8 +70,6 @@ def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Ca
     on = _on(top.read("on", _texts, ()), around, faults)
     words = Words(on, around, faults)
     when = words.rule(top, "when")
-    if when is not None and around is None:
-        when = restore_document(when)
     weekdays = top.read_if_there("weekdays", _weekdays, _NO_DAYS)
     hours = top.read_if_there("hours", _hours, _NO_HOURS)
     over = top.read_if_there("over", _over, _WHOLE_LIFE)
@@ -116,7 +114,7 @@ def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Surround
     try:
         words.check_members()
     except Bad as bad:
-        top.note("on", f"{bad}; a campaign is for members")
+        top.note("on", f"a campaign is for members: {bad}")
 
 
 def _card(top: Fields, country: str, around: Surroundings | None) -> PublishedCard | None:
@@ -194,7 +192,7 @@ def _split(value: object) -> tuple[tuple[str, int], ...]:
     shares = fields.mapping(value)
     if not 2 <= len(shares) <= MAX_ARMS:  # noqa: PLR2004  # one arm is no split
         raise Bad(f"write 2 to {MAX_ARMS} arms with their shares, such as {{{CONTROL} = 10, a = 90}}")
-    arms = tuple((_name(arm), fields.whole(1, _WHOLE)(share)) for arm, share in shares.items())
+    arms = tuple((_name(arm), fields.whole(1, _WHOLE)(share)) for arm, share in sorted(shares.items()))
     if (total := sum(share for _, share in arms)) != _WHOLE:
         raise Bad(f"the shares make {total}; they have to make {_WHOLE}")
     return arms

@@ -134,7 +134,7 @@ def _publish(table: Fields, words: Words) -> Deed | None:
         types = sources[type_[0]].types[type_[1]]
     constants: dict[str, Value] = {}
     copied: dict[str, str] = {}
-    for name, value in values.items():
+    for name, value in sorted(values.items()):
         try:
             if isinstance(value, str) and value.startswith(_VARIABLE):
                 copied[name] = value.removeprefix(_VARIABLE)

@@ -74,7 +74,7 @@ def _budget(table: Fields, card: PublishedCard | None) -> tuple[Mapping[Scope, i
             inner.note("program", f"{quoted(program)}, but {card.card.scope} awards {card.card.program}")
         if currency is not None and currency != card.card.currency:
             inner.note("currency", f"{quoted(currency)}, but the card of {card.card.scope} is in {card.card.currency}")
-    if not any(read.values()):
+    if not any(scope.value in inner.values for scope in Scope):
         inner.note(Scope.OVERALL.value, f"no budget; write at least one of {', '.join(Scope)}")
     inner.refuse_unknown()
     return {scope: most for scope, most in read.items() if most}, cost

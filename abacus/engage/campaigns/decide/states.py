@@ -1,9 +1,9 @@
-"""The states of a campaign's version, and who comes from which to which. Pure."""
+"""The states of a campaign's version, and the acts that lead from one to another. Pure."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -32,30 +32,57 @@ class State(StrEnum):
     ENDED = "ended"
 
 
-# From which states a version comes to each.
-_BEFORE: Final[Mapping[Status, Collection[Status]]] = {
-    Status.DRAFT: {Status.SUBMITTED},  # withdrawn, or rejected
-    Status.SUBMITTED: {Status.DRAFT, Status.SUBMITTED},  # once more, after a rejection
-    Status.APPROVED: {Status.SUBMITTED, Status.PAUSED},
-    Status.PAUSED: {Status.APPROVED},
-    Status.EXHAUSTED: {Status.APPROVED},
-    Status.ENDED: {Status.DRAFT, Status.SUBMITTED, Status.APPROVED, Status.PAUSED, Status.EXHAUSTED},
+class Act(StrEnum):
+    """What is done to a version, by people or by the house."""
+
+    SUBMIT = "submit"
+    WITHDRAW = "withdraw"
+    APPROVE = "approve"
+    PAUSE = "pause"
+    RESUME = "resume"
+    EXHAUST = "exhaust"
+    END = "end"
+    REPLACE = "replace"  # by another version
+
+
+class _Way(NamedTuple):
+    """The states that an act begins in, the one that it leads to, and the act as people hear of it."""
+
+    before: Collection[Status]
+    then: Status
+    done: str
+
+
+_WAYS: Final[Mapping[Act, _Way]] = {
+    Act.SUBMIT: _Way({Status.DRAFT, Status.SUBMITTED}, Status.SUBMITTED, "submitted"),
+    Act.WITHDRAW: _Way({Status.SUBMITTED}, Status.DRAFT, "withdrawn"),
+    Act.APPROVE: _Way({Status.SUBMITTED}, Status.APPROVED, "approved"),
+    Act.PAUSE: _Way({Status.APPROVED}, Status.PAUSED, "paused"),
+    Act.RESUME: _Way({Status.PAUSED}, Status.APPROVED, "resumed"),
+    Act.EXHAUST: _Way({Status.APPROVED}, Status.EXHAUSTED, "exhausted"),
+    Act.END: _Way({Status.DRAFT, Status.APPROVED, Status.PAUSED, Status.EXHAUSTED}, Status.ENDED, "ended"),
+    Act.REPLACE: _Way(set(Status) - {Status.ENDED}, Status.ENDED, "replaced"),
 }
-
-_WORDS: Final[Mapping[Status, str]] = {
-    Status.DRAFT: "withdrawn",
-    Status.SUBMITTED: "submitted",
-    Status.APPROVED: "resumed",
-    Status.PAUSED: "paused",
-    Status.EXHAUSTED: "exhausted",
-    Status.ENDED: "ended",
-}
+_OF_ITS_TIME: Final = {Act.PAUSE, Act.RESUME, Act.EXHAUST, Act.END}  # what is over by the clock stays so
 
 
-def check_step(label: str, now: Status, then: Status) -> None:
-    """Raises `Refused` where a version cannot come from one state to the other."""
-    if now not in _BEFORE[then]:
-        raise Refused(f"{label} is {now}, so it cannot be {_WORDS[then]}")
+class WrongState(Refused):
+    """The state of a campaign's version does not allow the act."""
+
+
+def may_follow(status: Status, act: Act) -> bool:
+    """Whether the act begins in this state."""
+    return status in _WAYS[act].before
+
+
+def check_step(campaign: Campaign, status: Status, act: Act, now: datetime) -> Status:
+    """The state that the act leads to. Raises `WrongState` where it cannot be done."""
+    before, then, done = _WAYS[act]
+    state = state_at(campaign, status, now)
+    is_over = act in _OF_ITS_TIME and state is State.ENDED
+    if status not in before or is_over:
+        raise WrongState(f"{campaign.label} is {state}, so it cannot be {done}")
+    return then
 
 
 def state_at(campaign: Campaign, status: Status, now: datetime) -> State:

@@ -37,7 +37,7 @@ _SAMPLES: Final[Mapping[VariableType, Value]] = {
 def read_templates(value: object) -> Mapping[str, str]:
     """The template of each locale. Raises `Bad`."""
     templates = {}
-    for locale, template in mapping(value).items():
+    for locale, template in sorted(mapping(value).items()):
         if not _LOCALE.fullmatch(locale):
             raise Bad(f"{locale!r} is not a locale such as en, id or en-SG")
         if not isinstance(template, str) or len(template) > LARGEST:

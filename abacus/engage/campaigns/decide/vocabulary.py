@@ -8,7 +8,7 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.templates import sample
 from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
 from abacus.engage.events.types import Event, VariableType
-from abacus.engage.rules.decide.reading import parse_rule, rule_document
+from abacus.engage.rules.decide.reading import parse_rule, restore_document, rule_document
 
 
 class Words:
@@ -40,6 +40,8 @@ class Words:
     def rule(self, table: Fields, name: str) -> Mapping[str, object] | None:
         """The rule of a field that may be there, as it is written everywhere."""
         document = table.read_if_there(name, mapping, None)
+        if document is not None and self.around is None:
+            return restore_document(document, path=table.path_of(name))
         if document is None or self._vocabulary is None or self.around is None:
             return document
         try:
