@@ -4,11 +4,12 @@ import pytest
 
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
-from tests.support.campaigns import campaign, publishing
+from abacus.engage.campaigns.decide.reading import parse_campaign
+from tests.support.campaigns import campaign, publishing, surroundings
 
 
 def by(name: str, on: str, type_: str) -> Campaign:
-    return campaign(**publishing(name, on, type_))
+    return parse_campaign(publishing(name, on, type_), surroundings())
 
 
 DONE, CANCELLED, PRAISED = "rides/ride.done", "rides/ride.cancelled", "rides/ride.praised"
