@@ -24,11 +24,20 @@ STATEMENTS = (
         approved_by text,
         approved_at timestamptz,
         reason text,
-        constraint campaign_pkey primary key (name, version)
+        constraint campaign_pkey primary key (name, version),
+        constraint campaign_approved_check check (
+            status in ('draft', 'submitted', 'ended') or approved_by is not null
+        )
     )
     """,
     "create index campaign_status_ends_at_idx on campaign (status, ends_at)",
     "create unique index campaign_in_force on campaign (name) where status in ('approved', 'paused')",
+    """
+    create trigger campaign_documents_are_append_only
+        before delete or truncate or update of
+            name, version, document, country, starts_at, ends_at, drafted_at, drafted_by
+        on campaign for each statement execute function abacus_refuse_change()
+    """,
     """
     create trigger campaign_is_announced after insert or update on campaign
         for each statement execute function abacus_announce_change('campaign')

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.mutants import (
     of_accounts,
+    of_campaigns,
     of_duplicates,
     of_limits,
     of_lots,
@@ -25,6 +26,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_reversals.MUTANTS,
     *of_the_database.MUTANTS,
     *of_verifying.MUTANTS,
+    *of_campaigns.MUTANTS,
 )
 
 # Of each kind some: a lock, an order, a guard, a key, a check, a limit, a trigger, a right, a comparison.

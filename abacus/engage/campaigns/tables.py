@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Column, DateTime, Index, Integer, Table, Text, text
+from sqlalchemy import CheckConstraint, Column, DateTime, Index, Integer, Table, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
@@ -25,6 +25,9 @@ CAMPAIGN: Final = Table(
     Column("approved_by", Text),
     Column("approved_at", DateTime(timezone=True)),
     Column("reason", Text),
+    CheckConstraint(
+        "status in ('draft', 'submitted', 'ended') or approved_by is not null", name="campaign_approved_check"
+    ),
     Index(None, "status", "ends_at"),
     Index("campaign_in_force", "name", unique=True, postgresql_where=text("status in ('approved', 'paused')")),
 )

@@ -129,18 +129,18 @@ async def test_a_raised_limit_gives_more_and_a_lowered_one_nothing(effects: Effe
         return campaign(version, limits={"runs": {"overall": most}})
 
     events = [order(number, f"m{number}") for number in range(6)]
-    assert told(await effects.decide(all_matched(of(1, 100), events[:2]))) == ["done"] * 2
+    assert told(await effects.decide(all_matched(of(1, 1000), events[:2]))) == ["done"] * 2
     assert told(await effects.decide(all_matched(of(2, 3), events[2:5])))[:2] == ["done", "refused:overall.runs"]
     assert told(await effects.decide(all_matched(of(3, 4), events[5:]))) == ["done"]
 
 
 async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: Effects) -> None:
     events = [order(number, f"m{number}") for number in range(6)]
-    free, runs = campaign(1), campaign(2, limits={"runs": {"overall": 4}})
+    free, runs = campaign(1), campaign(2, limits={"runs": {"overall": 3}})
     assert told(await effects.decide(all_matched(free, events[:2]))) == ["done"] * 2
-    assert told(await effects.decide(all_matched(runs, events[2:3]))) == ["done"]
+    assert told(await effects.decide(all_matched(runs, events[2:4]))) == ["done", "refused:overall.runs"]
     points = campaign(3, limits={"points": {"overall": 2000}, "runs": {"day": 10}})
-    assert told(await effects.decide(all_matched(points, events[3:]))) == ["done"] + ["refused:overall.points"] * 2
+    assert told(await effects.decide(all_matched(points, events[4:]))) == ["done", "refused:overall.points"]
 
 
 @pytest.mark.parametrize("limit", [7, 100, 1000])

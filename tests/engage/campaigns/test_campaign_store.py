@@ -1,0 +1,80 @@
+"""Campaigns in Postgres: judged by what is published at each step, and never in force without two people."""
+
+from dataclasses import replace
+
+import asyncpg
+import pytest
+
+from abacus.core.errors import Refused
+from abacus.core.fields import DocumentFaults
+from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.states import Act, Status
+from abacus.platform.postgres import Pool
+from tests.support.campaigns import NOW, document, publishing, surroundings
+
+AROUND = surroundings()
+BY_ANN = Change("person:ann", NOW)
+BY_BEN = Change("person:ann", NOW, approved_by="person:ben")
+WITHOUT_SOURCES = replace(AROUND, sources={name: AROUND.sources[name] for name in ("transactions", "points", "tiers")})
+RIDES = publishing("rides", "rides/ride.done", "rides/ride.praised")
+
+
+@pytest.fixture
+def store(pool: Pool) -> CampaignStore:
+    return CampaignStore(pool)
+
+
+async def draft(store: CampaignStore, **changes: object) -> str:
+    (drafted,) = await store.draft([parse_campaign(document(**changes), AROUND)], AROUND, by="person:ann")
+    return drafted.label
+
+
+async def test_it_is_judged_again_when_it_is_submitted_and_when_it_is_approved(store: CampaignStore) -> None:
+    await store.draft([parse_campaign(RIDES, AROUND)], AROUND, by="person:ann")
+    with pytest.raises(DocumentFaults, match="no source 'rides' is published"):
+        await store.submit("rides", WITHOUT_SOURCES, BY_ANN)
+    await store.submit("rides", AROUND, BY_ANN)
+    with pytest.raises(DocumentFaults, match="no source 'rides' is published"):
+        await store.approve("rides", 1, WITHOUT_SOURCES, BY_BEN)
+    back = publishing("back", "rides/ride.praised", "rides/ride.done")
+    await store.draft([parse_campaign(back, AROUND)], AROUND, by="person:ann")
+    with pytest.raises(DocumentFaults, match="without end: back → rides → back"):
+        await store.submit("back", AROUND, BY_ANN)
+    assert (await store.approve("rides", 1, AROUND, BY_BEN)).status is Status.APPROVED
+
+
+async def test_what_is_in_force_is_known_by_its_label_and_answers_from_its_approval_on(store: CampaignStore) -> None:
+    await draft(store)
+    await store.submit("third_order", AROUND, BY_ANN)
+    assert await store.in_force(NOW) == []
+    await store.approve("third_order", 1, AROUND, BY_BEN)
+    (running,) = await store.in_force(NOW)
+    assert (running.label, running.approved_at) == ("third_order@1", NOW)
+    (again,) = await store.in_force(NOW, {running.label: running})
+    assert again is running
+    await store.move("third_order", None, Act.PAUSE, BY_ANN)
+    assert await store.in_force(NOW) == []
+
+
+async def test_the_arms_of_a_split_are_in_one_order(store: CampaignStore) -> None:
+    """The database keeps the fields of a document in an order of its own."""
+    split = {"control": 10, "bbb": 30, "a": 60}
+    await draft(store, split=split)
+    (record,) = await store.history("third_order")
+    assert record.campaign.split == parse_campaign(document(split=split), AROUND).split
+
+
+async def test_the_same_again_is_refused_and_a_draft_is_replaced(store: CampaignStore) -> None:
+    assert await draft(store) == "third_order@1"
+    with pytest.raises(Refused, match="third_order@1 is this campaign already, and draft"):
+        await draft(store)
+    assert await draft(store, priority=1) == "third_order@2"
+    first, second = await store.history("third_order")
+    assert (first.status, first.reason, second.status) == (Status.ENDED, "replaced by third_order@2", Status.DRAFT)
+
+
+async def test_the_database_wants_somebody_who_approved(store: CampaignStore, pool: Pool) -> None:
+    await draft(store)
+    with pytest.raises(asyncpg.CheckViolationError):
+        await pool.execute("update campaign set status = 'approved'")

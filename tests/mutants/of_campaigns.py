@@ -1,0 +1,117 @@
+"""Without one claim, limit or rule that keeps campaigns to what two people agreed on, and to doing it once."""
+
+from typing import Final
+
+from tests.mutants.changes import Clause, Node
+from tests.mutants.mutant import Mutant
+
+_EFFECTS: Final = "abacus/engage/campaigns/effects.py"
+_DECIDING: Final = "abacus/engage/campaigns/decide/deciding.py"
+_POTS: Final = "abacus/engage/campaigns/pots.py"
+_STORE: Final = "abacus/engage/campaigns/campaign_store.py"
+_TABLE: Final = "alembic/versions/0028_campaigns.py"
+_COMMAND: Final = "tests/cli/test_campaigns_command.py"
+_STORED: Final = "tests/engage/campaigns/test_campaign_store.py"
+_JUDGED: Final = (f"{_STORED}::test_it_is_judged_again_when_it_is_submitted_and_when_it_is_approved",)
+
+
+def _effects(test: str) -> tuple[str]:
+    return (f"tests/engage/campaigns/test_effects.py::{test}",)
+
+
+_HOLD: Final = _effects("test_limits_hold")
+_ONCE: Final = _effects("test_an_event_is_decided_once_however_often_it_comes")
+
+MUTANTS: Final = (
+    Mutant(
+        "the claim of an event in a campaign",
+        _EFFECTS,
+        "Effects._decide",
+        Node("[each for key, each in of_key.items() if key in claimed]", "list(of_key.values())"),
+        _ONCE,
+    ),
+    Mutant(
+        "the campaign's limits of a member",
+        _DECIDING,
+        "_Deciding._refusal",
+        Node("campaign.limits.of(scope).short_of(...)", "None"),
+        _HOLD,
+    ),
+    Mutant(
+        "the campaign's limits of all members",
+        "abacus/engage/campaigns/decide/budget.py",
+        "Pots._short_of",
+        Node("need > have", "False"),
+        _HOLD,
+    ),
+    Mutant(
+        "the look at what is left before a slot is filled",
+        _POTS,
+        "PotStore.fill",
+        Node("any(need > have for need, have in zip(needed, left, strict=True))", "False"),
+        _HOLD,
+    ),
+    Mutant(
+        "the version by whose limits a slot was filled",
+        _POTS,
+        "PotStore.lock",
+        Node("row.version == limited[pot].version", "True"),
+        _effects("test_a_raised_limit_gives_more_and_a_lowered_one_nothing"),
+    ),
+    Mutant(
+        "what was done before there was a limit",
+        _POTS,
+        "_OPEN_POTS",
+        Clause("coalesce(s.runs, 0)", "0"),
+        _effects("test_what_was_done_without_a_limit_counts_when_there_is_one"),
+    ),
+    Mutant(
+        "the approval before which a campaign does nothing",
+        "abacus/engage/campaigns/decide/calendar.py",
+        "runs_at",
+        Node("at < campaign.approved_at", "False"),
+        ("tests/engage/campaigns/test_calendar.py::test_nothing_before_the_approval",),
+    ),
+    Mutant(
+        "the state that a campaign is resumed from",
+        "abacus/engage/campaigns/decide/states.py",
+        "_WAYS",
+        Node("{Status.PAUSED}", "{Status.PAUSED, Status.SUBMITTED}"),
+        (f"{_COMMAND}::test_who_may_not",),
+    ),
+    Mutant(
+        "the country that a campaign's name belongs to",
+        _STORE,
+        "CampaignStore.draft",
+        Node("before.campaign.country != judged.country", "False"),
+        (f"{_COMMAND}::test_who_may_not",),
+    ),
+    Mutant(
+        "the judgement of a campaign that is submitted",
+        _STORE,
+        "CampaignStore.submit",
+        Node("await _judge(...)"),
+        _JUDGED,
+    ),
+    Mutant(
+        "the judgement of a campaign that is approved",
+        _STORE,
+        "CampaignStore.approve",
+        Node("await _judge(...)"),
+        _JUDGED,
+    ),
+    Mutant(
+        "somebody who approved what is in force",
+        _TABLE,
+        "STATEMENTS",
+        Clause("or approved_by is not null", "or true"),
+        (f"{_STORED}::test_the_database_wants_somebody_who_approved",),
+    ),
+    Mutant(
+        "the trigger on documents of campaigns",
+        _TABLE,
+        "STATEMENTS",
+        Clause("name, version, document, country,", "name, version, country,"),
+        ("tests/platform/test_migrations.py::test_history_cannot_be_changed[update campaign set document = '{}']",),
+    ),
+)
