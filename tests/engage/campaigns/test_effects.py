@@ -134,6 +134,26 @@ async def test_a_raised_limit_gives_more_and_a_lowered_one_nothing(effects: Effe
     assert told(await effects.decide(all_matched(of(3, 4), events[5:]))) == ["done"]
 
 
+async def test_a_campaign_is_exhausted_when_it_can_do_nothing_more(pool: Pool) -> None:
+    """Not before, and not for what it does not limit. A slot that has enough is not filled again."""
+    exhausted: list[str] = []
+
+    async def note(campaigns: Sequence[Campaign]) -> None:
+        exhausted.extend(each.name for each in campaigns)
+
+    effects = Effects(pool, FixedClock(NOW), slot=1, on_exhausted=note)
+    runs, points = campaign(limits={"runs": {"overall": 4}}), campaign(name="few", limits={"points": {"overall": 999}})
+    for number in range(3):
+        assert told(await effects.decide([matched(runs, order(number))])) == ["done"]
+    assert await pool.fetchval("select runs from campaign_pot") == 3
+    assert exhausted == []
+    events = [order(number) for number in (7, 8)]
+    assert told(await effects.decide(all_matched(runs, events))) == ["done", "refused:overall.runs"]
+    assert exhausted == ["market"]
+    assert told(await effects.decide(all_matched(points, events))) == ["done", "refused:overall.points"]
+    assert exhausted == ["market", "few"]
+
+
 async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: Effects) -> None:
     events = [order(number, f"m{number}") for number in range(6)]
     free, runs = campaign(1), campaign(2, limits={"runs": {"overall": 3}})

@@ -28,7 +28,7 @@ def is_exhausted(campaign: Campaign, left: Amounts) -> bool:
     limits, bound = campaign.limits, campaign.limits.overall
     least = min((points_of_step(step) for step in campaign.steps), default=0)
     needs = bound.limited(Amounts(1, least, limits.cost_of(least)))
-    return any(need > have for need, have in zip(needs, left, strict=True))
+    return any(need and need > have for need, have in zip(needs, left, strict=True))
 
 
 def points_of_step(step: Step) -> int:
@@ -90,6 +90,6 @@ class Pots:
     def _short_of(self, pot: Pot, bound: Bound, more: Amounts) -> str | None:
         needed = bound.limited(self.taken.get(pot, NOTHING).plus(more))
         for name, need, have in zip(Amounts._fields, needed, self._left.get(pot, NOTHING), strict=True):
-            if need > have:
+            if need and need > have:  # of what is not limited there may be less than nothing
                 return name
         return None
