@@ -9,20 +9,20 @@ from tests.engage.campaigns.running import HERE, run_campaign
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
 
-NOW = datetime.now(UTC)
 STEPS: list[dict[str, Any]] = [{"every": 2, "do": [{"award": {"points": 100}}]}]
 LIMITS = {"runs": {"overall": 25, "member": 4}, "budget": {"overall": "100.00", "cost_of_point": "0.01"}}
 
 
 async def test_it_says_what_a_campaign_then_does(house: House, tmp_path: Path) -> None:
     """Over messages that came twice, and some that are garbage; with limits that are met."""
-    events = [completed(number, member_id=f"m{number % 10}", occurred_at=NOW.isoformat()) for number in range(100)]
     label = await run_campaign(house, steps=STEPS, limits=LIMITS)
+    now = datetime.now(UTC)  # not before the campaign was approved
+    events = [completed(number, member_id=f"m{number % 10}", occurred_at=now.isoformat()) for number in range(100)]
     await house.produce([*events, b"{garbage", *events])
     file = tmp_path / "draft.json"
-    times = {"starts_at": "2025-01-01T00:00:00+08:00", "ends_at": (NOW + timedelta(days=900)).isoformat()}
+    times = {"starts_at": "2025-01-01T00:00:00+08:00", "ends_at": (now + timedelta(days=900)).isoformat()}
     file.write_text(json.dumps({**HERE, **times, "steps": STEPS, "limits": LIMITS}))
-    window = ("--from", (NOW - timedelta(hours=1)).isoformat(), "--to", (NOW + timedelta(hours=1)).isoformat())
+    window = ("--from", (now - timedelta(hours=1)).isoformat(), "--to", (now + timedelta(hours=1)).isoformat())
     ran = await abacus("campaigns", "backtest", str(file), *window, "--json", env=house.environment())
     assert ran.code == 0, ran.err
     tested = ran.json

@@ -52,7 +52,7 @@ def _session(*, plain: bool) -> Any:
 
 @asynccontextmanager
 async def sqs_client(endpoint_url: str | None, *, within_s: float = LONG_POLL_S) -> AsyncIterator[Client]:
-    """A client with AWS' usual chain of credentials and region. It tries a call twice, for so long each time.
+    """A client with AWS' usual chain of credentials and region. It tries a call three times, for so long each time.
 
     An endpoint of one's own (LocalStack, ElasticMQ, the embedded one) asks for credentials and does not check them, so
     where the chain has none, placeholders stand in.

@@ -174,7 +174,7 @@ async def test_a_part_of_a_batch_is_not_deleted_and_says_so(place: Opens) -> Non
 async def test_without_an_answer_it_may_have_happened_or_not(place: Opens) -> None:
     async with place() as (proxy, direct, queue, client):
         proxy.faults = SqsFaults(timeout=1.0)
-        bodies = {str(number) for number in range(50)}
+        bodies = {str(number) for number in range(150)}  # each is tried three times, so that one in eight never arrives
         calls = (client.send_message(QueueUrl=queue.url, MessageBody=body) for body in bodies)
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
         assert all(isinstance(outcome, BotoCoreError) for outcome in outcomes)
