@@ -104,6 +104,7 @@ class Effects:
         self._slot = _RNG.randrange(SLOTS) if slot is None else slot
         self._pots = PotStore(pool, self._slot)
         self._on_exhausted = on_exhausted
+        self._exhausted: dict[str, Campaign] = {}  # that nobody was told of yet
 
     async def decide(self, matched: Sequence[Matched]) -> Sequence[Run]:
         """What comes of the events that were not decided before, in their order. All of it is durable."""
@@ -121,8 +122,17 @@ class Effects:
                     if not await self._pots.fill(pot, limited[pot], needed):
                         short.add(pot)
             else:
-                await self._on_exhausted(exhausted)
+                await self._tell(exhausted)
                 return runs
+
+    async def _tell(self, exhausted: Iterable[Campaign]) -> None:
+        """Those that could not be told come with the next batch, or with this one when it is tried again."""
+        untold, self._exhausted = self._exhausted | {each.name: each for each in exhausted}, {}
+        try:
+            await self._on_exhausted(list(untold.values()))
+        except BaseException:
+            self._exhausted = untold | self._exhausted
+            raise
 
     async def _decide(
         self, connection: Connection, of_key: Mapping[str, Matched], short: set[Pot]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.effects import Effects
@@ -152,6 +153,24 @@ async def test_a_campaign_is_exhausted_when_it_can_do_nothing_more(pool: Pool) -
     assert exhausted == ["market"]
     assert told(await effects.decide(all_matched(points, events))) == ["done", "refused:overall.points"]
     assert exhausted == ["market", "few"]
+
+
+async def test_that_a_campaign_is_exhausted_is_told_again_after_a_failure(pool: Pool) -> None:
+    """The events of the batch are decided by then, and tell nothing new when they come again."""
+    asked: list[list[str]] = []
+
+    async def note(campaigns: Sequence[Campaign]) -> None:
+        asked.append([each.name for each in campaigns])
+        if len(asked) == 1:
+            raise Unavailable("Postgres", "away")
+
+    effects = Effects(pool, FixedClock(NOW), slot=1, on_exhausted=note)
+    batch = all_matched(campaign(limits={"runs": {"overall": 1}}), [order(1), order(2)])
+    with pytest.raises(Unavailable):
+        await effects.decide(batch)
+    assert await effects.decide(batch) == []
+    assert await effects.decide(batch) == []
+    assert asked == [["market"], ["market"], []]
 
 
 async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: Effects) -> None:

@@ -214,10 +214,10 @@ async def test_the_workers_login_may_not(pool: Pool) -> None:
 async def test_an_account_of_many_transfers(pool: Pool, owner: Pool) -> None:
     """More than one page of the chain."""
     ledger = PostgresLedger(pool, CLOCK)
-    await ledger.post([granted(f"txn:rides:{number}", member_id="bob") for number in range(2500)])
-    pseudonym = await erase(owner, "bob")
+    await ledger.post([granted(f"txn:rides:{number}", member_id=BOB) for number in range(2500)])
+    pseudonym = await erase(owner, BOB)
     assert await verify_member(pool, pseudonym) == 2500
-    assert await naming(owner, "bob") == []
+    assert await naming(owner, BOB) == []
 
 
 async def test_what_waited_for_a_second_person_is_void_and_its_digest_still_fits(pool: Pool, owner: Pool) -> None:
