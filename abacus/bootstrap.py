@@ -26,6 +26,8 @@ from abacus.engage.counters.reading.shared_parts import NothingShared, SharedPar
 from abacus.engage.counters.store.cassandra.session import Address
 from abacus.engage.counters.store.opening import Cluster, OpenedStore, open_store
 from abacus.engage.counters.store.port import CounterStore
+from abacus.engage.downstreams.directory import DownstreamDirectory
+from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.events.decide.source import Source
 from abacus.engage.events.directory import SourceDirectory
@@ -307,9 +309,15 @@ class Wiring:
         self.beside(segments.sets.keep_fresh())
         return segments
 
+    def downstreams(self, pool: Pool) -> DownstreamDirectory:
+        downstreams = DownstreamDirectory(lambda: DownstreamStore(pool).signed(self.clock.now()))
+        self.announcements.call(downstreams.wake, on=Announced.DOWNSTREAMS)
+        self.beside(downstreams.keep_fresh())
+        return downstreams
+
     def campaigns(self, pool: Pool) -> CampaignDirectory:
         campaigns = CampaignDirectory(pool, built_in_sources(self.settings), self.clock)
-        for announced in (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES):
+        for announced in (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS):
             self.announcements.call(campaigns.wake, on=announced)
         self.beside(campaigns.keep_fresh())
         return campaigns

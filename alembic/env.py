@@ -12,6 +12,7 @@ import abacus.engage.campaigns.tables
 import abacus.engage.counters.reading.tables
 import abacus.engage.counters.store.tables
 import abacus.engage.counters.tables
+import abacus.engage.downstreams.tables
 import abacus.engage.events.tables
 import abacus.engage.notify.tables
 import abacus.engage.segments.tables
@@ -21,6 +22,7 @@ import abacus.oversight.closing.tables
 import abacus.oversight.erasure.tables
 import abacus.oversight.reports.tables
 import abacus.people.store.tables
+import abacus.platform.pace.tables
 import abacus.platform.presence.tables
 import abacus.platform.quarantine.tables
 import abacus.platform.rate_limits.tables
@@ -40,11 +42,13 @@ ROOMS = (
     abacus.engage.campaigns.effect_tables,
     abacus.engage.campaigns.tables,
     abacus.engage.counters.tables,
+    abacus.engage.downstreams.tables,
     abacus.engage.events.tables,
     abacus.engage.notify.tables,
     abacus.engage.segments.tables,
     abacus.intake.partners.tables,
     abacus.people.store.tables,
+    abacus.platform.pace.tables,
     abacus.platform.presence.tables,
     abacus.platform.quarantine.tables,
     abacus.platform.rate_limits.tables,

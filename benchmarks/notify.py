@@ -17,7 +17,7 @@ import orjson
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
-from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
@@ -29,6 +29,7 @@ from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.migrations import migrate
+from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard

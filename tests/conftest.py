@@ -20,7 +20,7 @@ from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
-from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, ensure_queues
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
 from tests.support.databases import Databases, watch
@@ -181,7 +181,7 @@ async def house(services: Services, database_url: str, pool: Pool) -> House:
     async with sqs_client(settings.sqs_endpoint_url) as client:
         await ensure_queues(client, settings.queue_prefix)
         # A killed worker's messages come back sooner than in production, so that tests need not wait half a minute.
-        for name in (AWARD, RETRY, EXPIRY):
+        for name in (AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY):
             queue = await SqsQueue.find(client, settings.queue_prefix + name)
             await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "4"})
     store = CardStore(pool)

@@ -1,34 +1,46 @@
 """Decides events for campaigns, and does what they have decided when its time has come."""
 
+import random
+from datetime import timedelta
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.actions import ActionStore
+from abacus.engage.campaigns.calling import CONCURRENCY, caller
+from abacus.engage.campaigns.calls import CallStore, webhooks_of
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
-from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members
+from abacus.engage.campaigns.deferring import Deferring, Redeciding
+from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.exhausting import Exhausting
 from abacus.engage.campaigns.guards import Guards
+from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.values import Values
+from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
+from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.notify.notices import Notices
+from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.definition import AWARD
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY
 from abacus.programs.tiers.store import MembershipStore
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 _CONNECTIONS: Final = 8
 _MOST_RECORDS: Final = 4_000
 _GATHER_S: Final = 0.05
+_POSTS_AT_ONCE: Final = CONCURRENCY.at_once + 4 * CALLS_AT_ONCE
 
 
 async def wire(wiring: Wiring) -> Run:
@@ -39,43 +51,79 @@ async def wire(wiring: Wiring) -> Run:
     counting = await wiring.counting(pool, store)
     wiring.at_the_end(counting.close)
     members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
+    downstreams = wiring.downstreams(pool)
+    poster = Poster(to_private=settings.webhooks_to_private, at_once=_POSTS_AT_ONCE, whole_up_to=LONGEST_ANSWER)
+    wiring.at_the_end(poster.close)
+    secrets = wiring.secrets()
     values = Values(
         pool,
         members=members,
         counters=lambda: campaigns.around().counters,
         counts=counting.counts,
         segments=wiring.segments(pool).look,
+        services=Services(downstreams.by_name, poster, pool, clock, secrets).ask,
     )
+    client, quarantine, rng = await wiring.sqs(), QuarantineStore(pool, clock), random.Random()
+    retries = await wiring.queue(client, CAMPAIGN_RETRY)
+    judging = Judging(values)
     effects = Effects(pool, clock, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
+    deferring = Deferring(
+        wiring.signed_by(Producer.CAMPAIGNER, retries),
+        quarantine,
+        RetryPolicy(give_up_after=timedelta(hours=settings.retry_hours)),
+        events_topic=settings.events_topic,
+        clock=clock,
+        rng=rng,
+    )
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
-    awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(await wiring.sqs(), AWARD))
+    awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
     await until_available(campaigns.refresh, wiring.health)
-    following, *doing = sub_workers_of(wiring.health, 4)
+    await until_available(downstreams.refresh, wiring.health)
+    following, again, calling, *doing = sub_workers_of(wiring.health, 6)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         campaigner = Campaigner(
             topic,
             topics,
-            values=values,
+            judging=judging,
+            deferring=deferring,
             cards=cards.book,
             effects=effects,
-            quarantine=QuarantineStore(pool, clock),
+            quarantine=quarantine,
             clock=clock,
             health=health,
         )
         group = f"campaigner-{topic}"
         return wiring.following(topic, group, campaigner.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S)
 
+    redeciding = Redeciding(
+        campaigns.in_force,
+        judging=judging,
+        effects=effects,
+        deferring=deferring,
+        cards=cards.book,
+        quarantine=quarantine,
+        verifier=wiring.verifier(),
+        clock=clock,
+    )
     actions = ActionStore(pool, clock)
     guards = Guards(CampaignStore(pool), campaigns.around, values, cards.book, clock)
+    turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),
         MESSAGES: to_members(Notices(pool, clock)),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [
-        Doer(receiver, hand, actions, guards, clock=clock, health=health)
+        Doer(receiver, hand, actions, guards, turns, clock=clock, health=health)
         for (receiver, hand), health in zip(hands.items(), doing, strict=True)
     ]
-    return together(FollowedTopics(topics.topics, follow, following).run, *(doer.run for doer in doers))
+    calls = CallStore(pool, clock, lambda: webhooks_of(downstreams.by_name()))
+    caller_ = caller(calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng)
+    return together(
+        FollowedTopics(topics.topics, follow, following).run,
+        QueueConsumer(retries, redeciding.handle, again).run,
+        caller_.run,
+        *(doer.run for doer in doers),
+    )

@@ -14,7 +14,7 @@ from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.channels.sns import SnsChannel, sns_client
 from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.pace import Pace, Rates, read_rates
+from abacus.engage.notify.decide.pace import Rates, read_rates
 from abacus.engage.notify.gatherer import Gatherer
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
@@ -26,6 +26,7 @@ from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth, sub_workers_of
+from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.settings import PREFIX, Required, Settings
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})

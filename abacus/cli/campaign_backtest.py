@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around
-from abacus.cli.campaign_simulate import chosen, values_now
+from abacus.cli.campaign_simulate import chosen, not_asked, values_now
 from abacus.cli.shell import AsJson, console, errors, moment, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtesting import Backtest, Window
@@ -75,7 +75,8 @@ async def _backtest(which: str, begin: str, end: str, *, as_json: bool) -> None:
 async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside: Surroundings) -> _Outcome:
     book = CardBook(await CardStore(connections).all())
     with shelf() as memory:
-        tested = Backtest(campaign, window, memory, around=beside, book=book, values=values_now(connections, beside))
+        values = values_now(connections, beside, not_asked)
+        tested = Backtest(campaign, window, memory, around=beside, book=book, values=values)
         types: dict[str, set[str]] = {}
         for source, type_ in campaign.on:
             types.setdefault(source, set()).add(type_)

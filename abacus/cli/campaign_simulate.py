@@ -11,6 +11,7 @@ import typer
 from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around, faultless
 from abacus.cli.counter_get import count_now
+from abacus.cli.services import services
 from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, SetAside
@@ -20,10 +21,11 @@ from abacus.engage.campaigns.decide.run import Due
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.simulating import Simulated, simulate
-from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.values import AskService, Values
 from abacus.engage.counters.reading.types import Counted, Lookup
 from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.types import Event
+from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.rounds import NotNow
 from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
@@ -47,7 +49,7 @@ def simulate_campaign(
 
 
 async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:
-    async with pool() as connections:
+    async with pool() as connections, services(connections) as asking:
         at = await acting(connections)
         beside, now = await around(connections, at), at.clock.now()
         campaign = await chosen(which, connections, beside)
@@ -58,7 +60,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             campaign,
             event,
             pool=connections,
-            values=values_now(connections, beside),
+            values=values_now(connections, beside, asking.ask),
             around=beside,
             book=CardBook(await CardStore(connections).all()),
             now=now,
@@ -104,7 +106,12 @@ def _topics(campaign: Campaign, beside: Surroundings) -> Sequence[str]:
     return list(dict.fromkeys(topic for topic in named if topic is not None))
 
 
-def values_now(connections: Pool, beside: Surroundings) -> Values:
+async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
+    """For a look at so many events that no service is asked about them: the values are missing."""
+    return [None] * len(events)
+
+
+def values_now(connections: Pool, beside: Surroundings, ask: AskService) -> Values:
     """What rules look up, as it is now."""
 
     async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
@@ -113,7 +120,14 @@ def values_now(connections: Pool, beside: Surroundings) -> Values:
     tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
     members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
     segments = SegmentsInUse(connections).look
-    return Values(connections, members=members, counters=lambda: beside.counters, counts=counts, segments=segments)
+    return Values(
+        connections,
+        members=members,
+        counters=lambda: beside.counters,
+        counts=counts,
+        segments=segments,
+        services=ask,
+    )
 
 
 def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[str, Any]:

@@ -27,6 +27,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "ledger": "ledger:app",
     "import": "importing:app",
     "rates": "rates:app",
+    "downstreams": "downstreams:app",
     "events": "events:app",
     "counters": "counters:app",
     "campaigns": "campaigns:app",

@@ -26,14 +26,16 @@ from abacus.cli.shell import (
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
+from abacus.engage.downstreams.secret_places import SECRET_COLUMNS as OF_DOWNSTREAMS
 from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.intake.partners.rewrap import rewrap
 from abacus.intake.partners.sandbox import new_test_access
+from abacus.intake.partners.secret_places import SECRET_COLUMNS as OF_PARTNERS
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
 from abacus.platform.migrations import has_sandbox
+from abacus.platform.rewrapping import rewrap
 from abacus.platform.sandbox import SESSION
 
 app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
@@ -280,14 +282,14 @@ def enable(partner: PartnerId, as_json: AsJson = False) -> None:
 
 @app.command("rewrap")
 def rewrap_secrets(as_json: AsJson = False) -> None:
-    """Encrypt every stored secret under the first key of ABACUS_SECRETS_KEY, whatever it was stored under."""
+    """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
 
     async def main() -> None:
         async with pool() as live, pool(session=SESSION) as own:
             await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
-            changed, current, unreadable = await rewrap(live, secrets())
+            changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
             if await has_sandbox(live):
-                more = await rewrap(own, secrets())
+                more = await rewrap(own, secrets(), OF_PARTNERS)
                 changed, current = changed + more.changed, current + more.current
                 unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
         if as_json:

@@ -19,12 +19,19 @@ from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.replay import replay as replay_items
 from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
-from abacus.platform.quarantine.types import AWARD_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
-from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
+from abacus.platform.quarantine.types import AWARD_QUEUE, CAMPAIGN_RETRY_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 
 app = typer.Typer(help="Messages that could not be processed.", no_args_is_help=True)
 
+# The queues that items came from, by their origin.
+_QUEUES: Final = {
+    AWARD_QUEUE: AWARD,
+    RETRY_QUEUE: RETRY,
+    EXPIRY_QUEUE: EXPIRY,
+    CAMPAIGN_RETRY_QUEUE: CAMPAIGN_RETRY,
+}
 _AT_ONCE: Final = 1000  # items in one transaction; an item that fails again meanwhile is not taken a second time
 
 OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
@@ -137,8 +144,7 @@ def replay(
         async with pool() as opened, sqs(config) as client:
             at = await acting(opened)
             queues = {
-                origin: await SqsQueue.find(client, config.queue_prefix + name)
-                for origin, name in ((AWARD_QUEUE, AWARD), (RETRY_QUEUE, RETRY), (EXPIRY_QUEUE, EXPIRY))
+                origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()
             }
             with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
                 task = progress.add_task("", total=None)

@@ -78,7 +78,7 @@ def list_dead(as_json: AsJson = False) -> None:
 
 @dead.command("redrive")
 def redrive_dead(
-    name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry or expiry.")],
+    name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry, expiry or campaign-retry.")],
     limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
     as_json: AsJson = False,
 ) -> None:

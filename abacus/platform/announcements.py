@@ -33,6 +33,7 @@ class Announced(StrEnum):
     COUNTERS = "counter_definition"
     CAMPAIGNS = "campaign"
     SEGMENTS = "segment"
+    DOWNSTREAMS = "downstream"
 
 
 class Announcements:

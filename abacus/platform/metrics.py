@@ -184,6 +184,16 @@ CAMPAIGN_ACTIONS_OLDEST: Final = Gauge(
     "abacus_campaign_actions_oldest_seconds", "Since the oldest action that is not done was due", ["receiver"]
 )
 
+# Calls of services that campaigns ask, by service and outcome (answered, failed, not_asked), and how long those with an
+# answer took.
+SERVICE_CALLS: Final = Counter("abacus_service_calls", "Calls of external services", ["service", "outcome"])
+SERVICE_SECONDS: Final = Histogram(
+    "abacus_service_seconds",
+    "From asking a service to its answer",
+    ["service"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
 # Rows of counters that this process holds in memory, those that it had to load, and those that it saved.
 COUNTER_ROWS: Final = Gauge("abacus_counter_open_rows", "Rows of counters in memory")
 COUNTER_ROWS_LOADED: Final = Counter("abacus_counter_rows_loaded", "Rows of counters loaded")

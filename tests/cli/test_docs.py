@@ -17,7 +17,7 @@ from tests.support.house import House
 from tests.support.paths import DOCS
 from tests.support.shop import count_desk, register, shop
 
-PAGES = ("points.md", "proof.md", "events.md", "counters.md", "segments.md")
+PAGES = ("points.md", "proof.md", "events.md", "counters.md", "segments.md", "downstreams.md")
 
 _TRIES = 50
 _PSQL = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]  # for a machine without one of its own

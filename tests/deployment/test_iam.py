@@ -18,7 +18,8 @@ LOOKS: Final = {"GetQueueUrl", "GetQueueAttributes"}
 SENDS: Final = LOOKS | {"SendMessage"}
 TAKES: Final = LOOKS | {"ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"}
 MAKES: Final = {"CreateQueue", "SetQueueAttributes", "GetQueueAttributes"}
-DEAD: Final = ("award-dlq", "retry-dlq", "expiry-dlq")
+QUEUES: Final = ("award", "retry", "expiry", "campaign-retry")
+DEAD: Final = tuple(f"{name}-dlq" for name in QUEUES)
 
 # What each does with which queue.
 RIGHTS: Final[dict[str, dict[str, set[str]]]] = {
@@ -27,11 +28,11 @@ RIGHTS: Final[dict[str, dict[str, set[str]]]] = {
     "awarder": {"award": TAKES},
     "expirer": {"expiry": TAKES},
     "api": {"award": SENDS, "retry": SENDS},
-    "campaigner": {"award": SENDS},
+    "campaigner": {"award": SENDS, "campaign-retry": SENDS | TAKES},
     "expiry-run": {"expiry": SENDS},
-    "quarantine-replay": {"award": SENDS, "retry": SENDS, "expiry": SENDS},
-    "dlq-redrive": {**dict.fromkeys(("award", "retry", "expiry"), SENDS), **dict.fromkeys(DEAD, TAKES)},
-    "queues-ensure": dict.fromkeys(("award", "retry", "expiry", *DEAD), MAKES),
+    "quarantine-replay": dict.fromkeys(QUEUES, SENDS),
+    "dlq-redrive": {**dict.fromkeys(QUEUES, SENDS), **dict.fromkeys(DEAD, TAKES)},
+    "queues-ensure": dict.fromkeys((*QUEUES, *DEAD), MAKES),
 }
 
 

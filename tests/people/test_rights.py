@@ -38,6 +38,8 @@ def person(*roles: str) -> Actor:
         (person("operator"), Deed.PUBLISH_COUNTERS, None, True),
         (person("viewer"), Deed.PUBLISH_COUNTERS, None, False),
         (LOGIN, Deed.PUBLISH_COUNTERS, None, True),
+        (person("operator"), Deed.PUBLISH_DOWNSTREAMS, None, True),
+        (person("country_editor"), Deed.PUBLISH_DOWNSTREAMS, None, False),
         (person("country_editor:ID"), Deed.PUBLISH_SEGMENTS, "ID", True),
         (person("country_editor:ID"), Deed.PUBLISH_SEGMENTS, None, False),
         (person("operator"), Deed.PUBLISH_SEGMENTS, None, True),

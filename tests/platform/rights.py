@@ -41,6 +41,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "counter_tally": (
         "select, insert, update(upto starts seen counted ignored repeated set_aside last_offset last_print moved_at)"
     ),
+    "downstream": "select, insert",
+    "downstream_secret": "select, insert, update(secret former_secret former_secret_until)",
     "draw": "select, insert",
     "erasure": "select",
     "event_source": "select, insert",
@@ -54,8 +56,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "month_close": "select, insert",
     "notice": "select, insert, delete, update(due_at told_at)",
     "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
-    "notification_pace": "select, insert, update(free_at)",
     "notification_preference": "select, insert, update(locale channels set_by set_at)",
+    "pace": "select, insert, update(free_at)",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_see_others sources)"

@@ -6,12 +6,15 @@ from typing import Any, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import SystemClock
+from abacus.engage.campaigns.calls import CallStore, call_id
+from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.outbox import Outbox as NotificationOutbox
 from abacus.intake.partners.webhooks.decide.message import MessageType, WebhookMessage
 from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
 from abacus.platform.delivery.deliverer import Deliveries
+from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
 from tests.support.hooks import partner
 
@@ -103,4 +106,43 @@ class WebhookTable:
         return {message_id: Stored(*kept) for message_id, *kept in rows}
 
 
-TABLES: dict[str, Table] = {"notifications": NotificationTable(), "webhooks": WebhookTable()}
+class CallTable:
+    """`campaign_action`, of webhooks that campaigns call."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._webhooks: dict[str, Downstream] = {}
+
+    async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
+        keys = [f"campaign:market:{number}" for number in range(len(receivers))]
+        self._keys = dict(sorted((call_id(key, 0), key) for key in keys))
+        self._webhooks = {name: Downstream(name, Kind.WEBHOOK, f"https://{name}.example/") for name in receivers}
+        start = CLOCK.now() - timedelta(minutes=1)
+        await pool.executemany(
+            "insert into campaign_action (member_id, key, number, campaign, version, step, kind, receiver, decided_at,"
+            " due_at, document) values ('bob', $1, 0, 'market', 1, 1, 'call', $2, $3, $4, '{}')",
+            [
+                (key, f"webhook:{receiver}", start, start + timedelta(milliseconds=number))
+                for number, (key, receiver) in enumerate(zip(self._keys.values(), receivers, strict=True))
+            ],
+        )
+        return list(self._keys)
+
+    def deliveries(self, pool: Pool) -> Deliveries[Any]:
+        return CallStore(pool, CLOCK, lambda: self._webhooks)
+
+    async def end_leases(self, pool: Pool) -> None:
+        await pool.execute("update campaign_action set due_at = now() where due_at > now()")
+
+    async def stored(self, pool: Pool) -> dict[str, Stored]:
+        rows = await pool.fetch(
+            "select key, attempts, done_at is not null, refused_at is not null, reason from campaign_action"
+        )
+        return {call_id(key, 0): Stored(*kept) for key, *kept in rows}
+
+
+TABLES: dict[str, Table] = {
+    "notifications": NotificationTable(),
+    "webhooks": WebhookTable(),
+    "calls": CallTable(),
+}

@@ -4,7 +4,7 @@ Those of one receiver are taken in batches, longest due first, and stay locked w
 takes them, and when this one dies they are free again. What was done twice for that reason has the same keys.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -38,6 +38,14 @@ class Ended(NamedTuple):
     reason: str | None
 
 
+class _Place(NamedTuple):
+    """The key of an action."""
+
+    member_id: str
+    key: str
+    number: int
+
+
 class Batch(NamedTuple):
     """Actions that are locked, and the transaction that holds them."""
 
@@ -55,6 +63,11 @@ update campaign_action a set
     done_at = case when u.reason is null then :now::timestamptz end,
     refused_at = case when u.reason is not null then :now::timestamptz end, reason = u.reason
 from {unnested(Ended, reason="text")}
+where a.member_id = u.member_id and a.key = u.key and a.number = u.number
+""")
+_PUT_OFF: Final = Statement(f"""
+update campaign_action a set due_at = :due_at
+from {unnested(_Place)}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
 _BACKLOG: Final = Statement("""
@@ -80,10 +93,15 @@ class ActionStore:
             rows = await connection.fetch(*_TAKE(receiver=receiver, now=self._clock.now(), most=most))
             yield Batch(connection, [Waiting(*row) for row in rows])
 
-    async def end(self, batch: Batch, refused: Mapping[Waiting, str]) -> None:
-        """All actions of the batch are done, but those that are refused, with the reason."""
-        ended = [Ended(each.member_id, each.key, each.number, refused.get(each)) for each in batch.actions]
+    async def end(self, batch: Batch, done: Collection[Waiting], refused: Mapping[Waiting, str]) -> None:
+        """Some actions of the batch are done, and some are refused, with the reason."""
+        ended = [Ended(each.member_id, each.key, each.number, refused.get(each)) for each in [*done, *refused]]
         await batch.connection.execute(*_END(**arrays(Ended, ended), now=self._clock.now()))
+
+    async def put_off(self, batch: Batch, actions: Collection[Waiting], by: timedelta) -> None:
+        """These are due later. They stay as they are otherwise."""
+        later = [_Place(each.member_id, each.key, each.number) for each in actions]
+        await batch.connection.execute(*_PUT_OFF(**arrays(_Place, later), due_at=self._clock.now() + by))
 
     async def backlog(self, receiver: str) -> Backlog:
         """The actions of a receiver that are due."""

@@ -7,6 +7,8 @@ from datetime import datetime
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.downstreams.decide.downstream import Kind
+from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.events.decide.source import Source
 from abacus.engage.segments.store import SegmentStore
 from abacus.platform.postgres import Pool
@@ -18,11 +20,14 @@ from abacus.pricing.store.cards import CardStore
 async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:
     """Raises `Unavailable`."""
     definitions, sources = await DefinitionStore(pool).published()
+    downstreams = [record.downstream for record in await DownstreamStore(pool).latest()]
     return Surroundings(
         sources=by_name(built_in, sources),
         now=now,
         cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
         counters={each.name: each for each in definitions},
+        webhooks={each.name for each in downstreams if each.kind is Kind.WEBHOOK and not each.retired},
+        externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )
 

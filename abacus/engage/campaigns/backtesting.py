@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.fields import EARLIEST
-from abacus.engage.campaigns.campaigner import Candidate, worth_of_steps
 from abacus.engage.campaigns.decide.budget import Pot, pots_of
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -17,12 +16,14 @@ from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.running import Running, compiled
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.judging import Candidate, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.values import Values
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.rules.decide.lazy import Decision
 from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.kafka.reader import Record
+from abacus.platform.quarantine.types import origin_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
 
@@ -75,7 +76,11 @@ class Backtest:
                 self.read += 1
                 for armed in self._running.answering(event):
                     card = self._book.in_force(self._campaign.country, event.occurred_at)
-                    candidates.append(Candidate(record, event, armed, card))
+                    candidates.append(
+                        Candidate(
+                            origin_of(record.topic, record.partition, record.offset), record.value, event, armed, card
+                        )
+                    )
             except SetAside:
                 self.faulty += 1
         if candidates:

@@ -11,12 +11,14 @@ from abacus.engage.campaigns.decide.running import Running
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.events.decide.source import Source
 from abacus.engage.events.decide.substream import Asked
 from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.postgres import Pool
 
-Row = Campaign | Definition | Source
+Row = Campaign | Definition | Source | Downstream
 
 
 class InForce:
@@ -56,6 +58,7 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
     ) -> None:
         self._campaign_store = CampaignStore(pool)
         self._definition_store = DefinitionStore(pool)
+        self._downstream_store = DownstreamStore(pool)
         self._built_in = tuple(built_in)
         self._clock = clock
         self._campaigns: Mapping[str, Campaign] = {}
@@ -101,16 +104,20 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         self._campaigns = labelled(campaigns)
         self._definitions = {f"{each.id}@{each.version}": each for each in definitions}
         self._sources = {each.label: each for each in sources}
-        return [*campaigns, *definitions, *sources]
+        downstreams = [record.downstream for record in await self._downstream_store.latest()]
+        return [*campaigns, *definitions, *sources, *downstreams]
 
     def _build(self, rows: Sequence[Row]) -> InForce:
         sources = by_name(self._built_in, (row for row in rows if isinstance(row, Source)))
         counters = {row.name: row for row in rows if isinstance(row, Definition)}
+        services = {row.name: row.service.answers for row in rows if isinstance(row, Downstream) and row.service}
         before = self._around
-        if before is None or before.sources != sources or before.counters != counters:
-            # What was approved names no segment and no service that was not there.
-            around = Surroundings(sources, self._clock.now(), counters=counters, segments=Everything())
-            self._around = around
+        if before is None or before.sources != sources or before.counters != counters or before.externals != services:
+            # What was approved names no segment and no webhook that was not there.
+            now, every = self._clock.now(), Everything()
+            self._around = Surroundings(
+                sources, now, counters=counters, segments=every, webhooks=every, externals=services
+            )
         assert self._around is not None  # noqa: S101  # set above
         self._in_force.put((row for row in rows if isinstance(row, Campaign)), self._around)
         return self._in_force
@@ -124,3 +131,5 @@ def _key(row: Row) -> Hashable:
             return "counter", id_
         case Source(name=name):
             return "source", name
+        case Downstream(name=name):
+            return "downstream", name

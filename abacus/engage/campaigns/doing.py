@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Final
 
 import orjson
@@ -10,6 +11,7 @@ from abacus.core.clock import Clock
 from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.guards import Guards
+from abacus.engage.downstreams.directory import ByName
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.notices import Notices
@@ -17,7 +19,9 @@ from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
+from abacus.platform.pace.turns import take_turns
 from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 
@@ -25,6 +29,10 @@ _MOST: Final = 1_000  # actions in one transaction
 _IDLE_S: Final = 0.2
 _LOOK_EVERY_S: Final = 5.0
 
+_LOOK_AGAIN: Final = timedelta(seconds=30)  # at a guard that cannot be told now
+
+# How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
+TurnsOf = Callable[[str, int], Awaitable[int]]
 # Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
 Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
@@ -36,9 +44,18 @@ class Doer:
     """
 
     def __init__(
-        self, receiver: str, hand: Hand, actions: ActionStore, guards: Guards, *, clock: Clock, health: WorkerHealth
+        self,
+        receiver: str,
+        hand: Hand,
+        actions: ActionStore,
+        guards: Guards,
+        turns: TurnsOf,
+        *,
+        clock: Clock,
+        health: WorkerHealth,
     ) -> None:
         self._receiver = receiver
+        self._turns = turns
         self._actions = actions
         self._guards = guards
         self._hand = hand
@@ -57,19 +74,36 @@ class Doer:
         """How many actions were ended."""
         await self._tell.if_due()
         async with self._actions.taken(self._receiver, _MOST) as batch:
-            if batch.actions:
-                refused = await self._guards.refusals(batch.actions)
-                await self._hand(batch, [each for each in batch.actions if each not in refused])
-                await self._actions.end(batch, refused)
-                CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refused))
-                CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(batch.actions) - len(refused))
+            most = await self._turns(self._receiver, len(batch.actions)) if batch.actions else 0
+            actions = batch.actions[:most]
+            if actions:
+                refusals = await self._guards.refusals(actions)
+                kept_back = {*refusals.against, *refusals.unknown}
+                done = [each for each in actions if each not in kept_back]
+                await self._hand(batch, done)
+                await self._actions.end(batch, done, refusals.against)
+                await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
+                CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refusals.against))
+                CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
         self._health.ready()
-        return len(batch.actions)
+        return len(actions)
 
     async def _tell_backlog(self) -> None:
         backlog = await self._actions.backlog(self._receiver)
         CAMPAIGN_ACTIONS_WAITING.labels(self._receiver).set(backlog.deliveries)
         CAMPAIGN_ACTIONS_OLDEST.labels(self._receiver).set(backlog.age_s(self._clock.now()))
+
+
+def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> TurnsOf:
+    """By the pace of the downstream of that name, kept over all processes."""
+
+    async def turns(receiver: str, wanted: int) -> int:
+        signed = downstreams().get(receiver)
+        if signed is None or signed.downstream.retired or signed.downstream.pace is None:
+            return wanted
+        return (await take_turns(pool, receiver, signed.downstream.pace, clock.now(), wanted)).turns
+
+    return turns
 
 
 def to_award_queue(queue: Queue) -> Hand:

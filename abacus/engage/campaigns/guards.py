@@ -1,6 +1,6 @@
 """The guards of delayed actions: what still has to hold, or must not, when their time has come."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -13,7 +13,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.values import Subject, Values
-from abacus.engage.events.decide.reading import EventReader
+from abacus.engage.events.decide.reading import own_reader
 from abacus.engage.events.decide.vocabulary import Vocabulary
 from abacus.engage.rules.decide.lazy import Plan
 from abacus.engage.rules.decide.reading import parse_rule
@@ -22,7 +22,6 @@ from abacus.pricing.decide.book import CardBook
 
 UNLESS: Final = "unless"
 IF_STILL: Final = "if_still"
-_OWN: Final = "events"  # a topic of events in our own form
 
 
 class _Guarded(NamedTuple):
@@ -31,6 +30,13 @@ class _Guarded(NamedTuple):
     action: Waiting
     name: str
     question: Question[Subject]
+
+
+class Refusals(NamedTuple):
+    """The actions that a guard is against now, with the reason, and those whose guard cannot be looked at now."""
+
+    against: Mapping[Waiting, str]
+    unknown: Collection[Waiting]
 
 
 class Guards:
@@ -52,8 +58,8 @@ class Guards:
         self._known: dict[tuple[str, int], Campaign] = {}
         self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, Plan]] = {}
 
-    async def refusals(self, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
-        """The actions whose guards are against them now, with the reason. Raises `Unavailable`."""
+    async def refusals(self, actions: Sequence[Waiting]) -> Refusals:
+        """Looks at the guards of those that have any. Raises `Unavailable`."""
         asked: list[_Guarded] = []
         refused: dict[Waiting, str] = {}
         for each in actions:
@@ -63,16 +69,18 @@ class Guards:
                 except (SetAside, DocumentFaults, Refused) as fault:
                     refused[each] = f"its guard cannot be looked at any more: {fault}"
         decisions = await decide_all([each.question for each in asked], self._values) if asked else []
+        unknown: set[Waiting] = set()
         for (action, name, _), decision in zip(asked, decisions, strict=True):
-            if decision.holds is (name == UNLESS):
+            if decision.holds is None:
+                unknown.add(action)
+            elif decision.holds is (name == UNLESS):
                 refused.setdefault(action, name)
-        return refused
+        return Refusals(refused, unknown - refused.keys())
 
     async def _asked(self, waiting: Waiting, message: bytes) -> list[_Guarded]:
         """Raises `SetAside`, `DocumentFaults` and `Refused`."""
         campaign, around = await self._campaign(waiting), self._around()
-        reader = EventReader(around.sources.values(), _OWN, events_topic=_OWN)
-        event = reader.read(message, self._clock.now())
+        event = own_reader(around.sources.values()).read(message, self._clock.now())
         if event is None:
             raise Refused("its event is of no source any more")
         card = self._cards().in_force(campaign.country, event.occurred_at)

@@ -14,12 +14,14 @@ from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
 from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.decide.types import Side
+from abacus.engage.rules.rounds import NotNow
 from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.card import BASE_TIER
 
 _SEGMENT: Final = f"{Origin.SEGMENT}."
+_EXTERNAL: Final = f"{Origin.EXTERNAL}."
 _ORIGINS: Final = tuple(Origin)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PERIODS: Final = {Calendar.TODAY: Period.DAY, Calendar.WEEK: Period.WEEK, Calendar.MONTH: Period.MONTH}
@@ -48,6 +50,9 @@ Counts = Callable[[Sequence[Lookup]], Awaitable[Sequence[Counted | NotCounted]]]
 # Whether each segment has the member. Raises `Unavailable`.
 InSegments = Callable[[Collection[Pair]], Awaitable[Mapping[Pair, bool]]]
 
+# The values of a service for some events, in order. Raises `Unavailable`.
+AskService = Callable[[str, Sequence[Event]], Awaitable[Sequence[Value | NotNow | None]]]
+
 Wishes = Sequence[tuple[Subject, Event, Side]]
 
 
@@ -62,17 +67,19 @@ class Values:
         counters: Callable[[], Mapping[str, Definition]],
         counts: Counts,
         segments: InSegments,
+        services: AskService,
     ) -> None:
         self._pool = pool
         self._members = members
         self._counters = counters
         self._counts = counts
         self._segments = segments
+        self._services = services
 
     def rank(self, side: Side) -> int:
         return rank_of(side)
 
-    async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | None]:
+    async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | NotNow | None]:
         """Raises `Unavailable`."""
         match _ORIGINS[rank]:
             case Origin.SEGMENT:
@@ -83,8 +90,8 @@ class Values:
                 return await self._of_campaigns(wanted)
             case Origin.COUNTER:
                 return await self._of_counters(wanted)
-            case origin:
-                raise Unavailable(origin.value, "no campaign can name one yet")
+            case Origin.EXTERNAL:
+                return await self._of_services(wanted)
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Raises `Unavailable`."""
@@ -113,6 +120,17 @@ class Values:
             _of_progress(side.text, progress.get(place, NONE))
             for place, (_, _, side) in zip(places, wanted, strict=True)
         ]
+
+    async def _of_services(self, wanted: Wishes) -> list[Value | NotNow | None]:
+        """Each service is asked for all of its events together."""
+        places: dict[str, list[int]] = {}
+        for place, (_, _, side) in enumerate(wanted):
+            places.setdefault(side.text.removeprefix(_EXTERNAL), []).append(place)
+        found: dict[int, Value | NotNow | None] = {}
+        for name, of_service in places.items():
+            values = await self._services(name, [wanted[place][1] for place in of_service])
+            found |= dict(zip(of_service, values, strict=True))
+        return [found[place] for place in range(len(wanted))]
 
     async def _of_counters(self, wanted: Wishes) -> list[Value | None]:
         """A count is None where the event lacks a field of the key."""

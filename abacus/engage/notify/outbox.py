@@ -1,7 +1,6 @@
 """Notifications of one channel in Postgres: each is taken by one worker at a time and at the channel's pace.
 
-All workers take turns from one row for each channel, so the pace holds for them together. A worker that dies leaves its
-turns unused: the channel is slower for a second, never faster.
+All workers take turns from one row for each channel, so the pace holds for them together.
 """
 
 from collections.abc import Sequence
@@ -11,9 +10,10 @@ from typing import Any, Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.notification import Notification, Turn
-from abacus.engage.notify.decide.pace import Pace, slots
 from abacus.platform.delivery.types import LEASE, DeliveryOutcome, Room, Settled
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.pace.decide.pace import Pace
+from abacus.platform.pace.turns import Turns
+from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
@@ -28,14 +28,6 @@ class _Settlement(NamedTuple):
     retry_at: datetime | None
     reason: str | None
 
-
-_BEGIN_PACE: Final = Statement(
-    "insert into notification_pace (channel, free_at) values (:channel, :now) on conflict do nothing"
-)
-_PACE: Final = Statement("select free_at from notification_pace where channel = :channel for update")
-_MOVE_PACE: Final = Statement(
-    "update notification_pace set free_at = :free_at where channel = :channel and free_at <> :free_at"
-)
 
 # The later due time is the lease; the number of attempts identifies the claim.
 _TAKE: Final = Statement(f"""
@@ -80,15 +72,13 @@ class Outbox:
         """Take due notifications, each with the moment at which it may start."""
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            free_at = await self._free_at(connection, now)
-            given = slots(self._pace.step(now), free_at, now, room.most)
+            turns = Turns(connection, self._channel)
+            given = await turns.offered(self._pace, now, room.most)
             rows: Sequence[Any] = []
             if given.turns:
                 statement = _TAKE(channel=self._channel, now=now, leased_until=now + self._lease, most=given.turns)
                 rows = await connection.fetch(*statement)
-            if rows or given.first_at < free_at:
-                free_at = given.first_at + len(rows) * given.step
-                await connection.execute(*_MOVE_PACE(channel=self._channel, free_at=free_at))
+            await turns.take(given, len(rows))
         return [Turn(Notification(*row), given.first_at + number * given.step) for number, row in enumerate(rows)]
 
     async def settle(self, settled: Sequence[Settled[Turn]]) -> None:
@@ -110,11 +100,3 @@ class Outbox:
         statement = _SETTLE(**arrays(_Settlement, settlements), now=self._clock.now())
         async with passing_failures():
             await self._pool.execute(*statement)
-
-    async def _free_at(self, connection: Connection, now: datetime) -> datetime:
-        """Lock the channel's row and return when the channel is free for the next turn."""
-        free_at: datetime | None = await connection.fetchval(*_PACE(channel=self._channel))
-        if free_at is None:
-            await connection.execute(*_BEGIN_PACE(channel=self._channel, now=now))
-            free_at = await connection.fetchval(*_PACE(channel=self._channel))
-        return free_at or now

@@ -46,14 +46,6 @@ NOTIFICATION: Final = Table(
     Index(None, "sent_at", postgresql_where=text("sent_at is not null")),
 )
 
-# When each channel is free for the next message; every worker takes its turns from this row.
-NOTIFICATION_PACE: Final = Table(
-    "notification_pace",
-    METADATA,
-    Column("channel", Text, primary_key=True),
-    Column("free_at", DateTime(timezone=True), nullable=False),
-)
-
 # Null means the default: English, and every channel that there is.
 NOTIFICATION_PREFERENCE: Final = Table(
     "notification_preference",

@@ -1,6 +1,9 @@
 """Where the secrets of partners are stored."""
 
+from typing import Final
+
 from abacus.platform.encryption import Place
+from abacus.platform.rewrapping import SecretColumn
 
 
 def signing_secret_of(partner_id: str) -> Place:
@@ -13,3 +16,8 @@ def webhook_secret_of(partner_id: str) -> Place:
 
 def former_webhook_secret_of(partner_id: str) -> Place:
     return Place("webhook", "former_secret", partner_id)
+
+
+SECRET_COLUMNS: Final = tuple(
+    SecretColumn(place, "partner_id") for place in (signing_secret_of, webhook_secret_of, former_webhook_secret_of)
+)

@@ -19,6 +19,7 @@ class Deed(StrEnum):
     PUBLISH_SOURCES = "publish-sources"
     PUBLISH_COUNTERS = "publish-counters"  # and retire them
     EDIT_CAMPAIGNS = "edit-campaigns"  # draft, submit, pause, resume and end them
+    PUBLISH_DOWNSTREAMS = "publish-downstreams"  # and test, retire and rotate their secrets
     PUBLISH_SEGMENTS = "publish-segments"  # and change or drop them
     EDIT_PARTNERS = "edit-partners"
     EDIT_LIMITS = "edit-limits"

@@ -48,7 +48,9 @@ class NoReply(AbacusError):
 
 
 class Poster:
-    """Sends messages. `close` it at the end. The body of a success is read only if `reads_success` says so."""
+    """Sends messages. `close` it at the end. Of a success the beginning of the body is read if `reads_success` says so,
+    and all of it where `whole_up_to` says up to how many bytes: a longer one is no reply.
+    """
 
     def __init__(
         self,
@@ -59,9 +61,11 @@ class Poster:
         resolve: Resolve = look_up,
         trust: ssl.SSLContext | None = None,
         reads_success: bool = False,
+        whole_up_to: int = 0,
     ) -> None:
         self._to_private = to_private
         self._reads_success = reads_success
+        self._whole_up_to = whole_up_to
         self._within_s = within_s
         self._resolve = resolve
         self._transport = httpx.AsyncHTTPTransport(
@@ -73,13 +77,14 @@ class Poster:
     async def close(self) -> None:
         await self._transport.aclose()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        """Posts, and returns the reply or its absence; never fails."""
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, within_s: float | None = None) -> Reply:
+        """Posts, and returns the reply or its absence; never fails. `within_s` is for this one message."""
+        limit_s = self._within_s if within_s is None else within_s
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(limit_s):
                 return await self._post(httpx.URL(checked_url(url, to_private=self._to_private)), headers, body)
         except TimeoutError:
-            return Reply(None, f"no answer within {self._within_s:g} s")
+            return Reply(None, f"no answer within {limit_s:g} s")
         except (NoReply, Refused) as fault:
             return Reply(None, str(fault))
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
@@ -121,12 +126,23 @@ class Poster:
         )
         response = await self._transport.handle_async_request(request)
         try:
+            if response.is_success and self._whole_up_to:
+                return Reply(response.status_code, str(response.status_code), body=await self._whole(response))
             wanted = self._reads_success if response.is_success else not response.is_redirect
             begins = await _beginning(response) if wanted else ""
             words, retry_after = _in_words(response, begins), _wait_of(response)
             return Reply(response.status_code, words, retry_after, begins)
         finally:
             await response.aclose()
+
+    async def _whole(self, response: httpx.Response) -> bytes:
+        """Raises `NoReply` for a body that is too long."""
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > self._whole_up_to:
+                raise NoReply(f"answered with more than {self._whole_up_to:,} bytes")
+        return bytes(body)
 
 
 def _in_words(response: httpx.Response, begins: str) -> str:

@@ -13,6 +13,7 @@ from abacus.core.errors import Reason, SetAside
 AWARD_QUEUE: Final = "award queue"
 RETRY_QUEUE: Final = "retry queue"
 EXPIRY_QUEUE: Final = "expiry queue"
+CAMPAIGN_RETRY_QUEUE: Final = "campaign retry queue"
 
 
 _KAFKA: Final = "kafka:"
@@ -21,6 +22,11 @@ _KAFKA: Final = "kafka:"
 def origin_of(topic: str, partition: int, offset: int) -> str:
     """The origin of a message of a topic."""
     return f"{_KAFKA}{topic}/{partition}/{offset}"
+
+
+def deferred_origin(topic: str, key: str) -> str:
+    """The origin of an event that waited: it has the form of the events of the topic by now."""
+    return f"{_KAFKA}{topic}/deferred/{hashlib.blake2b(key.encode(), digest_size=10).hexdigest()}"
 
 
 def topic_of(origin: str) -> str | None:

@@ -10,6 +10,7 @@ from abacus.platform.sqs.queue import Client, reachable
 AWARD: Final = "award"
 RETRY: Final = "retry"
 EXPIRY: Final = "expiry"
+CAMPAIGN_RETRY: Final = "campaign-retry"
 
 
 class QueueDefinition(NamedTuple):

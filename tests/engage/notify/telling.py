@@ -13,13 +13,14 @@ from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.platform.delivery.types import Answer, Said
 from abacus.platform.health import WorkerHealth
+from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
 from tests.support.house import until
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.pace import DEFAULT, LOOK_AHEAD, Pace, read_rates, slots
+from abacus.engage.notify.decide.pace import DEFAULT, read_rates
+from abacus.platform.pace.decide.pace import LOOK_AHEAD, Pace, slots
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 MS = timedelta(milliseconds=1)

@@ -8,11 +8,12 @@ import pytest
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.pace import Pace, read_rates
+from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.platform.delivery.types import LEASE, Answer, Room, Said
+from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
 from tests.engage.notify.telling import CLOCK, NOW, Notepad, count, earned, enter_and_gather, sending, settled
 from tests.support.fixed_clock import FixedClock

@@ -9,13 +9,14 @@ from structlog.testing import capture_logs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.intake.partners.decide.keys import new_signing_secret
-from abacus.intake.partners.rewrap import rewrap
+from abacus.intake.partners.secret_places import SECRET_COLUMNS
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets, SecretUnreadable, new_keyring_text
 from abacus.platform.postgres import Pool
+from abacus.platform.rewrapping import rewrap
 from tests.support.hooks import award, partner, post_and_enter, sending, settled
 from tests.support.receiver import receiving
 
@@ -59,13 +60,13 @@ async def test_a_rotation_of_the_key(pool: Pool) -> None:
     }
     first, both, last = Secrets.of(OLD), Secrets.of(f"{NEW},{OLD}"), Secrets.of(NEW)
     assert {name: await read(pool, name, first) for name in given} == given
-    assert await rewrap(pool, first) == (3, 3, [])
-    assert await rewrap(pool, first) == (0, 6, [])
+    assert await rewrap(pool, first, SECRET_COLUMNS) == (3, 3, [])
+    assert await rewrap(pool, first, SECRET_COLUMNS) == (0, 6, [])
     assert {name: await read(pool, name, both) for name in given} == given
-    assert await rewrap(pool, both) == (6, 0, [])
+    assert await rewrap(pool, both, SECRET_COLUMNS) == (6, 0, [])
     assert {name: await read(pool, name, last) for name in given} == given
     with pytest.raises(Refused, match="ABACUS_SECRETS_KEY is not set"):
-        await rewrap(pool, Secrets())
+        await rewrap(pool, Secrets(), SECRET_COLUMNS)
 
 
 async def test_a_ciphertext_serves_no_other_partner_and_no_other_column(pool: Pool) -> None:
@@ -79,7 +80,7 @@ async def test_a_ciphertext_serves_no_other_partner_and_no_other_column(pool: Po
             await SigningSecrets(secrets).of(registered.partner)
     with pytest.raises(SecretUnreadable, match="secret of acme"):
         await WebhookStore(pool, CLOCK, secrets).receiver("acme")
-    changed, current, unreadable = await rewrap(pool, Secrets.of(f"{NEW},{OLD}"))
+    changed, current, unreadable = await rewrap(pool, Secrets.of(f"{NEW},{OLD}"), SECRET_COLUMNS)
     assert (changed, current, len(unreadable)) == (3, 0, 3)
 
 

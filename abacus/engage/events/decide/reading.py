@@ -15,6 +15,8 @@ MAX_BYTES: Final = 1024 * 1024  # what a broker takes, unless it is told otherwi
 
 Only = Mapping[str, Collection[str]]
 
+_OWN: Final = "events"  # a topic of events in our own form, whatever its name
+
 
 class EventReader:
     """Reads the messages of one topic, by the sources that name it, and of a sub-stream, by its source. On the events
@@ -79,6 +81,11 @@ class EventReader:
         if first_fault and not is_of_some_source and not any(other.has_type(message) for other in self._others):
             raise first_fault
         return None
+
+
+def own_reader(sources: Iterable[Source]) -> EventReader:
+    """Reads events as Abacus publishes them."""
+    return EventReader(sources, _OWN, events_topic=_OWN)
 
 
 def _has(source: Source, topic: str, events_topic: str) -> bool:

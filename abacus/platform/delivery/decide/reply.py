@@ -13,14 +13,15 @@ _SECONDS: Final = re.compile(r"[0-9]{1,7}")
 
 
 class Reply(NamedTuple):
-    """The receiver's status, or None without a reply; the words for people; its `Retry-After`, as it sent it; and the
-    beginning of its body in one line, as far as it was read.
+    """The receiver's status, or None without a reply; the words for people; its `Retry-After`, as it sent it; the
+    beginning of its body in one line, as far as it was read; and the whole body, where that was asked for.
     """
 
     status: int | None
     detail: str
     retry_after: str | None = None
     begins: str = ""
+    body: bytes = b""
 
     @property
     def said(self) -> Said:

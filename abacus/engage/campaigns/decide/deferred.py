@@ -1,0 +1,72 @@
+"""An event that campaigns are decided for later, and its form on the retry queue. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
+
+import orjson
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from abacus.platform.validation import unreadable
+
+ENVELOPE_NAME: Final = "events"
+
+
+class Deferred(NamedTuple):
+    """`event` is as Abacus publishes it; `campaigns` are those that wait for a value. `attempt` counts the failures so
+    far; the first was at `first_failed_at`.
+    """
+
+    event: bytes
+    origin: str
+    campaigns: tuple[str, ...]
+    attempt: int
+    first_failed_at: datetime
+    reason: str
+
+
+class DeferredMessage(TypedDict):
+    """An event on the retry queue of campaigns."""
+
+    event: Mapping[str, Any]
+    origin: str
+    campaigns: Annotated[list[str], Field(min_length=1)]
+    attempt: Annotated[int, Field(ge=1, le=1_000_000)]
+    first_failed_at: AwareDatetime
+    reason: str
+
+
+class DeferredEnvelope(TypedDict):
+    """The body of a message on that queue. `by` and `mac` are there where producers sign envelopes."""
+
+    v: Literal[1]
+    events: list[DeferredMessage]
+    by: NotRequired[str]
+    mac: NotRequired[str]
+
+
+ENVELOPE: Final[TypeAdapter[DeferredEnvelope]] = TypeAdapter(DeferredEnvelope)
+
+
+def encode_deferred(deferred: Deferred) -> bytes:
+    return orjson.dumps({**deferred._asdict(), "event": orjson.Fragment(deferred.event)})
+
+
+def decode_deferred(body: str) -> Sequence[Deferred]:
+    """Raises `SetAside` when the envelope cannot be read."""
+    try:
+        envelope = ENVELOPE.validate_json(body)
+    except ValidationError as error:
+        raise unreadable("an envelope of deferred events", error) from None
+    return [
+        Deferred(
+            event=orjson.dumps(each["event"]),
+            origin=each["origin"],
+            campaigns=tuple(each["campaigns"]),
+            attempt=each["attempt"],
+            first_failed_at=each["first_failed_at"],
+            reason=each["reason"],
+        )
+        for each in envelope["events"]
+    ]

@@ -1,0 +1,134 @@
+"""Asks services about events: many in one call, each event once, at the service's pace, and not while it is down."""
+
+import asyncio
+import secrets as random_secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, Protocol
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.engage.downstreams.decide.asking import NoAnswer, question, read_answer
+from abacus.engage.downstreams.decide.breaker import Breaker
+from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
+from abacus.engage.downstreams.directory import ByName
+from abacus.engage.downstreams.store import Signed, valid_secrets
+from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.rounds import NOT_NOW, NotNow
+from abacus.platform.delivery.decide.reply import Reply
+from abacus.platform.delivery.decide.signature import signed_headers
+from abacus.platform.delivery.types import Said
+from abacus.platform.encryption import Secrets, SecretUnreadable
+from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
+from abacus.platform.pace.turns import take_turns
+from abacus.platform.postgres import Pool
+
+CALLS_AT_ONCE: Final = 4  # to one service, of one process
+
+log = structlog.get_logger(__name__)
+
+
+class Post(Protocol):
+    """Sends to a receiver, and reads what it answers."""
+
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, within_s: float | None = None
+    ) -> Reply: ...
+
+
+class Services:
+    """Each process keeps its own count of a service's failures."""
+
+    def __init__(
+        self, downstreams: Callable[[], ByName], poster: Post, pool: Pool, clock: Clock, secrets: Secrets
+    ) -> None:
+        self._downstreams = downstreams
+        self._poster = poster
+        self._pool = pool
+        self._clock = clock
+        self._secrets = secrets
+        self._breakers: dict[str, Breaker] = {}
+
+    async def ask(self, name: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
+        """The service's value for each event, in their order. Where it gives none, its policy says what that means:
+        a missing value, or one that cannot be told now. Raises `Unavailable` while the database is away.
+        """
+        signed = self._downstreams().get(name)
+        service = signed.downstream.service if signed is not None else None
+        if signed is None or service is None or signed.downstream.retired:
+            return [None] * len(events)
+        once = {event.key: event for event in events}
+        limit = asyncio.Semaphore(CALLS_AT_ONCE)
+
+        async def part(some: Sequence[Event]) -> list[Value | NotNow | None]:
+            async with limit:
+                return await self._values(signed, service, some)
+
+        parts = list(_parts(list(once.values()), service.at_once))
+        answers = await asyncio.gather(*map(part, parts))
+        found = {
+            event.key: value
+            for some, values in zip(parts, answers, strict=True)
+            for event, value in zip(some, values, strict=True)
+        }
+        return [found[event.key] for event in events]
+
+    async def _values(self, signed: Signed, service: Service, events: Sequence[Event]) -> list[Value | NotNow | None]:
+        name, now = signed.downstream.name, self._clock.now()
+        breaker = self._breakers.setdefault(name, Breaker())
+        if not breaker.may_ask(now):
+            SERVICE_CALLS.labels(name, "not_asked").inc()
+            return _otherwise(service, len(events))
+        began = time.perf_counter()
+        try:
+            await self._turn(signed.downstream, service)
+            values = await self._asked(signed, service, events)
+        except NoAnswer as fault:
+            breaker.failed(self._clock.now())
+            SERVICE_CALLS.labels(name, "failed").inc()
+            log.warning("service gives no answer", service=name, why=str(fault), failures=breaker.failures)
+            return _otherwise(service, len(events))
+        breaker.succeeded()
+        SERVICE_CALLS.labels(name, "answered").inc()
+        SERVICE_SECONDS.labels(name).observe(time.perf_counter() - began)
+        return [*values]
+
+    async def _turn(self, downstream: Downstream, service: Service) -> None:
+        """Returns when the pace allows a call. Raises `NoAnswer` when that takes longer than a call may."""
+        if downstream.pace is None:
+            return
+        ends = self._clock.now() + service.within
+        while True:
+            now = self._clock.now()
+            given = await take_turns(self._pool, downstream.paced_as, downstream.pace, now, 1)
+            if given.turns:
+                return
+            if not given.step or given.first_at > ends:
+                raise NoAnswer("its pace allows no call now")
+            await asyncio.sleep((given.first_at - now).total_seconds())
+
+    async def _asked(self, signed: Signed, service: Service, events: Sequence[Event]) -> list[Value | None]:
+        downstream, now = signed.downstream, self._clock.now()
+        body = question(downstream.name, events, now)
+        try:
+            valid = await valid_secrets(self._secrets, signed)
+        except SecretUnreadable as fault:
+            raise NoAnswer(str(fault)) from None
+        headers = signed_headers(valid, f"ask_{random_secrets.token_hex(12)}", int(now.timestamp()), body)
+        within_s = service.within.total_seconds()
+        reply = await self._poster.post(downstream.url or "", headers, body, within_s=within_s)
+        if reply.said is not Said.ACCEPTED:
+            raise NoAnswer(reply.detail)
+        return read_answer(reply.body, service.answers, len(events))
+
+
+def _otherwise(service: Service, events: int) -> list[Value | NotNow | None]:
+    return [NOT_NOW if service.otherwise is Otherwise.WAIT else None] * events
+
+
+def _parts(events: Sequence[Event], at_most: int) -> Iterator[Sequence[Event]]:
+    rest = iter(events)
+    while some := list(islice(rest, at_most)):
+        yield some
