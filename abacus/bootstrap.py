@@ -194,7 +194,7 @@ class Wiring:
         """Stored secrets. Says in the log when they are stored as they are."""
         secrets = Secrets.of(self.settings.secrets_key)
         if not secrets.encrypts:
-            log.warning("partners' secrets are stored readable: ABACUS_SECRETS_KEY is not set", worker=self.health.name)
+            log.warning("secrets are stored readable: ABACUS_SECRETS_KEY is not set", worker=self.health.name)
         return secrets
 
     def signed_by(self, producer: Producer, queue: Queue) -> Queue:
