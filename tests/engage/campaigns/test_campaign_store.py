@@ -57,6 +57,22 @@ async def test_what_is_in_force_is_known_by_its_label_and_answers_from_its_appro
     assert await store.in_force(NOW) == []
 
 
+async def test_all_that_are_in_force_are_read_however_many_they_are(store: CampaignStore) -> None:
+    """In slices, and what is known stays the same object."""
+    names = [f"offer_{number:03}" for number in range(120)]
+    drafts = [parse_campaign(document(name=name), AROUND) for name in names]
+    await store.draft(drafts, AROUND, by="person:ann")
+    for name in names:
+        await store.submit(name, AROUND, BY_ANN)
+        await store.approve(name, 1, AROUND, BY_BEN)
+    running = {each.label: each for each in await store.in_force(NOW)}
+    assert sorted(running) == [f"{name}@1" for name in names]
+    known = {label: running[label] for label in list(running)[:7]}
+    again = {each.label: each for each in await store.in_force(NOW, known)}
+    assert again.keys() == running.keys()
+    assert {label for label, each in again.items() if each is running[label]} == known.keys()
+
+
 async def test_the_arms_of_a_split_are_in_one_order(store: CampaignStore) -> None:
     """The database keeps the fields of a document in an order of its own."""
     split = {"control": 10, "bbb": 30, "a": 60}
