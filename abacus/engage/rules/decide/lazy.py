@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.events.types import Event, Value
-from abacus.engage.rules.decide.compiling import compile_rule
+from abacus.engage.rules.decide.compiling import Compiled, compile_rule
 from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule, Side
 
 # How dear the value of a left side is: a lower weight is looked at first.
@@ -39,7 +39,7 @@ class Decision(NamedTuple):
 class Plan:
     """The order in which the conditions of a rule are looked at."""
 
-    __slots__ = ("_leaves", "_root")
+    __slots__ = ("_leaves", "_look", "_root", "_settles")
 
     def __init__(self, rule: Rule, weigh: Weigh) -> None:
         self._leaves: list[Condition] = []
@@ -49,22 +49,45 @@ class Plan:
         ranks = {leaf: rank for rank, leaf in enumerate(order)}
         self._leaves = [self._leaves[leaf] for leaf in order]
         self._root = _ranked(root, ranks)
+        self._settles = _settles(self._root)
+        self._look: list[Compiled] = []  # at the conditions, once the first event comes
 
     def decide(self, event: Event, looked_up: LookedUp) -> Decision:
         """Looks at conditions until the rule is decided, or a value is wanting."""
+        self._look = self._look or [compile_rule(leaf) for leaf in self._leaves]
+        if self._settles is not None:
+            return self._one_by_one(event, looked_up, settles=self._settles)
         outcomes: list[bool | None] = [None] * len(self._leaves)
         looked: list[Looked] = []
         while (holds := _value(self._root, outcomes)) is None:
             rank = _cheapest(self._root, outcomes)
-            condition = self._leaves[rank]
+            side = self._leaves[rank].lhs
+            if side.place is Place.LOOKED_UP and side.text not in looked_up:
+                return Decision(None, side, looked)
+            looked.append(self._looked(rank, event, looked_up))
+            outcomes[rank] = looked[-1].holds
+        return Decision(holds, None, looked)
+
+    def _one_by_one(self, event: Event, looked_up: LookedUp, *, settles: bool) -> Decision:
+        """The same for conditions that are joined without groups in between: the cheapest that still matters is the
+        next one, until one of them settles the rule.
+        """
+        looked: list[Looked] = []
+        for rank, condition in enumerate(self._leaves):
             side = condition.lhs
             if side.place is Place.LOOKED_UP and side.text not in looked_up:
                 return Decision(None, side, looked)
-            value = value_of(side, event, looked_up)
-            known = {side.text: value} if value is not None else {}
-            outcome = outcomes[rank] = compile_rule(condition)(event, known)
-            looked.append(Looked(condition, value, outcome))
-        return Decision(holds, None, looked)
+            looked.append(self._looked(rank, event, looked_up))
+            if looked[-1].holds is settles:
+                return Decision(settles, None, looked)
+        return Decision(not settles, None, looked)
+
+    def _looked(self, rank: int, event: Event, looked_up: LookedUp) -> Looked:
+        condition = self._leaves[rank]
+        side = condition.lhs
+        value = value_of(side, event, looked_up)
+        known = {side.text: value} if value is not None else {}
+        return Looked(condition, value, self._look[rank](event, known))
 
 
 def value_of(side: Side, event: Event, looked_up: LookedUp) -> Value | None:
@@ -114,6 +137,17 @@ def _ranked(node: _Node, ranks: Mapping[int, int]) -> _Node:
             return _Group(tuple(_ranked(each, ranks) for each in nodes), decides)
         case _Inverse(inner):
             return _Inverse(_ranked(inner, ranks))
+
+
+def _settles(root: _Node) -> bool | None:
+    """The outcome of a condition that settles the rule by itself, whichever it is; None where that depends."""
+    match root:
+        case int():
+            return False
+        case _Group(nodes, decides) if all(isinstance(node, int) for node in nodes):
+            return decides
+        case _:
+            return None
 
 
 def _weight(side: Side, weigh: Weigh) -> int:
