@@ -117,10 +117,7 @@ class Effects:
                 async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
                     runs, exhausted = await self._decide(connection, of_key, short)
             except Short as error:
-                limited = _limited(of_key.values())
-                for pot, needed in sorted(error.needs.items()):
-                    if not await self._pots.fill(pot, limited[pot], needed):
-                        short.add(pot)
+                short |= await self._pots.fill(error.needs, _limited(of_key.values()))
             else:
                 await self._tell(exhausted)
                 return runs

@@ -106,20 +106,28 @@ class PotStore:
         self._pool = pool
         self._slot = slot
 
-    async def fill(self, pot: Pot, limited: Limited, needed: Amounts) -> bool:
-        """Whether the slot now has what is needed; not, when too little is left. Raises `Unavailable`."""
+    async def fill(self, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
+        """Fills the slot up from all of these pots at once, and says from which not, because too little is left of
+        them. Raises `Unavailable`.
+        """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            handed_out = (await _lock_pots(connection, [pot]))[pot]
-            row = (await self._lock_slots(connection, [pot], ())).get((pot, self._slot))
-            others = handed_out.minus(_held(row)) if row is not None else handed_out
-            left = _left(limited.bound, others)
-            if any(need > have for need, have in zip(needed, left, strict=True)):
-                return False
-            given = Amounts(*(max(need, have // _SHARE) for need, have in zip(needed, left, strict=True)))
-            await connection.execute(*_SET_POTS(**arrays(_PotRow, [_PotRow(*pot, *others.plus(given))])))
-            slot = _SlotRow(*pot, self._slot, limited.version, *given)
-            await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, [slot])))
-            return True
+            wanted = sorted(needs)
+            handed_out = await _lock_pots(connection, wanted)
+            slots = await self._lock_slots(connection, wanted, ())
+            short, pots, filled = set[Pot](), list[_PotRow](), list[_SlotRow]()
+            for pot in wanted:
+                row, needed = slots.get((pot, self._slot)), needs[pot]
+                others = handed_out[pot].minus(_held(row)) if row is not None else handed_out[pot]
+                left = _left(limited[pot].bound, others)
+                if any(need > have for need, have in zip(needed, left, strict=True)):
+                    short.add(pot)
+                    continue
+                given = Amounts(*(max(need, have // _SHARE) for need, have in zip(needed, left, strict=True)))
+                pots.append(_PotRow(*pot, *others.plus(given)))
+                filled.append(_SlotRow(*pot, self._slot, limited[pot].version, *given))
+            await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
+            await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, filled)))
+            return short
 
     async def left(self, connection: Connection, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
         """What is left of each pot altogether, as it is at the moment. Nothing is locked."""

@@ -182,6 +182,14 @@ async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: E
     assert told(await effects.decide(all_matched(points, events[4:]))) == ["done", "refused:overall.points"]
 
 
+async def test_slots_of_a_batch_are_filled_together_and_each_by_its_own_limit(effects: Effects) -> None:
+    """One campaign has enough, the next has something left, and the last nothing."""
+    offers = [campaign(name=f"to_{most}", limits={"runs": {"overall": most}}) for most in (1000, 3, 1)]
+    events = [order(number, f"m{number}") for number in range(4)]
+    batch = [each for offer in offers for each in all_matched(offer, events)]
+    assert "".join(each[0] for each in told(await effects.decide(batch))) == "dddddddrdrrr"
+
+
 @pytest.mark.parametrize("limit", [7, 100, 1000])
 async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit: int) -> None:
     """Four processes decide the same events and others, in batches, each in a slot of its own or in one."""
