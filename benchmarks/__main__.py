@@ -18,6 +18,10 @@ from benchmarks import (
     api,
     calculation,
     campaign_deciding,
+    campaign_growth,
+    campaigns,
+    campaigns_backtest,
+    campaigns_due,
     counters_store,
     counters_writer,
     counts,
@@ -69,6 +73,10 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "counter-writer": lambda directory, _: uvloop.run(counters_writer.measure(directory)),
     "campaign-deciding": lambda _, __: list(campaign_deciding.measure()),
     "segments": lambda directory, _: uvloop.run(segments.measure(directory)),
+    "campaigns": lambda _, chosen: uvloop.run(campaigns.measure(chosen.accounts, chosen.seconds, chosen.campaigns)),
+    "campaigns-growth": lambda _, chosen: uvloop.run(campaign_growth.measure(chosen.campaigns)),
+    "campaigns-due": lambda _, chosen: uvloop.run(campaigns_due.measure(chosen.actions)),
+    "campaigns-backtest": lambda directory, chosen: uvloop.run(campaigns_backtest.measure(directory, chosen.events)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(
@@ -152,6 +160,9 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
     parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
+    parser.add_argument("--campaigns", type=int, default=10_000, help="campaigns in force")
+    parser.add_argument("--actions", type=int, default=1_000_000, help="delayed awards of campaigns, due at once")
+    parser.add_argument("--events", type=int, default=1_000_000, help="events for the backtest of a campaign")
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")

@@ -6,7 +6,6 @@ Run as `python -m benchmarks.counters_memory DATABASE_URL`.
 import asyncio
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import orjson
 
@@ -16,6 +15,7 @@ from abacus.engage.counters.store.postgres import PostgresCounterStore
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
 from abacus.process import look_for_garbage_seldom
 from benchmarks.counters_writer import OPEN_ROWS, Rides, documents, writer_of
+from benchmarks.memory import most_mib
 
 
 async def main(database_url: str) -> None:
@@ -25,20 +25,14 @@ async def main(database_url: str) -> None:
     rows = OpenRows(OPEN_ROWS)
     store = PostgresCounterStore(pool, SystemClock())
     writer, rides = writer_of(pool, store, "full", documents(0), rows), Rides(of_few=False)
-    empty, most = _mib(), 0
+    empty, most = most_mib(), 0
     while most < OPEN_ROWS * 0.99:
         before, most = most, max(most, len(rows))
         if most == before and most:
             break  # half of them were forgotten at once
         await writer.handle(rides.batch())
-    sys.stdout.write(orjson.dumps({"rows": most, "mib": _mib(), "empty_mib": empty}).decode() + "\n")
+    sys.stdout.write(orjson.dumps({"rows": most, "mib": most_mib(), "empty_mib": empty}).decode() + "\n")
     await pool.close()
-
-
-def _mib() -> int:
-    """The most so far; `getrusage` would tell that of the process which started this one, if it had more."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
-    return int(status["VmHWM"].split()[0]) // 1024
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ class Driver:
 
     async def streamed(self, number: int) -> None:
         bodies = Bodies(next(self._marks), MEMBERS, at=None, hot=False, poison=0.0)
-        await send(self._house.settings, bodies, Pace(None, None, number), asyncio.Event())
+        settings = self._house.settings
+        await send(settings, settings.transactions_topic, bodies, Pace(None, None, number), asyncio.Event())
 
     async def turn(self, item: "Item") -> Run:
         """Send a turn's number of it, and wait until all of them are published."""

@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -46,6 +46,14 @@ class Pace(NamedTuple):
         if self.lead_s is not None:
             return min(self.most, published + max(LEAST_LEAD, int(published / max(1.0, working_s) * self.lead_s)))
         return self.most
+
+
+class Numbered(Protocol):
+    """The messages to send, by their numbers from 0 on."""
+
+    def messages(self, numbers: range) -> Iterator[tuple[int, bytes, bytes]]:
+        """The partition, key and value of each message."""
+        ...
 
 
 class Bodies:
@@ -116,7 +124,7 @@ class Ends:
         return sum((await self._consumer.end_offsets(self._partitions)).values())
 
 
-async def send(settings: Settings, bodies: Bodies, pace: Pace, stop: asyncio.Event) -> int:
+async def send(settings: Settings, topic: str, bodies: Numbered, pace: Pace, stop: asyncio.Event) -> int:
     """Send a few every 25 ms, the messages of a tick with its moment as their time; return how many."""
     bootstrap = settings.required("kafka_bootstrap")
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", max_batch_size=256 * 1024)
@@ -133,7 +141,7 @@ async def send(settings: Settings, bodies: Bodies, pace: Pace, stop: asyncio.Eve
                     first = first if published else now
                 due = pace.due(now - began, published, now - first)
                 numbers = range(sent, max(sent, min(due, sent + AT_MOST)))
-                await _produce(producer, settings.transactions_topic, bodies, numbers)
+                await _produce(producer, topic, bodies, numbers)
                 sent += len(numbers)
                 await asyncio.sleep(max(0.0, TICK_S - (time.monotonic() - now)))
             return sent
@@ -141,7 +149,7 @@ async def send(settings: Settings, bodies: Bodies, pace: Pace, stop: asyncio.Eve
         await producer.stop()
 
 
-async def _produce(producer: AIOKafkaProducer, topic: str, bodies: Bodies, numbers: range) -> None:
+async def _produce(producer: AIOKafkaProducer, topic: str, bodies: Numbered, numbers: range) -> None:
     batches: list[Any] = [None] * PARTITIONS
     under_way: list[Any] = []
     for partition, key, value in bodies.messages(numbers):
@@ -189,12 +197,19 @@ def main(given: Sequence[str] | None = None) -> None:
     bodies = Bodies(chosen.mark, chosen.accounts, at=chosen.at, hot=chosen.hot, poison=chosen.poison)
     pace = Pace(chosen.rate, chosen.lead, chosen.most)
 
-    async def run() -> int:
+    settings = read_settings()
+    run(settings, settings.transactions_topic, bodies, pace)
+
+
+def run(settings: Settings, topic: str, bodies: Numbered, pace: Pace) -> None:
+    """Send until all are sent or the process is told to end, then print how many there were."""
+
+    async def until_stopped() -> int:
         stop = asyncio.Event()
         with stopped_by_signals(stop):
-            return await send(read_settings(), bodies, pace, stop)
+            return await send(settings, topic, bodies, pace, stop)
 
-    print(json.dumps({"sent": uvloop.run(run())}))
+    print(json.dumps({"sent": uvloop.run(until_stopped())}))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ async def measure(accounts: int) -> list[Figure]:
         Figure(
             f"{step} calculator{'s' * (step > 1)} and {step} awarder{'s' * (step > 1)}, 1 relay",
             f"{rate(run.per_s, 'transactions')}, {run.cpu_us:.0f} µs of CPU each",
-            f"{run.per_s / one.per_s:.2f} of one; cores in use: {_cores(run)}",
+            f"{run.per_s / one.per_s:.2f} of one; cores in use: {cores(run)}",
         )
         for step, run in whole.items()
     ]
@@ -43,7 +43,7 @@ async def _sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
     return runs
 
 
-def _cores(run: Run) -> str:
+def cores(run: Run) -> str:
     """How many cores each kind of process used, Postgres' processes together."""
     cores: dict[str, float] = {}
     for name, seconds in run.cpu.items():

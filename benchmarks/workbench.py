@@ -79,18 +79,21 @@ class Workbench:
         async def some_published() -> bool:
             return await self.published.count() > before
 
-        async with self._loading(arguments) as sending:
+        async with self.sending(arguments) as sending:
             await until(some_published)
             yield sending
 
     @asynccontextmanager
-    async def _loading(self, arguments: Sequence[str]) -> "AsyncIterator[asyncio.Task[int]]":
+    async def sending(
+        self, arguments: Sequence[str], *, name: str = LOAD, module: str = "benchmarks.load"
+    ) -> "AsyncIterator[asyncio.Task[int]]":
+        """The same, and the block begins at once. Another module sends other messages, under another name."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.load", *arguments),
+            *(sys.executable, "-m", module, *arguments),
             env=environment(self.settings),
             stdout=asyncio.subprocess.PIPE,
         )
-        self._pids[LOAD] = [process.pid]
+        self._pids[name] = [process.pid]
 
         async def sent() -> int:
             told, _ = await process.communicate()
@@ -129,7 +132,7 @@ class Workbench:
         async def some_produced() -> bool:
             return await self._produced.count() > before
 
-        async with self._loading(arguments) as sending:
+        async with self.sending(arguments) as sending:
             await until(some_produced)
             cpu, began = await self.cpu(), time.monotonic()
             await sending
