@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around
 from abacus.cli.campaign_simulate import chosen, not_asked, values_now
-from abacus.cli.shell import AsJson, console, errors, moment, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtesting import Backtest, Window
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -148,8 +148,8 @@ def _print(campaign: Campaign, outcome: _Outcome) -> None:
     table(f"{campaign.name}, as it would have been", ["day", "arm", "outcome", "events", "points"], list(rows))
     points = sum(line.points for line in lines)
     console.print(
-        f"{outcome.tested.read:,} events read, {outcome.members:,} members got {points:,} points, one of them"
-        f" {outcome.most_points:,}",
+        f"{counted(outcome.tested.read, 'event')} read, {counted(outcome.members, 'member')} got {points:,} points,"
+        f" one of them {outcome.most_points:,}",
         soft_wrap=True,
     )
     if outcome.liability is not None:

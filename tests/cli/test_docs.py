@@ -16,11 +16,13 @@ from tests.support.commands_server import serving_commands
 from tests.support.house import House
 from tests.support.paths import DOCS
 from tests.support.shop import count_desk, register, shop
+from tests.support.staff import hire
 
-PAGES = ("points.md", "proof.md", "events.md", "counters.md", "segments.md", "downstreams.md")
+PAGES = ("points.md", "proof.md", "events.md", "counters.md", "segments.md", "downstreams.md", "campaigns.md")
 
 _TRIES = 50
 _PSQL = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]  # for a machine without one of its own
+_WORKERS = ("calculator", "awarder", "expirer", "relay", "campaigner")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,7 +54,7 @@ async def test_the_examples_do_what_the_pages_say(
     key = await register(house, may_count=True)
     shutil.copytree(DOCS / "examples", tmp_path, dirs_exist_ok=True)
     programs = tmp_path_factory.mktemp("programs")
-    async with shop(house, "calculator", "awarder", "expirer", "relay") as opened, count_desk(house) as counts:
+    async with shop(house, *_WORKERS) as opened, count_desk(house) as counts:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
             **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
@@ -61,6 +63,8 @@ async def test_the_examples_do_what_the_pages_say(
             "API": opened.url,
             "COUNTS": counts.url,
             "KEY": key,
+            "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
+            "DORA": await hire(house.pool, "dora", "approver:SG"),
         }
         async with serving_commands(programs, environment):
             shell = await asyncio.create_subprocess_exec(

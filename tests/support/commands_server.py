@@ -25,6 +25,7 @@ from tests.support.paths import ROOT
 _IMPORTED: Final = (
     *("counters", "events", "ledger", "members", "partners", "people", "points", "report", "where"),
     *("approvals", "adjustments", "expiry", "quarantine", "rates", "status", "tiers"),
+    *("campaigns", "campaign_backtest", "campaign_report", "campaign_simulate", "segments"),
 )
 
 # Stands on the path for the command.
