@@ -1,6 +1,5 @@
 """`abacus campaigns simulate`: what a campaign would do for an event, condition by condition. Nothing is done."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +9,11 @@ import typer
 
 from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around, faultless
+from abacus.cli.campaign_events import read_event
 from abacus.cli.counter_get import count_now
 from abacus.cli.services import services
 from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, SetAside
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.run import Due
@@ -23,7 +22,6 @@ from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.simulating import Simulated, simulate
 from abacus.engage.campaigns.values import AskService, Values
 from abacus.engage.counters.reading.types import Counted, Lookup
-from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.rounds import NotNow
 from abacus.engage.segments.in_use import SegmentsInUse
@@ -39,7 +37,10 @@ def simulate_campaign(
         str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
     ],
     event: Annotated[
-        Path, typer.Option(metavar="FILE", help="A message of a topic, or an event as it is posted, in JSON.")
+        Path,
+        typer.Option(
+            metavar="FILE", help="A message of a topic, or an event as it is posted, in JSON; - is standard input."
+        ),
     ],
     member: Annotated[str | None, typer.Option(metavar="ID", help="Another member than the event's.")] = None,
     as_json: AsJson = False,
@@ -53,7 +54,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
         at = await acting(connections)
         beside, now = await around(connections, at), at.clock.now()
         campaign = await chosen(which, connections, beside)
-        event = _event(file, campaign, beside)
+        event = read_event(file, campaign, beside)
         if member is not None:
             event = event._replace(member_id=member)
         simulated = await simulate(
@@ -80,30 +81,6 @@ async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaig
         if version in {None, record.campaign.version}:
             return record.campaign
     raise Absent(f"there is no campaign {which!r}; `abacus campaigns list` prints all")
-
-
-def _event(file: Path, campaign: Campaign, beside: Surroundings) -> Event:
-    """The event of a message, by the first source that takes it. Raises `Refused`."""
-    try:
-        body = file.read_bytes()
-        is_posted = isinstance(document := json.loads(body), dict) and "var" in document
-    except (OSError, ValueError) as error:
-        raise Refused(f"{file}: {error}") from None
-    config = settings()
-    topics = [config.events_topic] if is_posted else _topics(campaign, beside)
-    for topic in topics:
-        try:
-            event = EventReader(beside.sources.values(), topic, events_topic=config.events_topic).read(body, beside.now)
-        except SetAside as fault:
-            raise Refused(f"{file}: {fault.detail}") from None
-        if event is not None:
-            return event
-    raise Refused(f"{file}: it is no event that {campaign.label} answers to")
-
-
-def _topics(campaign: Campaign, beside: Surroundings) -> Sequence[str]:
-    named = (beside.sources[source].topic for source, _ in campaign.on if source in beside.sources)
-    return list(dict.fromkeys(topic for topic in named if topic is not None))
 
 
 async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:

@@ -21,7 +21,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "worker": "worker:worker",
     "status": "status:status",
     "migrate": "ledger:migrate",
-    "explain": "ledger:explain",
+    "explain": "explain:explain",
     "where": "where:where",
     "reconcile": "reconcile:reconcile",
     "ledger": "ledger:app",

@@ -23,7 +23,7 @@ from abacus.cli.main import main
 from tests.support.paths import ROOT
 
 _IMPORTED: Final = (
-    *("counters", "events", "ledger", "members", "partners", "people", "points", "report", "where"),
+    *("counters", "events", "explain", "ledger", "members", "partners", "people", "points", "report", "where"),
     *("approvals", "adjustments", "expiry", "quarantine", "rates", "status", "tiers"),
     *("campaigns", "campaign_backtest", "campaign_report", "campaign_simulate", "segments"),
 )

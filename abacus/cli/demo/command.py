@@ -22,7 +22,7 @@ from abacus.cli.demo.campaigning import play_events, start_campaigns, until_all_
 from abacus.cli.demo.counting import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
-from abacus.cli.ledger import explained
+from abacus.cli.explain import explained
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.cli.stack import make_ready, running, services
 from abacus.cli.starting import Starting

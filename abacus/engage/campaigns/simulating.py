@@ -110,4 +110,4 @@ async def _decision(
 def _seen(looked: Looked) -> Seen:
     side = looked.condition.lhs
     origin = origin_of(side).value if side.place is Place.LOOKED_UP else "event"
-    return Seen(condition_text(looked), value_text(looked.value), origin, looked.holds)
+    return Seen(condition_text(looked.condition), value_text(looked.value), origin, looked.holds)

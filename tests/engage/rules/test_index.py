@@ -9,9 +9,9 @@ from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.decide.compiling import compile_rule
 from abacus.engage.rules.decide.index import RuleIndex
 from abacus.engage.rules.decide.types import Rule
+from tests.engage.rules.any_rules import looked_up, rules, variables
 from tests.engage.rules.orders import order
 from tests.engage.rules.plain import holds
-from tests.engage.rules.test_compiling import looked_up, rules, variables
 
 some_rules = st.lists(st.none() | rules, max_size=12)
 

@@ -14,9 +14,9 @@ from abacus.engage.events.types import Event, Value, VariableType
 from abacus.engage.rules.decide.lazy import Plan
 from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule, Side
 from abacus.engage.rules.rounds import Question, decide_all
+from tests.engage.rules.any_rules import looked_up, rules, variables
 from tests.engage.rules.orders import order
 from tests.engage.rules.plain import holds
-from tests.engage.rules.test_compiling import looked_up, rules, variables
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "rules.json"
 

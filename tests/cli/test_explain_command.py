@@ -1,0 +1,46 @@
+"""`abacus explain` of a campaign's points: decided again from the campaign's document, and from the event."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.engage.campaigns.running import just_now, run_campaign
+from tests.support.commands import abacus
+from tests.support.house import House, completed, until
+
+RIDES = {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"}
+POOR = {"operator": "lt", "lhs": "member.balance", "rhs": 100}
+
+
+def written(folder: Path, event: dict[str, Any]) -> str:
+    file = folder / "event.json"
+    file.write_text(json.dumps(event))
+    return str(file)
+
+
+async def test_points_of_a_campaign_are_decided_again(house: House, tmp_path: Path) -> None:
+    """By the values that were kept, and by the event where somebody has it. Another event is noticed."""
+    when = {"operator": "and", "conditions": [POOR, RIDES]}
+    await run_campaign(house, when=when, steps=[{"do": [{"award": {"multiple": "2"}}]}])
+    ride = completed(1, member_id="ann", occurred_at=just_now())
+    await house.produce([ride])
+    async with house.running("calculator", "awarder", "campaigner"):
+
+        async def posted() -> bool:
+            return await house.transfers() == 2
+
+        await until(posted)
+    env, key = house.environment(), "campaign:market:transactions:transaction.completed:rides:T-1:1"
+    ran = await abacus("explain", key, env=env)
+    assert ran.code == 0, ran.out + ran.err
+    assert "  recomputed now: same\n  agrees: market@1 was approved by person:eve\n" in ran.out
+    assert "  agrees: its conditions hold with these values\n" in ran.out
+    with_event = await abacus("explain", key, "--event", written(tmp_path, ride), "--json", env=env)
+    assert with_event.code == 0, with_event.out
+    checks = {each["about"]: each["agrees"] for each in with_event.json["checks"]}
+    assert checks == dict.fromkeys(["campaign", "key", "time", "conditions", "step", "points", "event"], True)
+    other = await abacus("explain", key, "--event", written(tmp_path, {**ride, "amount": "11.00"}), env=env)
+    assert other.code == 1
+    assert "  DOES NOT AGREE: its points by SG@1 are" in other.out
+    no_campaign = await abacus("explain", "txn:rides:T-1", "--event", written(tmp_path, ride), env=env)
+    assert (no_campaign.code, "is not of a campaign" in no_campaign.err) == (2, True)
