@@ -29,7 +29,8 @@ from abacus.cli.shell import (
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.oversight.reconcile.decide.account import Account, Line
+from abacus.oversight.reconcile.decide.account import Account
+from abacus.oversight.reconcile.decide.lines import Line
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.oversight.reconcile.waiting import QueueCounts
@@ -157,6 +158,10 @@ def _show(account: Account) -> None:
     _show_lines("By source", "source", account.sources)
     if account.partners:
         _show_lines("Asked for by partners", "partner", account.partners)
+    if account.actions:
+        _show_lines("Awarded by campaigns", "campaign", account.campaigns)
+        actions = [[each.campaign, each.kind, *(f"{count:,}" for count in each[2:])] for each in account.actions]
+        table("Decided by campaigns", ["campaign", "kind", "decided", "delivered", "waiting", "refused"], actions)
     rows = [[each.kind, each.origin, f"{each.transfers:,}", f"{each.points:,}"] for each in account.posted]
     table("Transfers posted in the window", ["kind", "goes back to", "transfers", "points"], rows)
     names = {"there": "published", "again": "of them again"}

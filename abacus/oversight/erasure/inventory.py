@@ -32,7 +32,8 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 RENAMED: Final = {
     "account_tier": "",
     "campaign_action": (
-        ", document = '{}', event = null, refused_at = case when done_at is null then coalesce(refused_at, now()) end,"
+        ", document = case kind when 'award' then json_build_object('points', document -> 'points') else '{}' end,"
+        " event = null, refused_at = case when done_at is null then coalesce(refused_at, now()) end,"
         f" reason = case when done_at is null then '{ERASED}' else reason end"
     ),
     "campaign_claim": "",

@@ -7,7 +7,8 @@ from typing import Final
 from abacus.core.errors import Unreadable
 from abacus.ledger.relay.cursor import Position
 from abacus.ledger.types.read_point_event import PointData, read_point_event, type_of
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Published, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, What
+from abacus.oversight.reconcile.decide.lines import Published
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform.kafka.window import Stamped
 from abacus.platform.postgres import Connection

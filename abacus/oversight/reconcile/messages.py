@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.oversight.reconcile.decide.account import Group
 from abacus.oversight.reconcile.decide.entry import Entry
+from abacus.oversight.reconcile.decide.lines import Group
 from abacus.oversight.reconcile.decide.verdict import SAME, Facts
 from abacus.oversight.reconcile.traces import Trace, traces_of
 from abacus.platform.postgres import Connection

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from abacus.ledger.relay.cursor import Position
+from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import Account, Finding, Origin, What
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable
@@ -17,6 +18,7 @@ class Evidence(NamedTuple):
     messages: MessageTable
     events: EventTable
     transfers: Transfers
+    campaigns: CampaignEffects
     cursor: Position
 
 
@@ -26,6 +28,9 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     as_of = as_of._replace(doubled=sorted({each.name for each in doubled if each.what is What.DOUBLED}))
     account.add_messages(await evidence.messages.groups(as_of))
     account.add_asks(await evidence.transfers.asks(as_of))
+    account.add_awards(await evidence.campaigns.awards(as_of))
+    account.actions += await evidence.campaigns.actions()
+    account.totals += await evidence.campaigns.totals()
     account.posted += await evidence.transfers.posted()
     account.published = await evidence.events.published(evidence.cursor)
     for finding in doubled:
@@ -36,6 +41,7 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
             account.found(finding)
     nowhere = sum(each.transfers for each in account.posted if each.origin == Origin.NOWHERE)
     account.found_of(nowhere, await evidence.transfers.without_a_source())
+    account.found_of(*await evidence.campaigns.other_points())
     told = account.published
     account.found_of(told.missing, await evidence.events.missing(evidence.cursor))
     account.found_of(told.unknown + told.unreadable, await evidence.events.unknown())
@@ -47,4 +53,6 @@ async def _at_fault(account: Account, evidence: Evidence, as_of: AsOf) -> AsyncI
         if verdict in FAULTS:
             yield Finding(What(verdict), where.key or "(no key)", f"{where.partition}:{where.offset}")
     for finding in await evidence.transfers.asks_at_fault(as_of, account.queues):
+        yield finding
+    for finding in await evidence.campaigns.awards_at_fault(as_of, account.queues):
         yield finding

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from abacus.core.sources import STREAM, is_partner_sql, source_sql
+from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_sql
 from abacus.ledger.types.award import Kind
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, AskGroup, Finding, Origin, Posted, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Origin, What
+from abacus.oversight.reconcile.decide.lines import AskGroup, Posted
 from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, verdict_of_ask
 from abacus.oversight.reconcile.messages import LONG_S, AsOf
 from abacus.platform.postgres import Connection
@@ -17,6 +18,12 @@ from abacus.proof.examine import CLAIMED_AS
 _WINDOW: Final = "t.posted_at >= :start and t.posted_at < :end"
 _OF_MESSAGES: Final = f"({source_sql('t')} = '{STREAM}')"
 _OF_PARTNERS: Final = f"(t.kind = '{Kind.EARN}' and {is_partner_sql('t')})"
+_OF_CAMPAIGNS: Final = f"(t.kind = '{Kind.EARN}' and starts_with({source_sql('t')}, '{CAMPAIGN_PREFIX}'))"
+
+# A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
+_DECIDED: Final = """(
+    exists (select from campaign_action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
+    or exists (select from campaign_claim d where d.key = regexp_replace(t.key, ':[0-9]+$', '')))"""
 
 _ORIGINS: Final = f"""
 select t.kind, t.key, t.member_id, t.program, t.seq, t.points,
@@ -24,7 +31,8 @@ select t.kind, t.key, t.member_id, t.program, t.seq, t.points,
         when m.key is not null then '{Origin.WINDOW}'
         when e.key is not null then '{Origin.ELSEWHERE}'
         when p.key is not null then '{Origin.PARTNERS}'
-        when {_OF_MESSAGES} or {_OF_PARTNERS} then '{Origin.NOWHERE}'
+        when {_OF_CAMPAIGNS} and {_DECIDED} then '{Origin.CAMPAIGNS}'
+        when {_OF_MESSAGES} or {_OF_PARTNERS} or {_OF_CAMPAIGNS} then '{Origin.NOWHERE}'
         else '{Origin.ITSELF}'
     end as origin
 from transfer t

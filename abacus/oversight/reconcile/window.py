@@ -15,8 +15,10 @@ from typing import Final, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.relay.cursor import Position, RelayCursor
-from abacus.oversight.reconcile.decide.account import Account, Origin, Read, Window
+from abacus.oversight.reconcile.campaigns import CampaignEffects
+from abacus.oversight.reconcile.decide.account import Account, Origin, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
+from abacus.oversight.reconcile.decide.lines import Read
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
@@ -107,7 +109,8 @@ class Reconciliation:
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.
-                evidence = Evidence(messages, events, Transfers(connection, start, end), cursor)
+                transfers, campaigns = Transfers(connection, start, end), CampaignEffects(connection, start, end)
+                evidence = Evidence(messages, events, transfers, campaigns, cursor)
                 async with connection.transaction(isolation="repeatable_read", readonly=True):
                     await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
                 account.close(next_offsets)

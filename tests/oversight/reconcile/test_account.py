@@ -8,17 +8,8 @@ from itertools import starmap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.oversight.reconcile.decide.account import (
-    MOST_FINDINGS,
-    Account,
-    Finding,
-    Group,
-    Posted,
-    Published,
-    Read,
-    What,
-    Window,
-)
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, What, Window
+from abacus.oversight.reconcile.decide.lines import Group, Posted, Published, Read
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import FAULTS, SAME, Facts, Queues, Verdict
 

@@ -7,11 +7,20 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from abacus.oversight.reconcile.decide.lines import (
+    Actions,
+    AskGroup,
+    Group,
+    Line,
+    Posted,
+    Published,
+    Read,
+    Sum,
+    Totals,
+)
 from abacus.oversight.reconcile.decide.verdict import (
     FAULTS,
     ON_THE_WAY,
-    Ask,
-    Facts,
     Queues,
     Verdict,
     verdict_of,
@@ -21,54 +30,15 @@ from abacus.oversight.reconcile.decide.verdict import (
 MOST_FINDINGS: Final = 1000
 
 
-class Group(NamedTuple):
-    """The messages of one partition and source that have the same facts."""
-
-    partition: int
-    source: str
-    facts: Facts
-    messages: int
-    points: int  # of the transfers under their keys
-
-
-class AskGroup(NamedTuple):
-    """The awards that one partner requested and that have the same facts."""
-
-    partner: str
-    ask: Ask
-    awards: int
-    points: int
-
-
 class Origin(StrEnum):
     """The source that a transfer goes back to."""
 
     WINDOW = "messages of the window"
     ELSEWHERE = "messages outside the window"  # sent before it and posted in it, or replayed from the quarantine
     PARTNERS = "partners"
+    CAMPAIGNS = "campaigns"
     ITSELF = "no message"  # a month's end, or another transfer that no message requested
     NOWHERE = "without a source"
-
-
-class Posted(NamedTuple):
-    """Transfers of the window, of one kind and origin."""
-
-    kind: str
-    origin: str
-    transfers: int
-    points: int
-
-
-class Published(NamedTuple):
-    """The transfers of the window, compared with the points topic."""
-
-    transfers: int
-    there: int  # of these on the topic
-    again: int  # events that tell of a transfer once more
-    not_yet: int  # the relay has not come to these
-    missing: int
-    unknown: int  # events of the window that tell of no such transfer, or otherwise than the ledger
-    unreadable: int
 
 
 class What(StrEnum):
@@ -81,6 +51,7 @@ class What(StrEnum):
     WITHOUT_SOURCE = "transfer without a source"
     NOT_PUBLISHED = "missing on the points topic"
     UNKNOWN = "unknown on the points topic"
+    OTHER_POINTS = "other points than were decided"
     LOST_UNREAD = "gone before it was read"
     SUM = "the sum does not come out"
 
@@ -94,42 +65,6 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.what}: {self.name} ({self.where})"
-
-
-@dataclass(slots=True)
-class Line:
-    """The verdicts of the messages of a partition or source, or of a partner's requests."""
-
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    points: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.verdicts.total()
-
-    def add(self, verdict: Verdict, count: int, points: int) -> None:
-        self.verdicts[verdict] += count
-        if verdict in {Verdict.AWARDED, Verdict.DOUBLED}:
-            self.points += points
-
-
-class Read(NamedTuple):
-    """The messages that were read of a partition, counted by the reader and not by the account."""
-
-    partition: int
-    first: int
-    after: int
-    messages: int
-    forgotten: bool  # the topic no longer has what came before `first`
-
-
-class Sum(NamedTuple):
-    """Two counts of the same messages, obtained in different ways."""
-
-    what: str
-    counted: int
-    against: str
-    other: int
 
 
 class Window(NamedTuple):
@@ -151,6 +86,9 @@ class Account:
     partitions: dict[int, Line] = field(default_factory=dict)
     sources: dict[str, Line] = field(default_factory=dict)
     partners: dict[str, Line] = field(default_factory=dict)
+    campaigns: dict[str, Line] = field(default_factory=dict)
+    actions: list[Actions] = field(default_factory=list)
+    totals: list[Totals] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     reads: list[Read] = field(default_factory=list)
     posted: list[Posted] = field(default_factory=list)
@@ -168,9 +106,16 @@ class Account:
                 self.reasons[group.facts.held] += group.messages
 
     def add_asks(self, groups: Iterable[AskGroup]) -> None:
+        self._add_asks(self.partners, groups)
+
+    def add_awards(self, groups: Iterable[AskGroup]) -> None:
+        """Add the awards that campaigns have sent."""
+        self._add_asks(self.campaigns, groups)
+
+    def _add_asks(self, lines: dict[str, Line], groups: Iterable[AskGroup]) -> None:
         for group in groups:
             verdict = verdict_of_ask(group.ask, self.queues)
-            self.partners.setdefault(group.partner, Line()).add(verdict, group.awards, group.points)
+            lines.setdefault(group.by, Line()).add(verdict, group.awards, group.points)
 
     def found(self, finding: Finding) -> None:
         """Name a finding. At most a thousand are named; the rest is counted."""
@@ -198,11 +143,13 @@ class Account:
 
     @property
     def asks(self) -> Counter[Verdict]:
-        return sum((line.verdicts for line in self.partners.values()), Counter[Verdict]())
+        """Of partners and campaigns."""
+        lines = [*self.partners.values(), *self.campaigns.values()]
+        return sum((line.verdicts for line in lines), Counter[Verdict]())
 
     @property
     def on_the_way(self) -> int:
-        """Messages and partners' awards that have not come to their end, and transfers that wait to be published."""
+        """Messages and awards that have not come to their end, and transfers that wait to be published."""
         both = self.verdicts + self.asks
         return sum(both[verdict] for verdict in ON_THE_WAY) + self.published.not_yet
 
@@ -236,6 +183,25 @@ class Account:
         by_source = sum(line.total for line in self.sources.values())
         self._compare(Sum("messages read", self.messages, "verdicts by source", by_source))
         self._compare(Sum("transfers", transfers, "published, not yet published and missing", on_topic))
+        self._compare_campaigns()
+
+    def _compare_campaigns(self) -> None:
+        if self.actions:
+            decided = sum(each.decided for each in self.actions)
+            ended = sum(each.delivered + each.waiting + each.refused for each in self.actions)
+            self._compare(Sum("actions of campaigns", decided, "delivered, waiting and refused", ended))
+        for each in self.totals:
+            if each.claims != each.events:
+                self._compare(Sum(f"events of the campaign {each.campaign}", each.claims, "outcomes", each.events))
+            if each.awarded != each.points:
+                self._compare(
+                    Sum(f"points of the campaign {each.campaign}", each.points, "in its awards", each.awarded)
+                )
+        if self.totals:
+            claims, events = sum(each.claims for each in self.totals), sum(each.events for each in self.totals)
+            points, awarded = sum(each.points for each in self.totals), sum(each.awarded for each in self.totals)
+            self._compare(Sum("events of campaigns since they began", claims, "outcomes", events))
+            self._compare(Sum("points of campaigns since they began", points, "in their awards", awarded))
 
     def _compare(self, both: Sum) -> None:
         self.sums.append(both)

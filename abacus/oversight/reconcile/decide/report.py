@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from abacus.oversight.reconcile.decide.account import Account, Line
+from abacus.oversight.reconcile.decide.account import Account
+from abacus.oversight.reconcile.decide.lines import Line
 from abacus.oversight.reconcile.decide.verdict import Verdict
 
 
@@ -37,6 +38,8 @@ def document(account: Account, by: str) -> dict[str, Any]:
         ],
         "sources": _lines(account.sources, "source", "messages"),
         "partners": _lines(account.partners, "partner", "awards"),
+        "campaigns": _lines(account.campaigns, "campaign", "awards"),
+        "actions": [each._asdict() for each in account.actions],
         "transfers": [each._asdict() for each in account.posted],
         "points": account.published._asdict(),
         "queues": account.queues._asdict(),
