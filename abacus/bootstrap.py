@@ -316,7 +316,10 @@ class Wiring:
         return downstreams
 
     def campaigns(self, pool: Pool) -> CampaignDirectory:
-        campaigns = CampaignDirectory(pool, built_in_sources(self.settings), self.clock)
+        settings = self.settings
+        campaigns = CampaignDirectory(
+            pool, built_in_sources(settings), self.clock, uncounted_from=settings.campaign_uncounted_from
+        )
         for announced in (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS):
             self.announcements.call(campaigns.wake, on=announced)
         self.beside(campaigns.keep_fresh())

@@ -142,6 +142,8 @@ class Settings(BaseSettings):
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     # How long a transaction is retried before it goes to the quarantine.
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
+    # A campaign's limit of a member to so many runs or more is not counted.
+    campaign_uncounted_from: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
     # How many points a person may add or take alone; more waits for a second person.
     adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
     # How many points of one transfer a person may take back alone.

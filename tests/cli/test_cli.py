@@ -9,6 +9,8 @@ from abacus.cli.examples.stream import BOB
 from tests.support.commands import DOWN, abacus, abacus_process
 from tests.support.house import House, completed, until
 
+QUEUES = ("award", "retry", "expiry", "campaign-retry")
+
 
 @pytest.mark.parametrize(
     ("arguments", "env", "code", "line"),
@@ -149,12 +151,10 @@ async def test_queues_and_dead_letters(house: House) -> None:
     env = house.environment()
     names = (await abacus("queues", "ensure", "--json", env=env)).json
     prefix = house.settings.queue_prefix
-    assert sorted(names) == sorted(
-        prefix + name for queue in ("award", "retry", "expiry") for name in (queue, f"{queue}-dlq")
-    )
+    assert sorted(names) == sorted(prefix + name for queue in QUEUES for name in (queue, f"{queue}-dlq"))
     letters = (await abacus("dlq", "list", "--json", env=env)).json
     assert {letter["queue"]: letter["messages"] for letter in letters} == {
-        f"{prefix}{q}-dlq": 0 for q in ("award", "retry", "expiry")
+        f"{prefix}{queue}-dlq": 0 for queue in QUEUES
     }
     assert (await abacus("dlq", "redrive", "award", "--json", env=env)).json == {"queue": "award", "moved": 0}
     assert (await abacus("dlq", "redrive", "lunch", env=env)).code == 2

@@ -52,6 +52,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "token": None,
         "people_required": False,
         "retry_hours": 24,
+        "campaign_uncounted_from": 100_000,
         "secrets_key": None,
         "envelope_keys": "",
         "webhooks_to_private": False,

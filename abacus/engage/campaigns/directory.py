@@ -3,10 +3,12 @@
 import random
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.limits import UNCOUNTED_FROM
 from abacus.engage.campaigns.decide.running import Running
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.counters.decide.definition import Definition
@@ -50,17 +52,20 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         built_in: Iterable[Source],
         clock: Clock,
         *,
+        uncounted_from: int = UNCOUNTED_FROM,
         refresh_every_s: float = 10.0,
         load_within_s: float = 30.0,
         look_again_every_s: float = 0.05,
         monotonic: Callable[[], float] = time.monotonic,
         rng: random.Random | None = None,
     ) -> None:
+        """Limits of a member to so many runs or more are not counted."""
         self._campaign_store = CampaignStore(pool)
         self._definition_store = DefinitionStore(pool)
         self._downstream_store = DownstreamStore(pool)
         self._built_in = tuple(built_in)
         self._clock = clock
+        self._uncounted_from = uncounted_from
         self._campaigns: Mapping[str, Campaign] = {}
         self._definitions: dict[str, Definition] = {}
         self._sources: dict[str, Source] = {}
@@ -99,13 +104,20 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         return self.value()
 
     async def _load_rows(self) -> list[Row]:
-        campaigns = await self._campaign_store.in_force(self._clock.now(), self._campaigns)
+        read = await self._campaign_store.in_force(self._clock.now(), self._campaigns)
+        campaigns = [self._counting(campaign) for campaign in read]
         definitions, sources = await self._definition_store.published(self._definitions, self._sources)
         self._campaigns = labelled(campaigns)
         self._definitions = {f"{each.id}@{each.version}": each for each in definitions}
         self._sources = {each.label: each for each in sources}
         downstreams = [record.downstream for record in await self._downstream_store.latest()]
         return [*campaigns, *definitions, *sources, *downstreams]
+
+    def _counting(self, campaign: Campaign) -> Campaign:
+        """The same object where it was read before."""
+        if campaign.label in self._campaigns:
+            return campaign
+        return replace(campaign, limits=campaign.limits.uncounted_from(self._uncounted_from))
 
     def _build(self, rows: Sequence[Row]) -> InForce:
         sources = by_name(self._built_in, (row for row in rows if isinstance(row, Source)))

@@ -122,3 +122,20 @@ async def test_members_of_a_segment_alone(house: House) -> None:
 
         await until(is_given)
     assert (await points_of(house))["ann"] == 500
+
+
+async def test_a_members_limit_that_nobody_reaches_is_not_counted(house: House) -> None:
+    """No row is kept for a member, and other limits of the campaign hold."""
+    for name, runs in (("counted", 99), ("uncounted", 100)):
+        limits = {"runs": {"overall": 2, "member": runs}}
+        await run_campaign(house, name=name, steps=[{"do": [POINTS]}], limits=limits)
+    await house.produce(orders("ann", 1, 2, 3))
+    settings = house.settings.model_copy(update={"campaign_uncounted_from": 100})
+    async with house.running("campaigner", "awarder", settings=settings):
+
+        async def posted() -> bool:
+            return await house.transfers() == 4
+
+        await until(posted)
+    rows = await house.pool.fetch("select campaign, runs from campaign_progress")
+    assert [tuple(row) for row in rows] == [("counted", 2)]

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 MICROS: Final = 1_000_000  # of a unit of the currency: money is counted in these
+UNCOUNTED_FROM: Final = 100_000  # runs of a member: nobody reaches that, so it costs nothing to keep it
 
 
 class Scope(StrEnum):
@@ -91,7 +92,7 @@ class Limits(NamedTuple):
         return whole if whole == micros else whole + 1
 
     def uncounted_from(self, runs: int) -> "Limits":
-        """The limits without those of a member that nobody reaches: so many runs or more, and as many points."""
+        """The limits without those of a member that nobody reaches: so many runs or more."""
         return self._replace(member=_reached(self.member, runs), member_day=_reached(self.member_day, runs))
 
 
