@@ -46,8 +46,10 @@ _AWARDS_ONE_BY_ONE: Final = Statement(f"""
 select key, campaign, member_id, {columns(Ask)} from ({_AWARDS}) as a
 where posted is distinct from '{SAME}' and not rejected and held is null or doubled order by key
 """)
+# Materialized, because a comparison of points would make the planner believe that hardly any award has a transfer.
 _OTHER_POINTS: Final = Statement(f"""
-select key, campaign, decided, points, count(*) over () as in_all from ({_SENT}) as s
+with s as materialized ({_SENT})
+select key, campaign, decided, points, count(*) over () as in_all from s
 where points <> decided order by key limit {MOST_FINDINGS}
 """)
 
