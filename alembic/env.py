@@ -7,6 +7,7 @@ from alembic import context
 from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import abacus.console.entry.tables
 import abacus.engage.campaigns.effect_tables
 import abacus.engage.campaigns.tables
 import abacus.engage.counters.reading.tables
@@ -33,6 +34,7 @@ from abacus.platform.metadata import METADATA
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
+    abacus.console.entry.tables,
     abacus.programs.expiry.tables,
     abacus.ledger.store.tables,
     abacus.oversight.closing.tables,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # In the order of a transaction's way. The demo, the crash points and the benchmarks run the pipeline alone.
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
 FOLLOWERS: Final = ("tierkeeper", "notifier")  # the followers of the points stream
-WORKERS: Final = (*PIPELINE, *FOLLOWERS, "substream", "counter", "counts", "campaigner", "api", "webhooks")
+WORKERS: Final = (*PIPELINE, *FOLLOWERS, "substream", "counter", "counts", "campaigner", "api", "webhooks", "console")
 
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":
@@ -32,6 +32,10 @@ def check(names: Iterable[str], settings: "Settings") -> None:
         from workers import notifier  # noqa: PLC0415  # as above
 
         notifier.plan_of(settings)
+    if "console" in names:
+        from workers import console  # noqa: PLC0415  # as above
+
+        console.plan_of(settings)
 
 
 def _module(name: str) -> "ModuleType":

@@ -39,6 +39,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "report": "report:app",
     "approvals": "approvals:app",
     "people": "people:app",
+    "console": "console:app",
     "partners": "partners:app",
     "members": "members:app",
     "notify": "notify:app",
@@ -63,6 +64,7 @@ _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
         "close": "close:close",
     },
     "partners": {"webhook": "webhooks:app"},
+    "people": {"password": "people_entry:password", "totp": "people_entry:totp"},
     "members": {"transfers": "transfers:transfers"},
 }
 

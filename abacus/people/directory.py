@@ -1,4 +1,6 @@
-"""The person of each token: all people in memory, read again every few seconds, kept while the database is away."""
+"""The person of each token, and of each id: all people in memory, read again every few seconds, kept while the database
+is away.
+"""
 
 from datetime import datetime
 from typing import Protocol
@@ -35,8 +37,13 @@ class PeopleDirectory:
         self.keep_fresh = self._keyring.keep_fresh
         self.keep_noting_use = self._keyring.keep_noting_use
         self.note_use = self._keyring.note_use
+        self.refresh = self._keyring.refresh
 
     async def find(self, text: str) -> Actor | None:
         """The person of this token, or None. Raises `Unavailable` when nobody was ever read."""
         registered = await self._keyring.find(text)
         return Actor(registered.person.person_id, registered.person.grants) if registered is not None else None
+
+    async def look_up(self, person_id: str) -> Registered | None:
+        """The person with this id, or None; a disabled one too. Raises `Unavailable` when nobody was ever read."""
+        return await self._keyring.look_up(person_id)

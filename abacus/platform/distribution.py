@@ -93,6 +93,11 @@ PLAN: Final[Mapping[str, Place]] = {
     "person_token": Whole.AT_HOME,
     "approval": Whole.AT_HOME,
     "audit_log": Whole.AT_HOME,
+    "console_authenticator": Whole.AT_HOME,
+    "console_form": Whole.AT_HOME,
+    "console_link": Whole.AT_HOME,
+    "console_password": Whole.AT_HOME,
+    "console_session": Whole.AT_HOME,
     "worker_process": Whole.AT_HOME,
     "alembic_version": Whole.AT_HOME,
 }

@@ -104,6 +104,10 @@ class Keyring(Generic[Owner]):
         """Runs until cancelled: reads the owners again and again."""
         await self._copy.keep_fresh()
 
+    async def refresh(self) -> None:
+        """Reads the owners now. Raises `Unavailable`."""
+        await self._copy.refresh()
+
     def wake(self) -> None:
         """The owners have changed: they are read now rather than later."""
         self._copy.wake()

@@ -24,6 +24,7 @@ _SECRET_BYTES: Final = range(24, 65)
 _SECRETS: Final = frozenset(
     {
         "cassandra_password",
+        "console_oidc_client_secret",
         "counts_redis_url",
         "database_url",
         "envelope_keys",
@@ -129,6 +130,24 @@ class Settings(BaseSettings):
     counts_late_hours: Annotated[float, Field(ge=0, le=24 * 30)] = 3
     counts_cache_parts: Annotated[int, Field(ge=0, le=10_000_000)] = 100_000
     counts_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
+    console_host: str = "127.0.0.1"
+    console_port: Annotated[int, Field(ge=0, le=65535)] = 8083
+    # The address that browsers use. With https, cookies go over https alone.
+    console_public_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    # Whether the last address in X-Forwarded-For, which a proxy of ours wrote, is the browser's.
+    console_behind_proxy: bool = False
+    # A session ends when nobody used it for so long, and after so long in any case.
+    console_idle_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 60
+    console_session_hours: Annotated[float, Field(gt=0, le=24 * 31)] = 12
+    # The roles that need an authenticator beside a password or a link, with commas between.
+    console_code_for: Annotated[str, Field(pattern=r"^[a-z_]+(\s*,\s*[a-z_]+)*$")] | None = None
+    # The provider of identities, what it knows the console by, and the roles of its groups as JSON.
+    console_oidc_issuer: str | None = None
+    console_oidc_client_id: str | None = None
+    console_oidc_client_secret: str | None = None
+    console_oidc_id_claim: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,100}$")] = "email"
+    console_oidc_groups_claim: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,200}$")] = "groups"
+    console_oidc_groups: str = "{}"
     health_port: Annotated[int, Field(ge=1, le=65535)] | None = None
     # The limits of one caller and of all of them; times and numbers of connections that are 0 are not limited.
     api_head_bytes: Annotated[int, Field(ge=1024, le=256 * 1024)] = 16 * 1024

@@ -12,6 +12,7 @@ from abacus.people.types.person import Grant, Registered, Role
 # The roles that allow each deed, beside `admin`, which allows all.
 _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {
     Deed.SEE: frozenset(Role),
+    Deed.SIGN_IN: frozenset(Role),
     Deed.ADJUST: frozenset({Role.SUPPORT}),
     Deed.REVERSE: frozenset({Role.SUPPORT}),
     Deed.MOVE_POINTS: frozenset({Role.SUPPORT}),
@@ -36,7 +37,7 @@ _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {
 }
 
 # What nobody may do without having proved who it is. People are managed by a login until there is an admin.
-_FOR_PEOPLE: Final = frozenset({Deed.APPROVE, Deed.MANAGE_PEOPLE})
+_FOR_PEOPLE: Final = frozenset({Deed.SIGN_IN, Deed.APPROVE, Deed.MANAGE_PEOPLE})
 
 
 def words(deed: Deed) -> str:

@@ -5,6 +5,7 @@ if that is cut off, approving again carries it out, and it takes effect once.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Final, TypeAlias
 from uuid import UUID, uuid4
 
@@ -59,7 +60,9 @@ select {columns(Approval)} from approval
 where (:status::text is null or status = :status) and (:kinds::text[] is null or kind = any(:kinds))
     and (:countries::text[] is null or country = any(:countries))
     and (:asked_by::text is null or asked_by = :asked_by)
-order by asked_at desc, approval_id limit {_MOST}
+    and (:before_at::timestamptz is null
+        or (asked_at <= :before_at and (asked_at < :before_at or approval_id > :before_id::uuid)))
+order by asked_at desc, approval_id limit :limit
 """)
 _DECIDE: Final = Statement(f"""
 update approval set status = :status, decided_by = :by, decided_at = :now, note = :note
@@ -127,9 +130,13 @@ class Approvals:
         kinds: Sequence[Kind] | None = None,
         countries: Sequence[str] | None = None,
         asked_by: str | None = None,
+        before: tuple[datetime, UUID] | None = None,
+        limit: int = _MOST,
     ) -> list[Approval]:
-        """The newest first, a thousand at most."""
-        given = {"status": status, "kinds": kinds, "countries": countries, "asked_by": asked_by}
+        """The newest first, a thousand at most; `before` is the time and the id of the one behind which they begin."""
+        before_at, before_id = before or (None, None)
+        given: dict[str, object] = {"status": status, "kinds": kinds, "countries": countries, "asked_by": asked_by}
+        given |= {"before_at": before_at, "before_id": before_id, "limit": min(limit, _MOST)}
         async with passing_failures():
             rows = await self._pool.fetch(*_ALL(**given))
         return [Approval(*row) for row in rows]

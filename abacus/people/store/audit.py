@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from abacus.core.sources import is_person
 from abacus.people.types.deed import Deed, Entry
@@ -17,6 +17,8 @@ _LIST: Final = Statement(f"""
 select {columns(Entry)} from audit_log
 where (:actor::text is null or actor = :actor) and (:deed::text is null or deed = :deed)
     and (:subject::text is null or subject = :subject) and (:since::timestamptz is null or at >= :since)
+    and (:countries::text[] is null or country = any(:countries)) and not deed = any(:without::text[])
+    and (:before_at::timestamptz is null or (at <= :before_at and (at < :before_at or entry_id > :before_id::uuid)))
 order by at desc, entry_id limit :limit
 """)
 
@@ -50,9 +52,18 @@ async def log(
     deed: Deed | None = None,
     subject: str | None = None,
     since: datetime | None = None,
+    countries: Sequence[str] | None = None,
+    without: Sequence[Deed] = (),
+    before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
 ) -> list[Entry]:
-    """The entries that fit, the newest first. Raises `Unavailable`."""
+    """The entries that fit, the newest first: those of some countries, without some deeds, and behind an entry of the
+    list by its time and id. Raises `Unavailable`.
+    """
+    before_at, before_id = before or (None, None)
+    which = {"actor": actor, "deed": deed, "subject": subject, "since": since, "countries": countries}
     async with passing_failures():
-        rows = await pool.fetch(*_LIST(actor=actor, deed=deed, subject=subject, since=since, limit=limit))
+        rows = await pool.fetch(
+            *_LIST(**which, without=list(without), before_at=before_at, before_id=before_id, limit=limit)
+        )
     return [Entry(*row) for row in rows]

@@ -8,6 +8,7 @@ import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.core.sources import person_source
 from abacus.core.tokens import PERSON_TOKEN, NewToken, has_digest
 from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.decide.rights import can_act_as_admin, check_may_manage
@@ -20,10 +21,18 @@ _LOCK: Final = "select pg_advisory_xact_lock(hashtext('abacus people'))"
 _CREATE: Final = Statement(f"insert into person ({columns(Person)}) values ({parameters(Person)})")
 _ADD_TOKEN: Final = Statement(f"insert into person_token ({columns(PersonToken)}) values ({parameters(PersonToken)})")
 _PEOPLE: Final = Statement(f"select {columns(Person)} from person order by person_id")
+_FIND: Final = Statement(f"select {columns(Person)} from person where person_id = :person_id")
 _TOKENS: Final = Statement(f"select {columns(PersonToken)} from person_token order by created_at desc, prefix")
 _GRANT: Final = Statement("update person set grants = :grants where person_id = :person_id")
 _DISABLE: Final = Statement("update person set disabled_at = :at where person_id = :person_id")
 _REVOKE: Final = Statement("update person_token set revoked_at = :now where prefix = any(:prefixes::text[])")
+
+
+_VOUCH: Final = Statement(f"""
+insert into person ({columns(Person)}) values ({parameters(Person)})
+on conflict (person_id) do update set grants = excluded.grants returning disabled_at is null
+""")
+_ROLES: Final = Statement("select grants from person where person_id = :person_id")
 
 
 class _Use(NamedTuple):
@@ -53,6 +62,15 @@ class PeopleStore:
         async with passing_failures(), self._pool.acquire() as connection:
             return await _all(connection)
 
+    async def find(self, person_id: str) -> Person | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_FIND(person_id=person_id))
+        return _person(row) if row else None
+
+    async def has_admin(self) -> bool:
+        """Whether there is an admin who can act by a token."""
+        return self._has_admin(await self.all())
+
     async def create(self, person_id: str, grants: tuple[Grant, ...], *, by: Actor, also: Also) -> Person:
         """Enters a person, who can do nothing before it has a token."""
         checked_person_id(person_id)
@@ -78,6 +96,26 @@ class PeopleStore:
             await connection.execute(*_GRANT(person_id=person_id, grants=list(map(str, grants))))
             await self._check_admin_stays(connection, had_admin=had_admin)
             await also(connection)
+
+    async def vouch(self, person_id: str, grants: tuple[Grant, ...], *, also: Also) -> bool:
+        """The person as a provider of identities knows it: entered if it is not there, with these roles, or with none.
+        Returns whether it is not disabled. `also` is written where something has changed.
+        """
+        person = Person(
+            checked_person_id(person_id),
+            grants,
+            created_at=self._clock.now(),
+            created_by=person_source(person_id),
+            disabled_at=None,
+        )
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK)
+            given = list(map(str, grants))
+            former = await connection.fetchval(*_ROLES(person_id=person_id))
+            is_open = await connection.fetchval(*_VOUCH(**person._asdict() | {"grants": given}))
+            if former != given:
+                await also(connection)
+        return bool(is_open)
 
     async def disable(self, person_id: str, *, by: Actor, also: Also) -> datetime:
         """Refuses the person's tokens from now on; returns since when."""

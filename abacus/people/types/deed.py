@@ -10,6 +10,7 @@ class Deed(StrEnum):
     """What somebody may be allowed to do. `decide/rights.py` says which roles allow it."""
 
     SEE = "see"
+    SIGN_IN = "sign-in"  # to the console, and out
     ADJUST = "adjust"
     REVERSE = "reverse"
     MOVE_POINTS = "move-points"  # spend, hold, capture and release

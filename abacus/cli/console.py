@@ -1,0 +1,70 @@
+"""`abacus console`: links by which a person gets into the console."""
+
+from datetime import timedelta
+from typing import Annotated, Final
+
+import typer
+
+from abacus.cli.acting import Acting, acting
+from abacus.cli.people import PersonId
+from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, settings
+from abacus.console.entry.links import Links
+from abacus.core.errors import Refused
+from abacus.people.decide.rights import check_may_manage
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+
+app = typer.Typer(help="The web console: links to get in.", no_args_is_help=True)
+
+_MINUTES: Final = 15
+_MOST_MINUTES: Final = 24 * 60
+
+
+@app.callback()
+def _group() -> None:
+    """The web console: links to get in."""
+
+
+@app.command("link")
+def link(
+    person: PersonId,
+    minutes: Annotated[int, typer.Option(min=1, max=_MOST_MINUTES, help="Minutes for which it works.")] = _MINUTES,
+    as_json: AsJson = False,
+) -> None:
+    """Print an address by which a person gets into the console, once. Takes an admin, or the person itself."""
+
+    async def main() -> None:
+        config = settings()
+        async with pool() as opened:
+            at = await acting(opened)
+            await check_manages(opened, at, person)
+            address, until = await new_link(opened, at, person, config, timedelta(minutes=minutes))
+        if as_json:
+            print_json({"person_id": person, "link": address, "expires_at": until})
+            return
+        errors.print(f"for {person}, once, until {until}:", markup=False)
+        console.print(address, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+async def new_link(opened: Pool, at: Acting, person_id: str, config: Settings, holds_for: timedelta) -> tuple[str, str]:
+    """The address, and the time until which it works."""
+    also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="link")
+    token, until = await Links(opened, at.clock).make(person_id, holds_for=holds_for, by=at.actor.source, also=also)
+    start = config.console_public_url or f"http://{config.console_host}:{config.console_port}"
+    return f"{start}/sign-in/link?token={token.text}", until.isoformat(timespec="seconds")
+
+
+async def check_manages(opened: Pool, at: Acting, person_id: str) -> None:
+    """Whether this actor may make ways in for the person, who has to be there. Raises `Refused`."""
+    store = PeopleStore(opened, at.clock)
+    if not (at.actor.is_authenticated and at.actor.name == person_id):
+        check_may_manage(at.actor, has_admin=await store.has_admin())
+    found = await store.find(person_id)
+    if found is None:
+        raise Refused(f"no person is called {person_id!r}; `abacus people list` prints all")
+    if found.disabled_at is not None:
+        raise Refused(f"{person_id} is disabled; `abacus people enable {person_id}` comes first")

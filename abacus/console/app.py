@@ -1,0 +1,39 @@
+"""The console as one application: its pages, its files, the probes of its process."""
+
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from abacus.api.front import Front
+from abacus.api.health import probe_routes
+from abacus.console.backends import Backends
+from abacus.console.pages import approvals, audit, home, own_sessions, people
+from abacus.console.pages.sign_in import SignIn
+from abacus.console.web.answer import Answers
+from abacus.console.web.assets import Assets
+from abacus.console.web.cookies import Cookies
+from abacus.console.web.faults import PageFault
+from abacus.console.web.headers import Guarded
+from abacus.console.web.routes import Routing
+
+# A new module of pages takes its place here, and in the navigation.
+SERVED: Final = (*home.SERVED, *approvals.SERVED, *own_sessions.SERVED, *people.SERVED, *audit.SERVED)
+
+
+def console_app(backends: Backends) -> ASGIApp:
+    assets = Assets()
+    answers, cookies = Answers(assets), Cookies(secure=backends.address.is_secure)
+    routing = Routing(backends, cookies, answers)
+    app = Starlette(
+        routes=[
+            *probe_routes(backends.health),
+            assets.route(),
+            *SignIn(backends, cookies, answers).routes(routing),
+            *(routing.route(each) for each in SERVED),
+        ],
+        exception_handlers={HTTPException: routing.elsewhere, PageFault: routing.elsewhere},
+    )
+    app.router.redirect_slashes = False
+    return Front(Guarded(app, secure=backends.address.is_secure))

@@ -1,0 +1,55 @@
+"""What the console asks: the rooms behind its pages."""
+
+from dataclasses import dataclass
+
+from abacus.console.entry.door import Door
+from abacus.console.entry.provider import Provider
+from abacus.console.entry.sessions import SessionStore
+from abacus.console.web.outages import Outages
+from abacus.core.clock import Clock
+from abacus.core.errors import SetAside, Unavailable
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.people import PeopleStore
+from abacus.platform.health import Health
+from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.pricing.store.reader import CardReader
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where browsers reach the console. `behind_proxy`: the last address that a proxy names is the browser's."""
+
+    public_url: str
+    behind_proxy: bool = False
+
+    @property
+    def is_secure(self) -> bool:
+        return self.public_url.startswith("https://")
+
+
+@dataclass(frozen=True)
+class Backends:
+    """Everything that pages may ask. A page takes what it needs out of here; new pages add their rooms."""
+
+    address: Address
+    clock: Clock
+    health: Health
+    outages: Outages
+    pool: Pool
+    door: Door
+    provider: Provider | None
+    sessions: SessionStore
+    directory: PeopleDirectory
+    people: PeopleStore
+    approvals: Approvals
+    quarantine: QuarantineStore
+    cards: CardReader
+
+    def zone_of(self, country: str) -> str | None:
+        """The time zone of the country, by the card that is in force there."""
+        try:
+            return self.cards.book().in_force(country, self.clock.now()).card.timezone
+        except (SetAside, Unavailable):
+            return None

@@ -1,0 +1,1 @@
+"""What pages show of values that other rooms hold. Pure."""

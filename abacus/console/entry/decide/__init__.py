@@ -1,0 +1,1 @@
+"""The decisions about who is let in, and for how long. Pure."""

@@ -1,0 +1,77 @@
+"""The log of what was done, for an admin."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from abacus.console.decide.fields import Line, lines_of
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page
+from abacus.console.web.paging import Place, Rows, place_of, rows_of
+from abacus.console.web.routes import page
+from abacus.people.store.audit import log as entries_of
+from abacus.people.types.deed import Deed, Entry
+
+_MOST: Final = 50
+
+
+@dataclass(frozen=True)
+class Deeds:
+    """An entry of the log."""
+
+    entry_id: UUID
+    at: datetime
+    actor: str
+    authenticated: bool
+    deed: str
+    subject: str
+    country: str | None
+    details: Sequence[Line]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPage(Page):
+    """A page of the log, and what it was narrowed to."""
+
+    template: ClassVar[str] = "log.html"
+    list: Rows[Deeds]
+    choices: Sequence[tuple[str, str]] = (("", "all"), *((deed, deed) for deed in Deed))
+    form: Form = EMPTY
+
+
+async def log(call: Call) -> LogPage:
+    asked = {name: value for name in ("actor", "deed", "subject") if (value := call.asked(name)) is not None}
+    form = Form(asked)
+    deed = asked.get("deed")
+    if deed not in {None, *Deed}:
+        form = form.but(deed="There is no such deed.")
+        return LogPage(title="Log", list=Rows(()), form=form)
+    found = await entries_of(
+        call.backends.pool,
+        actor=asked.get("actor"),
+        deed=Deed(deed) if deed else None,
+        subject=asked.get("subject"),
+        before=place_of(call.asked("after")),
+        limit=_MOST + 1,
+    )
+    rows = rows_of(
+        [_shown(each) for each in found],
+        _MOST,
+        lambda each: Place(each.at, each.entry_id),
+        lambda after: f"/log?{urlencode({**asked, 'after': after})}",
+    )
+    options = "".join(f" --{name} {value}" for name, value in asked.items())
+    return LogPage(title="Log", command=f"abacus people log{options}", list=rows, form=form)
+
+
+def _shown(entry: Entry) -> Deeds:
+    details = json.loads(entry.details)
+    return Deeds(**entry._asdict() | {"details": lines_of(details) if details else []})
+
+
+SERVED: Final = (page("/log", log, Deed.MANAGE_PEOPLE),)

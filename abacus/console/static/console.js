@@ -1,0 +1,73 @@
+"use strict";
+// The one script of the console: what a page cannot say in HTML. Without it every page works, but for charts.
+
+function zones() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  for (const field of document.querySelectorAll("[data-zone]")) field.value = zone;
+  for (const link of document.querySelectorAll("[data-zoned]")) {
+    const address = new URL(link.href);
+    address.searchParams.set("zone", zone);
+    link.href = address.href;
+  }
+}
+
+// A second click sends nothing; the form's key sees to those that get through.
+function sendOnce(root) {
+  for (const form of root.querySelectorAll("form[data-once]")) {
+    form.addEventListener("submit", (event) => {
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = "yes";
+      form.querySelectorAll("button").forEach((button) => button.setAttribute("aria-disabled", "true"));
+    });
+  }
+}
+
+function copying(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.parentElement.querySelector("[data-copied]").textContent);
+      button.textContent = "Copied";
+    });
+  }
+}
+
+function charts(root) {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const lines = ["--line-1", "--line-2", "--line-3", "--line-4"];
+  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
+  for (const holder of root.querySelectorAll("[data-chart]")) {
+    const given = JSON.parse(holder.dataset.chart);
+    const series = given.series.map((each, number) => ({
+      label: each.label,
+      stroke: colour(lines[number % lines.length]),
+      width: 2,
+    }));
+    const drawn = new uPlot(
+      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, axis] },
+      [given.times, ...given.series.map((each) => each.values)],
+      holder,
+    );
+    new ResizeObserver(() => drawn.setSize({ width: holder.clientWidth, height: 220 })).observe(holder);
+    delete holder.dataset.chart;
+  }
+}
+
+function prepare(root) {
+  sendOnce(root);
+  copying(root);
+  charts(root);
+}
+
+window.addEventListener("pageshow", (event) => {
+  // A page that comes back from the browser's memory may be sent again.
+  if (event.persisted) document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent);
+});
+document.addEventListener("htmx:load", (event) => {
+  if (event.detail.elt !== document.body) prepare(event.detail.elt);
+});
+zones();
+prepare(document);
+document.documentElement.dataset.ready = "yes";

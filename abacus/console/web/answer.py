@@ -1,0 +1,84 @@
+"""Answers: a page as HTML or, where JSON is asked for, as its value; a fault as a page or a problem document."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from abacus.api.api_problem import MEDIA_TYPE, TYPES
+from abacus.console.web.assets import Assets
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, new_form_key
+from abacus.console.web.navigation import open_to
+from abacus.console.web.page import Page, See, plain
+from abacus.console.web.times import Shown, shown
+
+_TEMPLATES: Final = Path(__file__).parents[1] / "templates"
+_JSON: Final = "application/json"
+_HTML: Final = "text/html"
+_UTC: Final = "UTC"
+_OK: Final = 200
+_REFUSED: Final = 422
+
+
+def wants_json(request: Request) -> bool:
+    accepted = request.headers.get("accept", "").lower()
+    return "json" in accepted and _HTML not in accepted
+
+
+class Answers:
+    """Makes answers out of pages and faults."""
+
+    def __init__(self, assets: Assets) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(_TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(asset=assets.address, new_form_key=new_form_key)
+        self._environment.filters["plain"] = plain
+
+    def of(self, request: Request, outcome: Page | See, call: Call | None = None, **more: Any) -> Response:
+        """`more` is for the template alone."""
+        if isinstance(outcome, See):
+            return RedirectResponse(outcome.path, status_code=303)
+        status = _REFUSED if getattr(outcome, "fault", None) or getattr(outcome, "form", EMPTY).wrong else _OK
+        if wants_json(request):
+            return Response(orjson.dumps(plain(outcome)), status, media_type=_JSON)
+        return self._html(request, outcome.template, status, call, page=outcome, **more)
+
+    def fault(self, request: Request, fault: PageFault, call: Call | None = None) -> Response:
+        request_id = request.scope.get("state", {}).get("request_id")
+        if wants_json(request):
+            document = {
+                "type": TYPES + fault.kind,
+                "title": fault.title,
+                "status": fault.status,
+                "detail": fault.detail or fault.title,
+                **({"request_id": request_id} if request_id else {}),
+            }
+            return Response(orjson.dumps(document), fault.status, media_type=MEDIA_TYPE)
+        page = {"title": fault.title, "command": None, "detail": fault.detail, "status": fault.status}
+        return self._html(request, "fault.html", fault.status, call, page=page, request_id=request_id)
+
+    def _html(self, request: Request, template: str, status: int, call: Call | None, **given: Any) -> Response:
+        def moment(value: datetime, country: str | None = None) -> Shown:
+            zone = call.session.zone if call is not None else _UTC
+            theirs = call.backends.zone_of(country) if call is not None and country is not None else None
+            return shown(value, zone, theirs)
+
+        text = self._environment.get_template(template).render(
+            me=call,
+            sections=open_to(call) if call is not None else [],
+            here=request.url.path,
+            moment=moment,
+            **given,
+        )
+        return Response(text, status, media_type=_HTML)

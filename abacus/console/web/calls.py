@@ -1,0 +1,94 @@
+"""A request of a person who is in: who it is, what it may do, and the rooms that it may ask."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from abacus.console.backends import Backends
+from abacus.console.entry.decide.derived import Use, derived, fits
+from abacus.console.entry.types import Session
+from abacus.console.web.cookies import Cookies
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, FORM_TOKEN, Form, read_form
+from abacus.console.web.parts import Part, part
+from abacus.core.errors import Refused
+from abacus.people.decide.rights import check, countries_of, may
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Connection
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. `form` is what was sent, already checked to come from a page of this session."""
+
+    request: Request
+    backends: Backends
+    actor: Actor
+    session: Session
+    token: str
+    form: Form = EMPTY
+
+    @property
+    def form_token(self) -> str:
+        """What each form of this session carries."""
+        return derived(self.token, Use.FORM)
+
+    @property
+    def now(self) -> datetime:
+        return self.backends.clock.now()
+
+    def asked(self, name: str) -> str | None:
+        """A parameter of the address; None where it is empty."""
+        return self.request.query_params.get(name, "").strip() or None
+
+    def may(self, deed: Deed, country: str | None) -> bool:
+        return may(self.actor, deed, country)
+
+    def may_somewhere(self, deed: Deed) -> bool:
+        return countries_of(self.actor, deed) != ()
+
+    def countries(self, deed: Deed) -> tuple[str, ...] | None:
+        """Where the person may do it; None: everywhere."""
+        return countries_of(self.actor, deed)
+
+    def check(self, deed: Deed, country: str | None) -> None:
+        """Raises `PageFault` where the person may not do it."""
+        try:
+            check(self.actor, deed, country)
+        except Refused as fault:
+            raise PageFault("role-needed", str(fault)) from None
+
+    def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
+        """The entry of the log, for the transaction of the deed."""
+        entry = entry_of(self.actor.source, deed, subject, self.now, country=country, **details)
+
+        async def also(connection: Connection) -> None:
+            await write(connection, [entry])
+
+        return also
+
+    async def part(self, loading: Awaitable[Value]) -> Part[Value]:
+        """A part of the page that fails by itself."""
+        return await part(loading, self.backends.outages)
+
+
+async def call_of(request: Request, backends: Backends, cookies: Cookies) -> Call:
+    """Raises `PageFault` for somebody who is not in, may do nothing, or sends a form of another page."""
+    token = cookies.session(request)
+    session = await backends.sessions.find(token) if token else None
+    actor = await backends.door.actor(session.person_id) if session is not None else None
+    if token is None or session is None or actor is None:
+        raise PageFault("signed-out")
+    form = EMPTY
+    if request.method == "POST":
+        form = await read_form(request)
+        if not fits(form.get(FORM_TOKEN), token, Use.FORM):
+            raise PageFault("form-expired", "Go back, load the page again, and send the form once more.")
+    return Call(request, backends, actor, session, token, form)

@@ -1,0 +1,69 @@
+"""The two cookies: of a person who is in, and of a browser on its way in. Scripts cannot read them."""
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from abacus.console.entry.decide.paths import local_path
+from abacus.console.entry.decide.sessions import zone_of
+from abacus.console.entry.tokens import VISIT_TOKEN
+
+_VISIT_S: Final = 3600
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A browser on its way in: the token that its forms follow from, and where it wants to go."""
+
+    token: str
+    next: str = "/"
+    zone: str = "UTC"
+
+    def text(self) -> str:
+        rest = json.dumps([self.next, self.zone]).encode()
+        return f"{self.token}.{base64.urlsafe_b64encode(rest).rstrip(b'=').decode()}"
+
+
+class Cookies:
+    """Where the console is reached by https, the browser holds them to this host and to https (`__Host-`)."""
+
+    def __init__(self, *, secure: bool) -> None:
+        self._secure = secure
+        start = "__Host-" if secure else ""
+        self._session = f"{start}abacus"
+        self._visit = f"{start}abacus-visit"
+
+    def session(self, request: Request) -> str | None:
+        return request.cookies.get(self._session)
+
+    def visit(self, request: Request) -> Visit | None:
+        token, _, rest = request.cookies.get(self._visit, "").partition(".")
+        if not VISIT_TOKEN.fits(token):
+            return None
+        try:
+            next_, zone = map(str, json.loads(base64.urlsafe_b64decode(rest + "=" * (-len(rest) % 4))))
+        except (ValueError, TypeError, binascii.Error):
+            return Visit(token)
+        return Visit(token, local_path(next_), zone_of(zone))
+
+    def set_visit(self, response: Response, visit: Visit) -> None:
+        self._set(response, self._visit, visit.text(), _VISIT_S)
+
+    def let_in(self, response: Response, token: str, whole_s: int) -> None:
+        """Another token than any that the browser had before."""
+        self._set(response, self._session, token, whole_s)
+        self._drop(response, self._visit)
+
+    def out(self, response: Response) -> None:
+        self._drop(response, self._session)
+
+    def _set(self, response: Response, name: str, value: str, seconds: int) -> None:
+        response.set_cookie(name, value, max_age=seconds, path="/", secure=self._secure, httponly=True, samesite="lax")
+
+    def _drop(self, response: Response, name: str) -> None:
+        response.delete_cookie(name, path="/", secure=self._secure, httponly=True, samesite="lax")

@@ -1,0 +1,37 @@
+"""Faults that end a request with a page, or with a problem document for its JSON twin."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from abacus.api.api_problem import KINDS
+from abacus.core.errors import Unavailable
+
+# Beside the kinds of the API: their statuses and titles.
+_OWN: Final[Mapping[str, tuple[int, str]]] = {
+    "signed-out": (401, "Sign in first"),
+    "form-expired": (403, "The form is too old"),
+    "role-needed": (403, "Your roles do not allow this"),
+    "not-found": (404, "There is no such page"),
+    "method-not-allowed": (405, "The page does not take this"),
+    "too-large": (413, "That is too much for one form"),
+    "unsupported-media-type": (415, "This is no form"),
+    "internal": (500, "Something went wrong here"),
+}
+_USUAL: Final = 400
+
+
+class PageFault(Exception):  # it is the answer
+    """Ends a request: a kind that programs tell apart, and a sentence for people."""
+
+    def __init__(self, kind: str, detail: str = "", *, status: int | None = None) -> None:
+        super().__init__(f"{kind}: {detail}")
+        known = _OWN.get(kind) or KINDS.get(kind, (_USUAL, "That cannot be done"))[:2]
+        self.kind = kind
+        self.status = status or known[0]
+        self.title = known[1]
+        self.detail = detail
+
+
+def of_unavailable(error: Unavailable, since: str | None) -> PageFault:
+    detail = f"The {error.dependency} does not answer{f', since {since}' if since else ''}: {error.detail}"
+    return PageFault("unavailable", detail, status=503)

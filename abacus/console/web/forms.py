@@ -1,0 +1,106 @@
+"""Forms: what was typed, kept beside what is wrong with it, and the key by which a form takes effect once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import parse_qsl
+from uuid import UUID, uuid4
+
+import asyncpg
+from starlette.requests import Request
+
+from abacus.console.web.faults import PageFault
+from abacus.core.clock import Clock
+from abacus.platform.postgres import Also, Connection
+from abacus.platform.sql import Statement
+
+FORM_TOKEN: Final = "form"  # noqa: S105  # the name of the hidden field that binds a form to its session
+FORM_KEY: Final = "key"  # the hidden field by which it takes effect once
+_MOST_BYTES: Final = 256 * 1024
+_MOST_FIELDS: Final = 500
+_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DONE: Final = Statement("insert into console_form (key, person_id, done_at) values (:key, :person_id, :now)")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What was typed, by the name of the field, and what is wrong with it."""
+
+    typed: Mapping[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+    def get(self, name: str) -> str:
+        """Without spaces around it; empty where nothing was typed."""
+        return self.typed.get(name, "").strip()
+
+    def exactly(self, name: str) -> str:
+        """As it was typed, for a password."""
+        return self.typed.get(name, "")
+
+    def but(self, **wrong: str) -> "Form":
+        """The same with these faults."""
+        return Form(self.typed, {**self.wrong, **wrong})
+
+    @property
+    def key(self) -> UUID:
+        """Raises `PageFault` for a form that was not rendered here."""
+        try:
+            return UUID(self.get(FORM_KEY))
+        except ValueError:
+            raise PageFault("form-expired", "Go back, load the page again, and send the form once more.") from None
+
+    def shown(self, *secret: str) -> "Form":
+        """What may be shown again, or told: no token, no key, and no secret."""
+        hidden = {FORM_TOKEN, FORM_KEY, *secret}
+        return Form({name: value for name, value in self.typed.items() if name not in hidden}, self.wrong)
+
+
+EMPTY: Final = Form()
+
+
+async def read_form(request: Request) -> Form:
+    """Of a field that comes several times the last counts, but for `field[]`, whose values are put together by lines.
+    Raises `PageFault`.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _MEDIA_TYPE:
+        raise PageFault("unsupported-media-type")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise PageFault("too-large")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError:
+        raise PageFault("malformed", "The form cannot be read.") from None
+    typed: dict[str, str] = {}
+    for name, value in pairs:
+        clean = _CONTROL.sub("", value)
+        typed[name] = f"{typed[name]}\n{clean}" if name.endswith("[]") and name in typed else clean
+    return Form(typed)
+
+
+def new_form_key() -> str:
+    return str(uuid4())
+
+
+class DoneBefore(Exception):  # as errors here are named
+    """The form has taken effect already; this time nothing happened."""
+
+
+def once(form: Form, person_id: str, clock: Clock, also: Also) -> Also:
+    """`also`, and in the same transaction the note that the form took effect: for a room without idempotency of its
+    own. Raises `DoneBefore` out of the room where it did before, and undoes what the room did.
+    """
+    key = str(form.key)
+
+    async def both(connection: Connection) -> None:
+        try:
+            await connection.execute(*_DONE(key=key, person_id=person_id, now=clock.now()))
+        except asyncpg.UniqueViolationError:
+            raise DoneBefore from None
+        await also(connection)
+
+    return both

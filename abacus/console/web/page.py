@@ -1,0 +1,44 @@
+"""A page is a typed value and the name of its template; its JSON twin is the value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import Any, ClassVar
+from uuid import UUID
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What every page has: its title, and the command that shows or does the same. A page with a `fault`, or with a
+    `form` that has faults, is answered as refused.
+    """
+
+    template: ClassVar[str]
+    title: str
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class See:
+    """The browser goes on to this page of the console: what was asked for has happened."""
+
+    path: str
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    match value:
+        case Enum():
+            return plain(value.value)
+        case datetime() | date() | UUID():
+            return str(value) if isinstance(value, UUID) else value.isoformat()
+        case Mapping():
+            return {str(name): plain(each) for name, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            named = value._asdict() if isinstance(value, tuple) and hasattr(value, "_asdict") else None
+            return [plain(each) for each in value] if named is None else plain(named)
+        case _ if is_dataclass(value):
+            return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        case _:
+            return value

@@ -1,0 +1,122 @@
+"""Routes: from a path to a function that makes a page, behind the checks that every page has."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from abacus.console.backends import Backends
+from abacus.console.web.answer import Answers, wants_json
+from abacus.console.web.calls import Call, call_of
+from abacus.console.web.cookies import Cookies
+from abacus.console.web.faults import PageFault, of_unavailable
+from abacus.console.web.page import Page, See
+from abacus.core.errors import Unavailable
+from abacus.people.decide.rights import roles_for, words
+from abacus.people.types.deed import Deed
+
+Handler: TypeAlias = Callable[[Call], Awaitable[Page | See]]
+Anyone: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+_OF_STATUS: Final = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A page, or a form that is sent to it, for whoever may do the deed in some country."""
+
+    path: str
+    handler: Handler
+    deed: Deed
+    method: str = "GET"
+
+
+def page(path: str, handler: Handler, deed: Deed = Deed.SEE) -> Served:
+    return Served(path, handler, deed)
+
+
+def form(path: str, handler: Handler, deed: Deed = Deed.SEE) -> Served:
+    return Served(path, handler, deed, "POST")
+
+
+class Routing:
+    """Makes routes of pages. A fault becomes an answer here, whatever it is."""
+
+    def __init__(self, backends: Backends, cookies: Cookies, answers: Answers) -> None:
+        self._backends = backends
+        self._cookies = cookies
+        self._answers = answers
+
+    def route(self, served: Served) -> Route:
+        async def endpoint(request: Request) -> Response:
+            request.scope["route"] = served  # by which the request is counted
+            call: Call | None = None
+            try:
+                call = await call_of(request, self._backends, self._cookies)
+                _check_somewhere(call, served.deed)
+                outcome = await served.handler(call)
+                return self._answers.of(request, outcome, call)
+            except Exception as error:  # noqa: BLE001  # every fault has a page
+                return self.faulty(request, error, call)
+
+        return Route(served.path, endpoint, methods=[served.method])
+
+    def open_route(self, path: str, handler: Anyone, method: str = "GET") -> Route:
+        """For somebody who is not in."""
+        served = Served(path, _nobody, Deed.SEE, method)
+
+        async def endpoint(request: Request) -> Response:
+            request.scope["route"] = served
+            try:
+                return await handler(request)
+            except Exception as error:  # noqa: BLE001  # as above
+                return self.faulty(request, error)
+
+        return Route(path, endpoint, methods=[method])
+
+    async def elsewhere(self, request: Request, error: Exception) -> Response:
+        """For a path that is none."""
+        return self.faulty(request, error)
+
+    def faulty(self, request: Request, error: Exception, call: Call | None = None) -> Response:
+        match error:
+            case ClientDisconnect():
+                raise error
+            case PageFault():
+                fault = error
+            case HTTPException():
+                fault = PageFault(_OF_STATUS.get(error.status_code, "malformed"), status=error.status_code)
+            case Unavailable():
+                since = self._backends.outages.failed(error.dependency)
+                fault = of_unavailable(error, f"{since:%Y-%m-%d %H:%M:%S} UTC")
+            case _:
+                state = request.scope.get("state", {})
+                log.error("page failed", path=request.url.path, request_id=state.get("request_id"), exc_info=error)
+                fault = PageFault("internal", "It is in the log, under the id of this request.")
+        if fault.kind == "signed-out" and not wants_json(request):
+            return self._to_sign_in(request)
+        return self._answers.fault(request, fault, call)
+
+    def _to_sign_in(self, request: Request) -> Response:
+        asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        address = f"/sign-in?next={quote(asked if request.method == 'GET' else '/', safe='/')}"
+        if request.headers.get("hx-request"):  # a part of a page: the whole page has to go there
+            return Response(status_code=401, headers={"HX-Redirect": address})
+        return RedirectResponse(address, status_code=303)
+
+
+def _check_somewhere(call: Call, deed: Deed) -> None:
+    if not call.may_somewhere(deed):
+        raise PageFault("role-needed", f"To {words(deed)} takes the role {' or '.join(roles_for(deed))}.")
+
+
+async def _nobody(_: Call) -> Page | See:
+    raise PageFault("not-found")

@@ -1,0 +1,187 @@
+"""What the tests of the console share: a console on a real database, people with passwords, browsers, and a clock."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Any, Final
+
+import httpx
+from argon2 import PasswordHasher
+
+from abacus.approving import approving
+from abacus.console.app import console_app
+from abacus.console.backends import Address, Backends
+from abacus.console.entry.authenticators import Authenticators
+from abacus.console.entry.decide.vouching import Reading
+from abacus.console.entry.door import Attempts, Door
+from abacus.console.entry.links import Links
+from abacus.console.entry.passwords import Passwords
+from abacus.console.entry.provider import Client, Provider
+from abacus.console.entry.sessions import SessionStore
+from abacus.console.entry.types import SessionLimits
+from abacus.console.web.outages import Outages
+from abacus.ledger.store.large_moves import Alone
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.decide.names import parse_grants
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.person import Role
+from abacus.platform.encryption import Keyring, Secrets, new_keyring_text
+from abacus.platform.health import Health
+from abacus.platform.postgres import Pool, nothing_else
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
+from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
+from tests.support.staff import ADMIN
+
+PASSWORD: Final = "correct horse battery"
+URL: Final = "http://console.example"
+_QUICK: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+_HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+_FORM: Final = re.compile(r'<form method="post" action="([^"]+)".*?</form>', re.DOTALL)
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+    def pass_(self, **span: float) -> None:
+        self._now += timedelta(**span)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A console, and how to get people into it."""
+
+    backends: Backends
+    clock: Clock
+    pool: Pool
+    passwords: Passwords
+    authenticators: Authenticators
+    links: Links
+    url: str
+    _app: Any
+    _stack: AsyncExitStack
+
+    async def browser(self, address: str = "192.0.2.1") -> "Browser":
+        transport = httpx.ASGITransport(app=self._app, client=(address, 4711))
+        client = httpx.AsyncClient(transport=transport, base_url=self.url, headers={"Accept": "text/html"})
+        return Browser(await self._stack.enter_async_context(client))
+
+    async def hire(self, person_id: str, *roles: str, password: str = PASSWORD) -> None:
+        await self.backends.people.create(person_id, parse_grants(roles), by=ADMIN, also=nothing_else)
+        await self.passwords.set(person_id, password, by=ADMIN.source, also=nothing_else)
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        await self.backends.directory.refresh()
+
+    async def inside(self, person_id: str, *roles: str) -> "Browser":
+        """A browser of a new person who is in."""
+        await self.hire(person_id, *roles)
+        browser = await self.browser()
+        assert (await browser.sign_in(person_id)).status_code == 303
+        return browser
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A browser: it keeps cookies, and fills in forms as they are on the page."""
+
+    client: httpx.AsyncClient
+
+    async def see(self, path: str, **headers: str) -> httpx.Response:
+        return await self.client.get(path, headers=headers)
+
+    async def twin(self, path: str) -> httpx.Response:
+        """The same page as JSON."""
+        return await self.client.get(path, headers={"Accept": "application/json"})
+
+    async def send(self, page: str, action: str, **typed: str) -> httpx.Response:
+        """Fill in the form of the page that is sent to this path, and send it."""
+        shown = await self.client.get(page)
+        for form in _FORM.finditer(shown.text):
+            if unescape(form[1]) == action:
+                hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form[0])}
+                return await self.client.post(action, data=hidden | typed)
+        raise AssertionError(f"{page} has no form for {action}: {shown.status_code}")
+
+    async def sign_in(
+        self, person_id: str, password: str = PASSWORD, code: str = "", next_: str = "/"
+    ) -> httpx.Response:
+        page = f"/sign-in?next={next_}"
+        return await self.send(page, "/sign-in", person=person_id, password=password, code=code)
+
+
+@asynccontextmanager
+async def desk(
+    pool: Pool,
+    *,
+    url: str = URL,
+    idle: timedelta = timedelta(hours=1),
+    whole: timedelta = timedelta(hours=12),
+    code_for: tuple[Role, ...] = (),
+    attempts: Attempts | None = None,
+    issuer: str | None = None,
+    reading: Reading | None = None,
+    behind_proxy: bool = False,
+) -> AsyncIterator[Desk]:
+    clock = Clock(datetime.now(UTC))
+    people, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, SessionLimits(idle, whole))
+    directory = PeopleDirectory(people, clock)
+    passwords, links = Passwords(pool, clock, _QUICK), Links(pool, clock)
+    authenticators = Authenticators(pool, clock, Secrets(Keyring.parse(new_keyring_text("k1"))))
+    limiter = RateLimiter(BucketStore(pool), clock, apart="console:")
+    cards = CardReader(CardStore(pool).all)
+    moves = PostgresMoves(pool, clock)
+
+    async def move(movement: Movement) -> Moved:
+        (moved,) = await moves.move([movement])
+        return moved
+
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(limiter.close)
+        provider = None
+        if issuer is not None and reading is not None:
+            client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
+            provider = Provider(client, reading, clock)
+            stack.push_async_callback(provider.close)
+        backends = Backends(
+            address=Address(url, behind_proxy=behind_proxy),
+            clock=clock,
+            health=Health(["console"]),
+            outages=Outages(clock),
+            pool=pool,
+            door=Door(
+                people=directory,
+                store=people,
+                sessions=sessions,
+                passwords=passwords,
+                authenticators=authenticators,
+                links=links,
+                limiter=limiter,
+                clock=clock,
+                code_for=code_for,
+                attempts=attempts,
+            ),
+            provider=provider,
+            sessions=sessions,
+            directory=directory,
+            people=people,
+            approvals=approving(pool, clock, move, Alone(10, 10), ()).approvals,
+            quarantine=QuarantineStore(pool, clock),
+            cards=cards,
+        )
+        await directory.refresh()
+        yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

@@ -1,0 +1,163 @@
+"""What holds for every page: its twin, its headers, who may see it, and that forms come from pages of the session."""
+
+import json
+import re
+
+import asyncpg
+import pytest
+
+from abacus.console.app import SERVED
+from abacus.console.web.headers import POLICY
+from abacus.console.web.page import plain
+from abacus.people.decide.rights import may
+from abacus.people.types.actor import Actor
+from abacus.people.types.approval import Approval
+from abacus.people.types.person import Grant, Role
+from abacus.platform.postgres import Pool
+from tests.console.desk import Desk, desk
+from tests.people.approving import ANN, proposal
+
+PAGES = [each.path for each in SERVED if each.method == "GET"]
+FORMS = [each.path for each in SERVED if each.method == "POST"]
+
+
+async def asked(open_desk: Desk, country: str | None = "SG") -> Approval:
+    return await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
+
+
+def address(path: str, approval: Approval) -> str:
+    return path.replace("{id:uuid}", str(approval.approval_id)).replace("{person}", "eve")
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_a_page_has_a_twin_and_guarded_headers(pool: Pool, path: str) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        here = address(path, await asked(open_desk))
+        page, twin = await eve.see(here), await eve.twin(here)
+        assert (page.status_code, twin.status_code) == (200, 200)
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert twin.headers["content-type"] == "application/json"
+        assert twin.json()["title"] in page.text
+        command = twin.json()["command"]
+        assert command is None or command.startswith("abacus ")
+        for answer in (page, twin):
+            assert answer.headers["content-security-policy"] == POLICY
+            assert POLICY.startswith("default-src 'self';")
+            assert "unsafe" not in POLICY
+            assert answer.headers["cache-control"] == "no-store"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+        assert re.findall(r"<script(?! src=)|<style|\sstyle=|\son\w+=", page.text) == []
+        assert len(re.findall(r"<h1", page.text)) == 1
+        for label in re.findall(r'<label for="([^"]+)"', page.text):
+            assert f'id="{label}"' in page.text
+        loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+        assert [(await eve.see(each)).status_code for each in loaded] == [200] * len(loaded)
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("role", [None, *Role])
+async def test_a_page_is_for_those_whose_role_allows_it(pool: Pool, path: str, role: Role | None) -> None:
+    served = next(each for each in SERVED if each.path == path and each.method == "GET")
+    async with desk(pool) as open_desk:
+        approval = await asked(open_desk)
+        await open_desk.hire("eve", "viewer")
+        who = await (open_desk.browser() if role is None else open_desk.inside("someone", role))
+        here = address(path, approval)
+        grants = (Grant(role),) if role is not None else ()
+        allowed = may(Actor("someone", grants), served.deed, None)
+        assert (await who.twin(here)).status_code == (401 if role is None else 200 if allowed else 403)
+        if role is None:
+            assert (await who.see(here)).headers["location"].startswith("/sign-in?next=/")
+        else:
+            navigation = (await who.see("/me")).text.partition("</nav>")[0]
+            assert ('href="/people"' in navigation) is (role is Role.ADMIN)
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_a_form_is_taken_from_a_page_of_the_same_session_alone(pool: Pool, path: str) -> None:
+    async with desk(pool) as open_desk:
+        here = address(path, await asked(open_desk))
+        eve = await open_desk.inside("eve", "admin")
+        other = await open_desk.inside("other", "admin")
+        foreign = _token((await other.see("/me")).text)
+        before = await pool.fetchval("select count(*) from audit_log")
+        for typed in ({}, {"form": foreign}, {"form": ""}, {"form": "é"}):
+            sent = await eve.client.post(here, data={"digest": "0" * 64, "roles": "viewer", "reason": "no", **typed})
+            assert sent.status_code == 403
+        plain = await eve.client.post(here, json={"form": _token((await eve.see("/me")).text)})
+        assert plain.status_code == 415
+        assert await pool.fetchval("select count(*) from audit_log") == before
+        assert (await eve.see("/")).status_code == 200
+
+
+async def test_what_is_not_there_has_a_page_and_a_problem(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "viewer")
+        for path in (
+            "/nowhere",
+            "/static/htmx.lock.json",
+            "/static/../app.py",
+            "/approvals/00000000-0000-0000-0000-000000000000",
+        ):
+            page, twin = await eve.see(path), await eve.twin(path)
+            assert (page.status_code, twin.status_code) == (404, 404)
+            assert page.headers["content-security-policy"] == POLICY
+            assert twin.headers["content-type"] == "application/problem+json"
+            assert twin.json()["type"] == "/problems/not-found"
+        wrong = await eve.client.request("DELETE", "/approvals", headers={"Accept": "application/json"})
+        assert (wrong.status_code, wrong.json()["type"]) == (405, "/problems/method-not-allowed")
+
+
+async def test_probes_need_nobody(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        anyone = await open_desk.browser()
+        assert (await anyone.see("/healthz")).json() == {"status": "alive"}
+        assert (await anyone.see("/readyz")).status_code == 503
+
+
+async def test_a_part_whose_dependency_is_down_says_since_when_and_the_rest_is_there(
+    pool: Pool, database_url: str
+) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await asked(open_desk)
+        await _as_owner(database_url, "alter table quarantine rename to quarantine_away")
+        first = (await eve.twin("/")).json()
+        since = first["quarantine"]["down"]["since"]
+        assert (first["quarantine"]["value"], first["quarantine"]["down"]["dependency"]) == (None, "database")
+        assert len(first["approvals"]["value"]) == 1
+        open_desk.clock.pass_(seconds=30)
+        assert (await eve.twin("/")).json()["quarantine"]["down"]["since"] == since
+        page = await eve.see("/")
+        assert page.status_code == 200
+        assert "The database does not answer since" in page.text
+        assert "5 points of acme" in page.text
+
+
+async def test_without_the_database_a_page_says_so(pool: Pool, database_url: str) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await _as_owner(database_url, "alter table console_session rename to console_session_away")
+        page, twin = await eve.see("/"), await eve.twin("/")
+        assert (page.status_code, twin.status_code) == (503, 503)
+        assert "The database does not answer, since 20" in page.text
+        assert twin.json()["type"] == "/problems/unavailable"
+
+
+def test_values_are_json() -> None:
+    assert json.dumps(plain({"a": (1, None), "b": {Role.ADMIN}})) == '{"a": [1, null], "b": ["admin"]}'
+
+
+def _token(text: str) -> str:
+    found = re.search(r'name="form" value="([^"]+)"', text)
+    assert found is not None
+    return found[1]
+
+
+async def _as_owner(database_url: str, statement: str) -> None:
+    owner = await asyncpg.connect(database_url)
+    try:
+        await owner.execute(statement)
+    finally:
+        await owner.close()

@@ -1,0 +1,178 @@
+"""Serves the pages of the house's people, with the probes of its process, on ABACUS_CONSOLE_HOST and …_PORT."""
+
+import asyncio
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+import structlog
+from starlette.types import ASGIApp
+
+from abacus.api.entrance import Entrance
+from abacus.api.server import bound
+from abacus.approving import approving
+from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
+from abacus.console.app import console_app
+from abacus.console.backends import Address, Backends
+from abacus.console.entry.authenticators import Authenticators
+from abacus.console.entry.decide.vouching import Reading, read_groups
+from abacus.console.entry.door import Door
+from abacus.console.entry.links import Links
+from abacus.console.entry.passwords import Passwords
+from abacus.console.entry.provider import Client, Provider
+from abacus.console.entry.sessions import SessionStore
+from abacus.console.entry.types import SessionLimits
+from abacus.console.pages.sign_in import BACK
+from abacus.console.web.outages import Outages
+from abacus.core.errors import Refused, Unavailable
+from abacus.ledger.store.large_moves import Alone
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.person import Role
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import DEPENDENCY, Pool, passing_failures
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.settings import Settings
+
+NEEDS: Final = frozenset({Service.DATABASE})
+DATABASE_WITHIN_S: Final = 5.0
+_CONNECTIONS: Final = 8
+_PROBE_EVERY_S: Final = 1.0
+_PROBE_WITHIN_S: Final = 2.0
+_HERE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+log = structlog.get_logger(__name__)
+
+
+class Plan(NamedTuple):
+    """What the settings say about letting people in."""
+
+    address: Address
+    limits: SessionLimits
+    code_for: tuple[Role, ...]
+    client: Client | None
+    reading: Reading
+
+
+def plan_of(settings: Settings) -> Plan:
+    """Raises `Refused` with the setting that is wrong, or missing beside another."""
+    public_url = settings.console_public_url or f"http://{settings.console_host}:{settings.console_port}"
+    try:
+        groups = read_groups(settings.console_oidc_groups)
+    except (ValueError, Refused) as fault:
+        raise Refused(f"ABACUS_CONSOLE_OIDC_GROUPS: {fault}") from None
+    return Plan(
+        Address(public_url, behind_proxy=settings.console_behind_proxy),
+        SessionLimits(
+            timedelta(minutes=settings.console_idle_minutes), timedelta(hours=settings.console_session_hours)
+        ),
+        _roles(settings.console_code_for or ""),
+        _client(settings, public_url),
+        Reading(settings.console_oidc_id_claim, settings.console_oidc_groups_claim, groups),
+    )
+
+
+async def wire(wiring: Wiring) -> Run:
+    settings, plan = wiring.settings, plan_of(wiring.settings)
+    listener = bound(settings.console_host, settings.console_port, "ABACUS_CONSOLE_HOST and ABACUS_CONSOLE_PORT")
+    if not plan.address.is_secure and settings.console_host not in _HERE:
+        log.warning("cookies of the console go over plain http: ABACUS_CONSOLE_PUBLIC_URL names no https address")
+    entrance = Entrance(wiring.process_health)
+
+    async def run(stop: asyncio.Event) -> None:
+        await entrance.serve(_opened(wiring, plan), listener, stop, http_limits(settings))
+
+    return run
+
+
+async def _opened(wiring: Wiring, plan: Plan) -> ASGIApp:
+    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
+    outages = Outages(wiring.clock)
+    backends = await _backends(wiring, plan, pool, outages)
+    wiring.beside(_watch(wiring, pool, outages))
+    return console_app(backends)
+
+
+async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) -> Backends:
+    clock, settings = wiring.clock, wiring.settings
+    store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
+    directory = PeopleDirectory(store, clock)
+    limiter = RateLimiter(BucketStore(pool), clock, apart="console:")
+    cards = wiring.cards(pool)
+    wiring.beside(directory.keep_fresh())
+    wiring.beside(limiter.keep_giving_back())
+    wiring.at_the_end(limiter.close)
+    await until_available(directory.refresh, wiring.health)
+    provider = Provider(plan.client, plan.reading, clock) if plan.client is not None else None
+    if provider is not None:
+        wiring.at_the_end(provider.close)
+    door = Door(
+        people=directory,
+        store=store,
+        sessions=sessions,
+        passwords=Passwords(pool, clock),
+        authenticators=Authenticators(pool, clock, wiring.secrets()),
+        links=Links(pool, clock),
+        limiter=limiter,
+        clock=clock,
+        code_for=plan.code_for,
+    )
+    moves = PostgresMoves(pool, clock)
+
+    async def move(movement: Movement) -> Moved:
+        (moved,) = await moves.move([movement])
+        return moved
+
+    alone = Alone(settings.adjustment_limit, settings.reversal_limit)
+    return Backends(
+        address=plan.address,
+        clock=clock,
+        health=wiring.process_health,
+        outages=outages,
+        pool=pool,
+        door=door,
+        provider=provider,
+        sessions=sessions,
+        directory=directory,
+        people=store,
+        approvals=approving(pool, clock, move, alone, built_in_sources(settings)).approvals,
+        quarantine=QuarantineStore(pool, clock),
+        cards=cards,
+    )
+
+
+async def _watch(wiring: Wiring, pool: Pool, outages: Outages) -> None:
+    """Ready means that the database answers: without it nobody is known."""
+    while True:
+        try:
+            async with asyncio.timeout(_PROBE_WITHIN_S), passing_failures():
+                await pool.fetchval("select 1")
+        except (Unavailable, TimeoutError) as error:
+            outages.failed(DEPENDENCY)
+            wiring.health.waiting(Unavailable(DEPENDENCY, str(error) or "no answer in time"))
+        else:
+            outages.back(DEPENDENCY)
+            wiring.health.ready()
+        await asyncio.sleep(_PROBE_EVERY_S)
+
+
+def _client(settings: Settings, public_url: str) -> Client | None:
+    issuer, client_id = settings.console_oidc_issuer, settings.console_oidc_client_id
+    if issuer is None and client_id is None:
+        return None
+    if issuer is None or client_id is None:
+        raise Refused("ABACUS_CONSOLE_OIDC_ISSUER and ABACUS_CONSOLE_OIDC_CLIENT_ID go together")
+    if not issuer.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
+        raise Refused("ABACUS_CONSOLE_OIDC_ISSUER: an https address is needed")
+    return Client(issuer, client_id, settings.console_oidc_client_secret, public_url + BACK)
+
+
+def _roles(text: str) -> tuple[Role, ...]:
+    names = [each.strip() for each in text.split(",") if each.strip()]
+    unknown = sorted(set(names) - set(Role))
+    if unknown:
+        raise Refused(f"ABACUS_CONSOLE_CODE_FOR: no role is called {unknown[0]}; there are {', '.join(Role)}")
+    return tuple(Role(each) for each in names)
