@@ -14,11 +14,12 @@ from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.deferring import Deferring, Redeciding
 from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
-from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.effects import SLOTS, Effects
 from abacus.engage.campaigns.exhausting import Exhausting
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
@@ -66,7 +67,9 @@ async def wire(wiring: Wiring) -> Run:
     client, quarantine, rng = await wiring.sqs(), QuarantineStore(pool, clock), random.Random()
     retries = await wiring.queue(client, CAMPAIGN_RETRY)
     judging = Judging(values)
-    effects = Effects(pool, clock, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
+    slot = rng.randrange(SLOTS)
+    seen = SeenStore(pool, slot)
+    effects = Effects(pool, clock, slot=slot, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
     deferring = Deferring(
         wiring.signed_by(Producer.CAMPAIGNER, retries),
         quarantine,
@@ -90,6 +93,7 @@ async def wire(wiring: Wiring) -> Run:
             deferring=deferring,
             cards=cards.book,
             effects=effects,
+            seen=seen,
             quarantine=quarantine,
             clock=clock,
             health=health,

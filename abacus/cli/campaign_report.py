@@ -44,7 +44,9 @@ def _print(record: CampaignRecord, found: CampaignReport) -> None:
         [str(each.day), f"@{each.version}", each.variant or "-", each.outcome, f"{each.events:,}", f"{each.points:,}"]
         for each in found.days
     ]
-    table(f"{record.campaign.label}, {state}", ["day", "version", "arm", "outcome", "events", "points"], rows)
+    seen = [[str(day), "-", "-", "seen", f"{events:,}", "-"] for day, events in found.seen.items()]
+    columns = ["day", "version", "arm", "outcome", "events", "points"]
+    table(f"{record.campaign.label}, {state}", columns, sorted([*seen, *rows], key=lambda row: row[0]))
     if found.arms:
         arms = [
             [

@@ -58,6 +58,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "assumption": Whole.AT_HOME,
     "campaign": Whole.AT_HOME,
     "campaign_pot": Whole.AT_HOME,
+    "campaign_seen": Whole.AT_HOME,
     "campaign_slot": Whole.AT_HOME,
     "campaign_sum": Whole.AT_HOME,
     "counter_definition": Whole.AT_HOME,

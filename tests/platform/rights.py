@@ -28,6 +28,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "campaign_claim": "select, insert",
     "campaign_pot": "select, insert, update(runs points cost)",
     "campaign_progress": "select, insert, update(events runs points cost marks variant)",
+    "campaign_seen": "select, insert, update(events)",
     "campaign_slot": "select, insert, update(version runs points cost)",
     "campaign_sum": "select, insert, update(events points cost)",
     "claim": "select, insert",

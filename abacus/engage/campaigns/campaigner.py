@@ -14,7 +14,8 @@ from abacus.engage.campaigns.decide.running import Armed
 from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.judging import Candidate, Judging, item_of
+from abacus.engage.campaigns.judging import Candidate, Judging, in_waves, item_of
+from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.events.decide.following import followed_topics, reader_of
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.replaying import again_topic, event_item
@@ -68,6 +69,7 @@ class Campaigner:
         deferring: Deferring,
         cards: Callable[[], CardBook],
         effects: Effects,
+        seen: SeenStore,
         quarantine: QuarantinePort,
         clock: Clock,
         health: WorkerHealth,
@@ -78,6 +80,7 @@ class Campaigner:
         self._deferring = deferring
         self._cards = cards
         self._effects = effects
+        self._seen = seen
         self._quarantine = quarantine
         self._clock = clock
         self._health = health
@@ -90,19 +93,27 @@ class Campaigner:
 
     async def _handle(self, records: Sequence[Record]) -> None:
         aside: list[Item] = []
-        judged = await self._judging.judge(self._candidates(records, aside))
-        aside += judged.aside
+        seen: list[Event] = []
+        waves = in_waves(self._candidates(records, aside, seen))
         await self._quarantine.add(aside)
+        for candidates in waves:
+            await self._decide(candidates)
+        await self._seen.add(seen)
+        CAMPAIGN_EVENTS.labels(self._topic, "read").inc(len(records))
+        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
+
+    async def _decide(self, candidates: Sequence[Candidate]) -> None:
+        judged = await self._judging.judge(candidates)
+        await self._quarantine.add(judged.aside)
         runs = await self._effects.decide(judged.matched)
         await self._deferring.defer(judged.later)
-        CAMPAIGN_EVENTS.labels(self._topic, "read").inc(len(records))
         CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({id(each.event) for each in judged.matched}))
-        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
+        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(judged.aside))
         CAMPAIGN_EVENTS.labels(self._topic, "deferred").inc(len({id(each.event) for each in judged.later}))
         for run in runs:
             CAMPAIGN_RUNS.labels(run.outcome.value).inc()
 
-    def _candidates(self, records: Sequence[Record], aside: list[Item]) -> list[Candidate]:
+    def _candidates(self, records: Sequence[Record], aside: list[Item], seen: list[Event]) -> list[Candidate]:
         """Raises `Unavailable` when the documents or the cards were never read."""
         reader, cards, now = self._topics.reader(self._topic), self._cards(), self._clock.now()
         candidates: list[Candidate] = []
@@ -114,6 +125,7 @@ class Campaigner:
                 continue
             if event is None:
                 continue
+            seen.append(event)
             origin = origin_of(record.topic, record.partition, record.offset)
             for armed in self._topics.answering(event):
                 try:

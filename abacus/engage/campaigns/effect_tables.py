@@ -84,6 +84,18 @@ CAMPAIGN_ACTION: Final = Table(
     Index(None, "receiver", "due_at", postgresql_where=text("done_at is null and refused_at is null")),
 )
 
+# How many events were looked at, by hour; a country that is not told is empty. Each process adds to rows of its own.
+CAMPAIGN_SEEN: Final = Table(
+    "campaign_seen",
+    METADATA,
+    Column("source", KEY_TEXT, primary_key=True),
+    Column("type", KEY_TEXT, primary_key=True),
+    Column("country", KEY_TEXT, primary_key=True),
+    Column("hour", DateTime(timezone=True), primary_key=True),
+    Column("slot", Integer, primary_key=True, autoincrement=False),
+    Column("events", BigInteger, nullable=False),
+)
+
 # What came of events, by day, arm and outcome; each process adds to rows of its own.
 CAMPAIGN_SUM: Final = Table(
     "campaign_sum",

@@ -11,6 +11,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.decide.running import Armed
+from abacus.engage.campaigns.decide.waves import Wanting, waves
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.campaigns.values import Subject, Values
 from abacus.engage.events.types import Event
@@ -91,6 +92,24 @@ class Judging:
 
     async def _tiers(self, candidates: Sequence[Candidate]) -> Mapping[tuple[str, str], str]:
         return await self._values.tiers_of({(each.subject.member_id, each.subject.program) for each in candidates})
+
+
+def in_waves(candidates: Sequence[Candidate]) -> Sequence[Sequence[Candidate]]:
+    """The candidates in the order in which they are to be judged: each wave once what came of the wave before is
+    durable, because it may ask for that.
+    """
+    numbers = waves(
+        [
+            Wanting(id(each.event), each.subject.member_id, each.armed.campaign.name if each.armed.looks_back else None)
+            for each in candidates
+        ]
+    )
+    if not any(numbers):
+        return [candidates] if candidates else []
+    found: list[list[Candidate]] = [[] for _ in range(max(numbers) + 1)]
+    for number, candidate in zip(numbers, candidates, strict=True):
+        found[number].append(candidate)
+    return found
 
 
 def worth_of_steps(candidate: Candidate, tier: str) -> Mapping[int, Worth]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from abacus.engage.campaigns.decide.budget import EVER
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
+from abacus.engage.campaigns.seen import seen_by_day
 from abacus.platform.postgres import Pool, snapshot
 from abacus.platform.sql import Statement, columns
 
@@ -45,7 +46,7 @@ class ArmLine(NamedTuple):
 
 class CampaignReport(NamedTuple):
     """Of all versions of a campaign: `posted` awards stand in the ledger, `used` is what was taken of the limits that
-    all members share.
+    all members share, `seen` are the events of its types by day.
     """
 
     days: Sequence[DayLine]
@@ -54,6 +55,7 @@ class CampaignReport(NamedTuple):
     claims: int
     posted: int
     used: Mapping[str, Amounts]
+    seen: Mapping[date, int]
 
 
 _DAYS: Final = Statement(f"""
@@ -97,6 +99,7 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
             arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
             claims=await connection.fetchval(*_CLAIMS(campaign=name)),
             posted=await connection.fetchval(*_POSTED(campaign=name)),
+            seen=await seen_by_day(connection, campaign),
             used={row[0]: Amounts(*row[1:]) for row in await connection.fetch(*_USED(campaign=name))},
         )
 

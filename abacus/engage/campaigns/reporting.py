@@ -21,6 +21,7 @@ def report_document(record: CampaignRecord, found: CampaignReport, now: datetime
         "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
         "events": found.claims,
         "posted": found.posted,
+        "seen": {str(day): events for day, events in found.seen.items()},
         "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
         "actions": [line._asdict() for line in found.actions],
         "arms": [_arm(line, found) for line in found.arms],

@@ -55,6 +55,7 @@ NAMELESS: Final = frozenset(
         "allowance",
         "campaign",
         "campaign_pot",
+        "campaign_seen",
         "campaign_slot",
         "campaign_sum",
         "console_authenticator",

@@ -7,6 +7,9 @@ from typing import Any
 
 from pyroaring import FrozenBitMap
 
+from abacus.core.clock import SystemClock
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.report import report
 from abacus.engage.segments.numbers import MemberNumbers
 from abacus.engage.segments.store import Author, SegmentStore
 from abacus.engage.segments.types import How
@@ -139,3 +142,43 @@ async def test_a_members_limit_that_nobody_reaches_is_not_counted(house: House) 
         await until(posted)
     rows = await house.pool.fetch("select campaign, runs from campaign_progress")
     assert [tuple(row) for row in rows] == [("counted", 2)]
+
+
+async def test_the_report_tells_how_many_events_were_seen(house: House) -> None:
+    """Also those that no condition holds for, and none of another type or country."""
+    mart = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
+    await run_campaign(house, when=mart, steps=[{"do": [POINTS]}])
+    await house.produce([*orders("ann", 1, 2, 3), *orders("bob", 4, vertical="mart")])
+    async with house.running("campaigner", "awarder"):
+
+        async def posted() -> bool:
+            return await house.transfers() == 1
+
+        await until(posted)
+
+        async def seen() -> bool:
+            return bool(await house.pool.fetchval("select sum(events) = 4 from campaign_seen"))
+
+        await until(seen)
+    (campaign,) = await CampaignStore(house.pool).in_force(SystemClock().now())
+    found = await report(house.pool, campaign)
+    assert (sum(found.seen.values()), sum(line.events for line in found.days)) == (4, 1)
+
+
+async def test_an_event_is_decided_after_what_came_of_those_before_it(house: House) -> None:
+    """They are read together, and each asks what the member has had so far."""
+    new = {"operator": "lt", "lhs": "campaign.runs", "rhs": 2}
+    await run_campaign(house, when=new, steps=[{"do": [POINTS]}])
+    await house.produce([*orders("ann", *range(1, 8)), *orders("bob", 8, 9, 10), *orders("ann", 11)])
+    async with house.running("campaigner", "awarder"):
+
+        async def seen() -> bool:
+            return bool(await house.pool.fetchval("select sum(events) = 11 from campaign_seen"))
+
+        await until(seen)
+
+        async def posted() -> bool:
+            return await house.transfers() == 4
+
+        await until(posted)
+    assert await points_of(house) == {"ann": 1000, "bob": 1000}

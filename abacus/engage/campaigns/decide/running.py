@@ -8,26 +8,27 @@ from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
+from abacus.engage.campaigns.decide.sides import Origin, of_campaign, origin_of, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
 from abacus.engage.events.types import Event
 from abacus.engage.rules.decide.index import RuleIndex
 from abacus.engage.rules.decide.lazy import Plan
-from abacus.engage.rules.decide.parts import needs_look_up
+from abacus.engage.rules.decide.parts import looked_up_sides
 from abacus.engage.rules.decide.reading import parse_rule
 from abacus.engage.rules.decide.types import Rule
 
 
 class Armed(NamedTuple):
-    """A campaign that runs. `plan` is of its whole rule; `looks_up` says whether that needs more than the event, and
-    `by_tier` whether its points do.
+    """A campaign that runs. `plan` is of its whole rule; `looks_up` says whether that needs more than the event,
+    `looks_back` whether it needs what the member had of the campaign, and `by_tier` whether its points need the tier.
     """
 
     campaign: Campaign
     plan: Plan | None
     looks_up: bool
+    looks_back: bool
     by_tier: bool
 
 
@@ -137,7 +138,9 @@ def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | No
     rule = _rule(campaign, around)
     awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
     plan = Plan(rule, rank_of) if rule is not None else None
-    return Armed(campaign, plan, rule is not None and needs_look_up(rule), any(map(needs_tier, awards))), rule
+    looked_up = set(looked_up_sides(rule)) if rule is not None else set()
+    looks_back = any(origin_of(side) is Origin.CAMPAIGN for side in looked_up)
+    return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards))), rule
 
 
 def _rule(campaign: Campaign, around: Surroundings) -> Rule | None:

@@ -42,7 +42,7 @@ def split(rule: Rule | None) -> Parts:
     in_memory: list[Rule] = []
     later: list[Rule] = []
     for part in _joined(rule) if rule is not None else ():
-        if needs_look_up(part):
+        if any(True for _ in looked_up_sides(part)):
             later.append(part)
             continue
         found = _indexable(part)
@@ -55,15 +55,17 @@ def split(rule: Rule | None) -> Parts:
     return Parts(indexed, _all_of(in_memory), _all_of(later))
 
 
-def needs_look_up(rule: Rule) -> bool:
-    """Whether a value has to be looked up to decide the rule."""
+def looked_up_sides(rule: Rule) -> Iterator[Side]:
+    """The left sides whose values have to be looked up to decide the rule, as often as they are there."""
     match rule:
         case Condition(lhs=side):
-            return side.place is Place.LOOKED_UP
+            if side.place is Place.LOOKED_UP:
+                yield side
         case Not(inner):
-            return needs_look_up(inner)
+            yield from looked_up_sides(inner)
         case AllOf(parts) | AnyOf(parts):
-            return any(map(needs_look_up, parts))
+            for part in parts:
+                yield from looked_up_sides(part)
 
 
 def _joined(rule: Rule) -> Iterator[Rule]:
