@@ -45,7 +45,8 @@ async def test_killed_again_and_again(house: House) -> None:
             waiting = await house.pool.fetchval(
                 "select count(*) from campaign_action where done_at is null and refused_at is null"
             )
-            return waiting == 0 and await house.transfers() >= LIMIT + 100
+            status = await house.pool.fetchval("select status from campaign where name = 'market'")
+            return waiting == 0 and status == "exhausted" and await house.transfers() >= LIMIT + 100
 
         await until(through)
     rows = await house.pool.fetch(
@@ -55,4 +56,3 @@ async def test_killed_again_and_again(house: House) -> None:
     done = "select sum(events)::bigint from campaign_sum where campaign = 'market' and outcome = 'done'"
     assert await house.pool.fetchval(done) == LIMIT
     assert await house.pool.fetchval("select count(*) from notice where part::text like '%campaign%'") == LIMIT
-    assert await house.pool.fetchval("select status from campaign where name = 'market'") == "exhausted"
