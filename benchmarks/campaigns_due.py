@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -26,7 +26,7 @@ from benchmarks.report import Figure, rate
 from benchmarks.ride_offers import POINTS, SOURCE, TYPE, member_name
 from benchmarks.services import real_services, rooms
 from benchmarks.throughput import Waited
-from benchmarks.workbench import Workbench, workbench
+from benchmarks.workbench import POSTGRES, Workbench, workbench
 
 CAMPAIGNS: Final = 1_000
 ACCOUNTS: Final = 60_000
@@ -57,10 +57,13 @@ from campaign_action where decided_at >= $1 and decided_at < $2 and key like '%:
 
 
 class Handed(NamedTuple):
-    """How many awards were handed over in so many seconds, and how long rides took to be decided before and then."""
+    """How many awards were handed over in so many seconds, the CPU meanwhile, and how long rides took to be decided
+    before and then.
+    """
 
     awards: int
     seconds: float
+    cpu: Mapping[str, float]
     idle: Waited
     meanwhile: Waited
 
@@ -87,7 +90,7 @@ async def measure(actions: int) -> list[Figure]:
         Figure(
             f"{actions:,} delayed awards due at one instant, until the last is on the award queue, one campaigner",
             f"{handed.seconds:.1f} s",
-            rate(actions / handed.seconds, "awards"),
+            f"{rate(actions / handed.seconds, 'awards')}; CPU of each: {_shares(handed)}",
             f"<= {WANTED_S} s",
             handed.seconds <= WANTED_S,
         ),
@@ -131,10 +134,19 @@ async def _handed(bench: Workbench, due_at: datetime) -> Handed:
     if left < IDLE_S / 2:
         raise Unavailable("the machine", "the actions were not written before they were due")
     await asyncio.sleep((due_at - datetime.now(UTC)).total_seconds())
+    cpu = await bench.cpu()
     async with asyncio.timeout(HANDED_WITHIN_S):
         while await bench.pool.fetchval(_WAITS, due_at, timeout=600):  # noqa: ASYNC110  # it is another process that gets there
             await asyncio.sleep(1.0)
+    used = {name: seconds - cpu.get(name, 0.0) for name, seconds in (await bench.cpu()).items()}
     awards, seconds = await bench.pool.fetchrow(_HANDED, due_at, timeout=600)
     ended = due_at + timedelta(seconds=seconds)
     idle = Waited(*await bench.pool.fetchval(_DECIDED, begins, due_at, timeout=600))
-    return Handed(awards, seconds, idle, Waited(*await bench.pool.fetchval(_DECIDED, due_at, ended, timeout=600)))
+    meanwhile = Waited(*await bench.pool.fetchval(_DECIDED, due_at, ended, timeout=600))
+    return Handed(awards, seconds, used, idle, meanwhile)
+
+
+def _shares(handed: Handed) -> str:
+    """Microseconds of each process, those for the rides included."""
+    names = (CAMPAIGNER, f"{POSTGRES}, for the {CAMPAIGNER}", f"{POSTGRES}, for itself", "elasticmq")
+    return "; ".join(f"{name} {handed.cpu.get(name, 0.0) / handed.awards * 1e6:.0f} µs" for name in names)

@@ -42,6 +42,7 @@ _CONNECTIONS: Final = 8
 _MOST_RECORDS: Final = 4_000
 _GATHER_S: Final = 0.05
 _POSTS_AT_ONCE: Final = CONCURRENCY.at_once + 4 * CALLS_AT_ONCE
+_HANDS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the next are taken
 
 
 async def wire(wiring: Wiring) -> Run:
@@ -83,7 +84,7 @@ async def wire(wiring: Wiring) -> Run:
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
     await until_available(campaigns.refresh, wiring.health)
     await until_available(downstreams.refresh, wiring.health)
-    following, again, calling, *doing = sub_workers_of(wiring.health, 6)
+    following, again, calling, *doing = sub_workers_of(wiring.health, 3 + len(_HANDS))
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         campaigner = Campaigner(
@@ -120,8 +121,8 @@ async def wire(wiring: Wiring) -> Run:
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [
-        Doer(receiver, hand, actions, guards, turns, clock=clock, health=health)
-        for (receiver, hand), health in zip(hands.items(), doing, strict=True)
+        Doer(receiver, hands[receiver], actions, guards, turns, clock=clock, health=health)
+        for receiver, health in zip(_HANDS, doing, strict=True)
     ]
     calls = CallStore(pool, clock, lambda: webhooks_of(downstreams.by_name()))
     caller_ = caller(calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng)
