@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.types.approval import Approval
+from abacus.people.types.approval import Approval, Kind
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns, row_of
@@ -18,7 +18,8 @@ from abacus.proof.decide.approved import (
     faults_of_movement,
     took_effect,
 )
-from abacus.proof.decide.report import ApprovalFault, Report
+from abacus.proof.decide.approved_campaigns import Agreed, InForce, faults_of_campaign
+from abacus.proof.decide.report import ApprovalFault, CampaignFault, Report
 
 _DEEDS: Final = (Deed.ADJUST, Deed.REVERSE, Deed.MOVE_POINTS)
 
@@ -47,6 +48,17 @@ select {columns(Approval, "a")}, a.before_people,
 from approval a order by a.approval_id
 """
 
+# A version was in force when somebody approved it, or when something came of events by it.
+_IN_FORCE: Final = f"""
+select c.name, c.version, c.document::text as document, c.approved_by,
+    (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
+        where a.kind = '{Kind.CAMPAIGN}' and a.subject = c.name and a.status in ('approved', 'done'))::text as agreed
+from campaign c
+where c.approved_by is not null
+    or exists (select from campaign_sum s where s.campaign = c.name and s.version = c.version)
+order by c.name, c.version
+"""
+
 
 async def check_movements(connection: Connection, transfers: Sequence[Transfer], report: Report) -> None:
     """Note the faults of movements that take a word: with each, the log and the approvals of its key are looked at."""
@@ -62,7 +74,7 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
 
 
 async def check_approvals(connection: Connection) -> Report:
-    """The faults of all approvals. In a transaction."""
+    """The faults of all approvals, and of campaigns that lack one. In a transaction."""
     report = Report()
     async for page in pages(connection, _DECIDED):
         for row in page:
@@ -70,6 +82,12 @@ async def check_approvals(connection: Connection) -> Report:
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
             report.note(*(ApprovalFault(whose, fault) for fault in faults_of_approval(decided)))
+    async for page in pages(connection, _IN_FORCE):
+        for row in page:
+            campaign = row_of(InForce, row)
+            agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
+            label = f"{campaign.name}@{campaign.version}"
+            report.note(*(CampaignFault(label, fault) for fault in faults_of_campaign(campaign, agreed)))
     return report
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, Fault, PartnerFault, Report
+from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, CampaignFault, Fault, PartnerFault, Report
 from abacus.proof.decide.seal import Seal, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
 from abacus.proof.partners import compare_allowances
@@ -143,6 +143,8 @@ def _by_account(fault: AnyFault) -> tuple[str, ...]:
             return ("account", fault.member_id, fault.program)
         case ApprovalFault():
             return ("approval", fault.approval)
+        case CampaignFault():
+            return ("campaign", fault.campaign)
         case PartnerFault():
             return ("partner", fault.partner)
         case _:

@@ -6,21 +6,27 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from abacus.approving import approving
 from abacus.bootstrap import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
-from abacus.engage.campaigns.around import surroundings
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
 from abacus.engage.events.decide.message import encode_event, partition_key
-from abacus.engage.events.decide.source import parse_source
+from abacus.engage.events.decide.source import Source, parse_source
 from abacus.engage.events.store import SourceStore
 from abacus.engage.events.types import Event
+from abacus.ledger.store.large_moves import Alone
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.decide.names import parse_grants
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, nothing_else
 from abacus.platform.settings import Settings
 
 _APP: Final = "demo-app"
@@ -102,8 +108,9 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
     },
 )
 _MEMBERS: Final = 20
-_EDITOR: Final = "person:demo-editor"
-_APPROVER: Final = "person:demo-approver"
+_EDITOR: Final = Actor("demo-editor", parse_grants(["country_editor:SG"]))
+_APPROVER: Final = Actor("demo-approver", parse_grants(["approver:SG"]))
+_ADMIN: Final = Actor("demo", parse_grants(["admin"]))  # whoever runs the demo reaches the database
 _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.1
 
@@ -116,7 +123,8 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         await sources.publish(
             parse_source(_SOURCE), built_in=built_in, events_topic=complete.events_topic, by="abacus demo", now=now
         )
-    around = await surroundings(pool, built_in, now)
+    approvals = await _approvals(pool, built_in)
+    desk = CampaignDesk(pool, SystemClock(), built_in, approvals)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
     campaigns = []
     for document in _CAMPAIGNS:
@@ -125,11 +133,25 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         if in_force:
             campaigns.append(in_force[-1].campaign)
             continue
-        (campaign,) = await store.draft([parse_campaign(of, around)], around, by=_EDITOR)
-        await store.submit(campaign.name, around, Change(_EDITOR, now))
-        change = Change(_EDITOR, now, approved_by=_APPROVER)
-        campaigns.append((await store.approve(campaign.name, campaign.version, around, change)).campaign)
+        record, asked = await desk.publish(await desk.read(of), _EDITOR)
+        await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
+        campaigns.append(record.campaign)
     return campaigns
+
+
+async def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
+    """Two people of the demo are entered, if they are not there, so that one approves what the other asks for."""
+    clock = SystemClock()
+    people = PeopleStore(pool, clock)
+    known = {each.person.person_id for each in await people.all()}
+    for actor in (_EDITOR, _APPROVER):
+        if actor.name not in known:
+            await people.create(actor.name, actor.grants or (), by=_ADMIN, also=nothing_else)
+
+    async def nobody_moves(_: Movement) -> Moved:
+        raise Refused("the demo moves no points by hand")
+
+    return approving(pool, clock, nobody_moves, Alone(0, 0), built_in).approvals
 
 
 async def play_events(complete: Settings) -> int:

@@ -39,6 +39,16 @@ class ApprovalFault(NamedTuple):
         return f"approval {self.approval}: {self.what}"
 
 
+class CampaignFault(NamedTuple):
+    """A version of a campaign that was in force, and that no second person agreed to."""
+
+    campaign: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"campaign {self.campaign}: {self.what}"
+
+
 class SealFault(NamedTuple):
     """A seal that does not hold: the ledger or the seal was changed."""
 
@@ -49,7 +59,7 @@ class SealFault(NamedTuple):
         return f"seal {self.seal}: {self.what}"
 
 
-AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | SealFault
+AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | CampaignFault | SealFault
 
 
 @dataclass(slots=True)

@@ -7,10 +7,19 @@ from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.engage.events.decide.builtin import built_in
+from abacus.people.decide.names import parse_grants
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.people.types.approval import Approval, Kind
+from abacus.platform.postgres import Also, nothing_else
 from tests.support.house import House
+from tests.support.staff import ADMIN
 
 DAY = timedelta(days=1)
+ANN = Actor("ann", ())
 HERE: dict[str, Any] = {
     "name": "market",
     "country": "SG",
@@ -37,6 +46,21 @@ async def run_campaign(house: House, **fields: Any) -> str:
     store = CampaignStore(house.pool)
     (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by="person:ann")
     await store.submit(campaign.name, around, Change("person:ann", now))
-    approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")
-    await store.approve(campaign.name, campaign.version, around, approved)
+
+    async def run(_: Approval, also: Also) -> None:
+        approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")
+        await store.approve(campaign.name, campaign.version, around, approved, also)
+
+    approvals = Approvals(house.pool, SystemClock(), {Kind.CAMPAIGN: run})
+    asked = await approvals.ask(campaign_proposal(campaign, []), ANN.agent)
+    await approvals.approve(asked.approval_id, await _eve(house), asked.digest)
     return campaign.label
+
+
+async def _eve(house: House) -> Actor:
+    """Somebody who approves."""
+    eve = Actor("eve", parse_grants(["approver"]))
+    people = PeopleStore(house.pool, SystemClock())
+    if eve.name not in {each.person.person_id for each in await people.all()}:
+        await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=nothing_else)
+    return eve
