@@ -5,14 +5,17 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.acting import Acting, acting
+from abacus.cli.acting import Acting, acting, login
 from abacus.cli.people import PersonId
-from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, settings
+from abacus.cli.shell import AsJson, console, database, errors, pool, print_json, run, settings
 from abacus.console.entry.links import Links
+from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check_may_manage
 from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Grant, Role
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 
@@ -20,6 +23,7 @@ app = typer.Typer(help="The web console: links to get in.", no_args_is_help=True
 
 _MINUTES: Final = 15
 _MOST_MINUTES: Final = 24 * 60
+_FIRST: Final = "admin"
 
 
 @app.callback()
@@ -54,8 +58,26 @@ async def new_link(opened: Pool, at: Acting, person_id: str, config: Settings, h
     """The address, and the time until which it works."""
     also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="link")
     token, until = await Links(opened, at.clock).make(person_id, holds_for=holds_for, by=at.actor.source, also=also)
-    start = config.console_public_url or f"http://{config.console_host}:{config.console_port}"
-    return f"{start}/sign-in/link?token={token.text}", until.isoformat(timespec="seconds")
+    return f"{console_url(config)}/sign-in/link?token={token.text}", until.isoformat(timespec="seconds")
+
+
+def console_url(config: Settings) -> str:
+    return config.console_public_url or f"http://{config.console_host}:{config.console_port}"
+
+
+async def first_link(config: Settings) -> str | None:
+    """For a house on this machine: a link for its admin, who is entered if there is nobody. None where others are."""
+    clock = SystemClock()
+    async with database(config) as opened:
+        store, at = PeopleStore(opened, clock), Acting(Actor(login(), None), config.people_required, opened, clock)
+        people = await store.all()
+        if not people:
+            also = at.told(Deed.MANAGE_PEOPLE, f"person:{_FIRST}", did="create", roles=[Role.ADMIN])
+            await store.create(_FIRST, (Grant(Role.ADMIN),), by=at.actor, also=also)
+        elif [each.person.person_id for each in people] != [_FIRST]:
+            return None
+        address, _ = await new_link(opened, at, _FIRST, config, timedelta(days=1))
+        return address
 
 
 async def check_manages(opened: Pool, at: Acting, person_id: str) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.console import console_url, first_link
 from abacus.cli.own_key import key_file
 from abacus.cli.shell import AsJson, console, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
@@ -54,6 +55,7 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
         ports = {
             "api_port": _port(complete, complete.api_host, "api_port"),
             "counts_port": _port(complete, complete.counts_host, "counts_port"),
+            "console_port": _port(complete, complete.console_host, "console_port"),
             "health_port": complete.health_port or _free_port(complete.api_host),
         }
         with_ports = complete.model_copy(update=ports)
@@ -61,7 +63,8 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
             with _environment_file(data_dir, complete, key) as environment:
-                _announce(with_ports, environment, as_json=as_json)
+                link = await first_link(with_ports)
+                _announce(with_ports, environment, link, as_json=as_json)
                 await asyncio.wait((workers,))
 
 
@@ -99,10 +102,11 @@ def _free_port(host: str, port: int = 0) -> int:
         return int(free.getsockname()[1])
 
 
-def _announce(config: Settings, environment: Path, *, as_json: bool) -> None:
+def _announce(config: Settings, environment: Path, link: str | None, *, as_json: bool) -> None:
     addresses = {
         "api": f"http://{config.api_host}:{config.api_port}",
         "counts": f"http://{config.counts_host}:{config.counts_port}",
+        "console": link or console_url(config),
         "health": f"http://{config.api_host}:{config.health_port}",
         "kafka": config.kafka_bootstrap,
         "sqs": config.sqs_endpoint_url,

@@ -101,7 +101,8 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
-            assert set(addresses) == {"api", "counts", "health", "kafka", "sqs", "database"}
+            assert set(addresses) == {"api", "counts", "console", "health", "kafka", "sqs", "database"}
+            assert "Sign in as admin" in await get(addresses["console"])
             await send(addresses, BOB)
             await until(lambda: _transfers(addresses["database"], 1))
             assert await get(f"{addresses['api']}/healthz") == '{"status":"alive"}'

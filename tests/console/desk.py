@@ -44,6 +44,7 @@ PASSWORD: Final = "correct horse battery"
 URL: Final = "http://console.example"
 _QUICK: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+_TOKEN: Final = re.compile(r'name="form" value="([^"]+)"')
 _FORM: Final = re.compile(r'<form method="post" action="([^"]+)".*?</form>', re.DOTALL)
 
 
@@ -122,6 +123,13 @@ class Browser:
     ) -> httpx.Response:
         page = f"/sign-in?next={next_}"
         return await self.send(page, "/sign-in", person=person_id, password=password, code=code)
+
+
+def token_in(text: str) -> str:
+    """What the forms of a page carry."""
+    found = _TOKEN.search(text)
+    assert found is not None
+    return found[1]
 
 
 @asynccontextmanager

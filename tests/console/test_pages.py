@@ -14,7 +14,7 @@ from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
 from abacus.people.types.person import Grant, Role
 from abacus.platform.postgres import Pool
-from tests.console.desk import Desk, desk
+from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, proposal
 
 PAGES = [each.path for each in SERVED if each.method == "GET"]
@@ -80,12 +80,12 @@ async def test_a_form_is_taken_from_a_page_of_the_same_session_alone(pool: Pool,
         here = address(path, await asked(open_desk))
         eve = await open_desk.inside("eve", "admin")
         other = await open_desk.inside("other", "admin")
-        foreign = _token((await other.see("/me")).text)
+        foreign = token_in((await other.see("/me")).text)
         before = await pool.fetchval("select count(*) from audit_log")
         for typed in ({}, {"form": foreign}, {"form": ""}, {"form": "é"}):
             sent = await eve.client.post(here, data={"digest": "0" * 64, "roles": "viewer", "reason": "no", **typed})
             assert sent.status_code == 403
-        plain = await eve.client.post(here, json={"form": _token((await eve.see("/me")).text)})
+        plain = await eve.client.post(here, json={"form": token_in((await eve.see("/me")).text)})
         assert plain.status_code == 415
         assert await pool.fetchval("select count(*) from audit_log") == before
         assert (await eve.see("/")).status_code == 200
@@ -147,12 +147,6 @@ async def test_without_the_database_a_page_says_so(pool: Pool, database_url: str
 
 def test_values_are_json() -> None:
     assert json.dumps(plain({"a": (1, None), "b": {Role.ADMIN}})) == '{"a": [1, null], "b": ["admin"]}'
-
-
-def _token(text: str) -> str:
-    found = re.search(r'name="form" value="([^"]+)"', text)
-    assert found is not None
-    return found[1]
 
 
 async def _as_owner(database_url: str, statement: str) -> None:

@@ -60,7 +60,7 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
 
 @dataclass(frozen=True)
 class Shop:
-    """A running API, or counts."""
+    """A running API, counts, or console."""
 
     url: str
     health: Health
@@ -82,6 +82,11 @@ def shop(house: House, *beside: str, settings: Settings | None = None) -> Abstra
 def count_desk(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
     """The counts, in this process."""
     return _serving(house, ("counts",), "counts_port", settings)
+
+
+def console_of(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
+    """The console, in this process."""
+    return _serving(house, ("console",), "console_port", settings)
 
 
 @asynccontextmanager

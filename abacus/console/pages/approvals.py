@@ -80,7 +80,9 @@ async def approve(call: Call) -> Page | See:
     try:
         await call.backends.approvals.approve(shown.approval_id, call.actor, call.form.get("digest"))
     except (CannotDecide, CannotExecute) as error:
-        return _page(call, await _open_to(call), fault=error.detail)
+        now = await _open_to(call)
+        if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
+            return _page(call, now, fault=error.detail)
     return See(f"/approvals/{shown.approval_id}")
 
 

@@ -112,7 +112,8 @@ class SignIn:
         if provider is None:
             raise PageFault("not-found")
         if visit is None:
-            return self._page(request, "/", fault="This browser has begun no sign-in, or too long ago. Begin again.")
+            none = Denied("This browser has begun no sign-in, or too long ago. Begin again.")
+            return self._page(request, "/", fault=str(none), denied=none)
         answer = dict(request.query_params)
 
         async def enter() -> NewToken:

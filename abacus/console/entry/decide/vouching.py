@@ -46,11 +46,12 @@ def vouched(claims: Mapping[str, Any], reading: Reading) -> Vouched:
     if not isinstance(given, str) or not given:
         raise Refused(f"the provider names nobody: the claim {reading.id_claim} is missing")
     if reading.id_claim == EMAIL:
-        if claims.get("email_verified") is False:
+        if claims.get("email_verified") in {False, "false"}:
             raise Refused(f"the provider has not checked the address {given!a}")
         given = given.lower()
     groups = claims.get(reading.groups_claim, [])
-    named = [groups] if isinstance(groups, str) else [each for each in groups if isinstance(each, str)]
+    several = groups if isinstance(groups, list) else [groups]
+    named = [each for each in several if isinstance(each, str)]
     return Vouched(
         checked_person_id(given), parse_grants(role for group in named for role in reading.roles.get(group, ()))
     )

@@ -1,0 +1,110 @@
+"""People, their sessions, and the log: for admins, and for each person its own."""
+
+import asyncio
+
+import pytest
+
+from abacus.console.web.forms import DoneBefore, Form, once
+from abacus.people.store.audit import log
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool, nothing_else
+from tests.console.desk import desk, token_in
+
+
+async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve, bob = await open_desk.inside("eve", "admin"), await open_desk.inside("bob", "viewer")
+        assert (await eve.send("/people/bob", "/people/bob/roles", roles="approver:SG, support:SG")).status_code == 303
+        assert (await bob.twin("/me")).json()["roles"] == ["support:SG", "approver:SG"]
+        assert (await eve.send("/people/bob", "/people/bob/disable")).status_code == 303
+        assert (await bob.see("/me")).status_code == 303
+        row = next(each for each in (await eve.twin("/people")).json()["people"] if each["person_id"] == "bob")
+        assert (row["sessions"], row["disabled_at"] is not None) == (0, True)
+        assert (await eve.send("/people/bob", "/people/bob/enable")).status_code == 303
+        assert (await bob.see("/me")).status_code == 303  # its session has ended
+        assert (await bob.sign_in("bob")).status_code == 303
+        entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subject="person:bob")
+        assert [each.actor for each in entries] == ["person:eve"] * 4
+        assert (await eve.see("/people/nobody")).status_code == 404
+
+
+@pytest.mark.parametrize("roles", ["", "king", "support:sg", "viewer <script>"])
+async def test_roles_that_are_none_are_refused_beside_the_field(pool: Pool, roles: str) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await open_desk.hire("bob", "viewer")
+        sent = await eve.send("/people/bob", "/people/bob/roles", roles=roles)
+        assert (sent.status_code, 'id="wrong-roles"' in sent.text) == (422, True)
+        assert "<script>" not in sent.text
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator", "approver", "admin:SG"])
+async def test_only_an_admin_manages_people_also_while_none_has_a_token(pool: Pool, role: str) -> None:
+    async with desk(pool) as open_desk:
+        bob = await open_desk.inside("bob", role)
+        token = token_in((await bob.see("/me")).text)
+        for deed in ("roles", "disable", "enable", "end-sessions"):
+            sent = await bob.client.post(f"/people/bob/{deed}", data={"form": token, "roles": "admin"})
+            assert sent.status_code == 403
+        assert (await bob.twin("/me")).json()["roles"] == [role]
+
+
+async def test_a_person_ends_its_own_sessions_and_no_other_s(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        bob, eve = await open_desk.inside("bob", "viewer"), await open_desk.inside("eve", "viewer")
+        others = [await open_desk.browser() for _ in range(3)]
+        for each in others:
+            await each.sign_in("bob")
+        sessions = (await bob.twin("/me")).json()["sessions"]
+        assert [each["is_this"] for each in sessions].count(True) == 1
+        assert "digest" not in sessions[0]
+        (eves,) = (await eve.twin("/me")).json()["sessions"]
+        await bob.send("/me", "/me/sessions/end", prefix=eves["prefix"])
+        assert (await eve.see("/me")).status_code == 200
+        other = next(each for each in sessions if not each["is_this"])
+        await bob.send("/me", "/me/sessions/end", prefix=other["prefix"])
+        assert sum([(await each.see("/me")).status_code == 200 for each in others]) == 2
+        await bob.send("/me", "/me/sessions/end", prefix="others")
+        assert sum([(await each.see("/me")).status_code == 200 for each in others]) == 0
+        assert (await bob.see("/me")).status_code == 200
+
+
+async def test_the_log_is_filtered_and_goes_on_by_cursor(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        for number in range(70):
+            await open_desk.hire(f"p{number}", "viewer")
+            browser = await open_desk.browser(f"192.0.2.{number}")
+            await browser.sign_in(f"p{number}")
+        first = (await eve.twin("/log?deed=sign-in")).json()["list"]
+        second = (await eve.twin(first["more"])).json()["list"]
+        assert (len(first["rows"]), len(second["rows"]), second["more"]) == (50, 21, None)
+        one = (await eve.twin("/log?actor=person:p3&subject=person:p3")).json()
+        assert [each["deed"] for each in one["list"]["rows"]] == ["sign-in"]
+        assert one["command"] == "abacus people log --actor person:p3 --subject person:p3"
+        assert (await eve.see("/log?deed=lie")).status_code == 422
+
+
+async def test_what_was_done_today_is_of_the_person_s_countries(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.inside("eve", "admin")
+        bob, all_ = await open_desk.inside("bob", "viewer:SG"), await open_desk.inside("vic", "viewer")
+        for who in (bob, all_):
+            home = (await who.twin("/")).json()
+            assert home["today"]["value"] == []  # who came and went is for admins
+            assert (home["quarantine"] is None) is (who is bob)
+
+
+async def test_a_form_without_idempotency_of_its_room_takes_effect_once(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        form, happened = Form({"key": "6a0f9d3e-3f0e-4a8e-8a52-0f2f6c1c9b11"}), list[str]()
+
+        async def send() -> None:
+            also = once(form, "ann", open_desk.clock, nothing_else)
+            async with pool.acquire() as connection, connection.transaction():
+                await also(connection)
+                happened.append("did")
+
+        results = await asyncio.gather(send(), send(), send(), return_exceptions=True)
+        assert happened == ["did"]
+        assert [isinstance(each, DoneBefore) for each in results].count(True) == 2
