@@ -8,6 +8,7 @@ import typer
 
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, errors, moment, pool, print_json, run, table
+from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
 from abacus.core.tokens import NewToken
 from abacus.people.decide.names import checked_person_id, parse_grants
@@ -15,6 +16,7 @@ from abacus.people.store.audit import log as entries_of
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Registered
+from abacus.platform.postgres import Connection
 
 app = typer.Typer(help="People: roles, personal tokens, and the log of what was done.", no_args_is_help=True)
 
@@ -84,12 +86,18 @@ def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
 
 @app.command("disable")
 def disable(person: PersonId, as_json: AsJson = False) -> None:
-    """Refuse a person's tokens from now on. Takes an admin."""
+    """Refuse a person's tokens from now on, and end its sessions. Takes an admin."""
 
     async def main() -> None:
         async with pool() as opened:
             at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
+            told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
+            end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
+
+            async def also(connection: Connection) -> None:
+                await told(connection)
+                await end_sessions(connection)
+
             since = await PeopleStore(opened, at.clock).disable(person, by=at.actor, also=also)
         if as_json:
             print_json({"person_id": person, "disabled_at": since.isoformat()})

@@ -36,4 +36,4 @@ def console_app(backends: Backends) -> ASGIApp:
         exception_handlers={HTTPException: routing.elsewhere, PageFault: routing.elsewhere},
     )
     app.router.redirect_slashes = False
-    return Front(Guarded(app, secure=backends.address.is_secure))
+    return Guarded(Front(app), secure=backends.address.is_secure)

@@ -25,7 +25,9 @@ async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
         assert (await bob.sign_in("bob")).status_code == 303
         entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subject="person:bob")
         assert [each.actor for each in entries] == ["person:eve"] * 4
-        assert (await eve.see("/people/nobody")).status_code == 404
+        for nobody in ("nobody", "%00", "Bob", "..%2Fbob"):
+            assert (await eve.see(f"/people/{nobody}")).status_code == 404
+        assert (await eve.see("/log?actor=%00&subject=%FF")).status_code == 200
 
 
 @pytest.mark.parametrize("roles", ["", "king", "support:sg", "viewer <script>"])
@@ -42,6 +44,9 @@ async def test_roles_that_are_none_are_refused_beside_the_field(pool: Pool, role
 async def test_only_an_admin_manages_people_also_while_none_has_a_token(pool: Pool, role: str) -> None:
     async with desk(pool) as open_desk:
         bob = await open_desk.inside("bob", role)
+        for path in ("/people", "/people/bob", "/log"):
+            assert (await bob.see(path)).status_code == 403
+            assert f'href="{path}"' not in (await bob.see("/me")).text
         token = token_in((await bob.see("/me")).text)
         for deed in ("roles", "disable", "enable", "end-sessions"):
             sent = await bob.client.post(f"/people/bob/{deed}", data={"form": token, "roles": "admin"})

@@ -211,6 +211,15 @@ async def test_signing_in_gives_another_session_and_ends_the_one_before(pool: Po
         assert await open_desk.backends.sessions.find(first) is None
 
 
+async def test_another_password_ends_the_sessions(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        await open_desk.passwords.set("ann", "another horse battery", by=ADMIN.source, also=nothing_else)
+        assert (await ann.see("/me")).status_code == 303
+        assert (await ann.sign_in("ann")).status_code == 403
+        assert (await ann.sign_in("ann", "another horse battery")).status_code == 303
+
+
 async def test_only_digests_of_tokens_are_kept(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         ann = await open_desk.inside("ann", "viewer")

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from abacus.console.entry.decide.codes import bytes_of, code_at
+from abacus.console.web.headers import POLICY
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.platform.encryption import new_keyring_text
@@ -52,7 +53,8 @@ async def test_a_request_has_an_id_and_a_limit(house: House) -> None:
     async with console_of(house) as opened, httpx.AsyncClient(base_url=opened.url) as client:
         asked = await client.get("/sign-in", headers={"X-Request-Id": "r-1"})
         assert (asked.status_code, asked.headers["x-request-id"]) == (200, "r-1")
-        assert (await client.post("/sign-in", content=b"x" * (3 << 20))).status_code == 413
+        large = await client.post("/sign-in", content=b"x" * (3 << 20))
+        assert (large.status_code, large.headers["content-security-policy"]) == (413, POLICY)
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         assert (await client.post("/sign-in", content=b"a=" + b"x" * (300 << 10), headers=form)).status_code == 413
 

@@ -6,6 +6,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
+from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.tokens import new_secret_text
@@ -34,12 +35,13 @@ class Passwords:
         self._nobody: str | None = None
 
     async def set(self, person_id: str, password: str, *, by: str, also: Also) -> None:
-        """Raises `Refused` for one that is too short or too long."""
+        """Ends the person's sessions. Raises `Refused` for one that is too short or too long."""
         if not SHORTEST <= len(password) <= LONGEST:
             raise Refused(f"a password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}")
-        hashed = await self._hashed(password)
+        hashed, now = await self._hashed(password), self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_SET(person_id=person_id, hash=hashed, now=self._clock.now(), by=by))
+            await connection.execute(*_SET(person_id=person_id, hash=hashed, now=now, by=by))
+            await all_ended(person_id, by=by, now=now)(connection)
             await also(connection)
 
     async def fits(self, person_id: str, password: str) -> bool:

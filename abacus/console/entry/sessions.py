@@ -1,6 +1,7 @@
 """Sessions in Postgres: read at each request, so that one that is ended is ended at once, in every process."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from abacus.console.entry.decide.sessions import holds, needs_note
@@ -8,7 +9,7 @@ from abacus.console.entry.tokens import SESSION_TOKEN
 from abacus.console.entry.types import Session, SessionLimits, Visitor, Way
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken, has_digest
-from abacus.platform.postgres import Also, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 
 _LONGEST: Final = 200  # characters of what a browser says of itself
@@ -25,6 +26,15 @@ _END: Final = Statement("""
 update console_session set ended_at = :now, ended_by = :by
 where person_id = :person_id and (:prefix::text is null or prefix = :prefix) and ended_at is null returning prefix
 """)
+
+
+def all_ended(person_id: str, *, by: str, now: datetime) -> Also:
+    """Ends all sessions of the person in the transaction of what is done to it."""
+
+    async def also(connection: Connection) -> None:
+        await connection.execute(*_END(person_id=person_id, prefix=None, by=by, now=now))
+
+    return also
 
 
 class SessionStore:

@@ -74,4 +74,4 @@ def _shown(entry: Entry) -> Deeds:
     return Deeds(**entry._asdict() | {"details": lines_of(details) if details else []})
 
 
-SERVED: Final = (page("/log", log, Deed.MANAGE_PEOPLE),)
+SERVED: Final = (page("/log", log, Deed.MANAGE_PEOPLE, everywhere=True),)

@@ -28,6 +28,14 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """What waits longest, and how much waits in all."""
+
+    first: Sequence[Approval]
+    all: int
+
+
+@dataclass(frozen=True)
 class Done:
     """Who did what to what. The details are in the log, for those who may see it."""
 
@@ -43,7 +51,7 @@ class Home(Page):
     """A part is None where the person may not see it."""
 
     template: ClassVar[str] = "home.html"
-    approvals: Part[Sequence[Approval]] | None
+    approvals: Part[Waiting] | None
     quarantine: Part[Sequence[Held]] | None
     today: Part[Sequence[Done]]
     since: datetime
@@ -62,14 +70,15 @@ async def home(call: Call) -> Home:
     )
 
 
-async def _waiting(call: Call) -> Part[Sequence[Approval]] | None:
+async def _waiting(call: Call) -> Part[Waiting] | None:
     """What this person may decide on: not what it asked for itself."""
     if not call.may_somewhere(Deed.APPROVE):
         return None
 
-    async def read() -> list[Approval]:
+    async def read() -> Waiting:
         pending = await call.backends.approvals.all(status=Status.PENDING, countries=call.countries(Deed.APPROVE))
-        return [each for each in pending if each.asked_by != call.actor.source]
+        open_ = [each for each in reversed(pending) if each.asked_by != call.actor.source]
+        return Waiting(open_[:_MOST], len(open_))
 
     return await call.part(read())
 

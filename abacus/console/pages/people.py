@@ -13,7 +13,7 @@ from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
-from abacus.people.decide.names import parse_grants
+from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Person, Role
 
@@ -125,9 +125,10 @@ async def end_sessions(call: Call) -> See:
 
 
 def _named(call: Call) -> str:
-    """Only an admin gets here, also while no admin has a token."""
-    call.check(Deed.MANAGE_PEOPLE, None)
-    return str(call.request.path_params["person"])
+    try:
+        return checked_person_id(str(call.request.path_params["person"]))
+    except Refused:
+        raise PageFault("not-found", "Nobody is called so.") from None
 
 
 async def _page(call: Call, shown: Form = EMPTY, fault: str | None = None) -> PersonPage:
@@ -165,10 +166,10 @@ def _session(each: Session) -> SessionRow:
 
 
 SERVED: Final = (
-    page("/people", people, Deed.MANAGE_PEOPLE),
-    page("/people/{person}", person, Deed.MANAGE_PEOPLE),
-    form("/people/{person}/roles", give_roles, Deed.MANAGE_PEOPLE),
-    form("/people/{person}/disable", disable, Deed.MANAGE_PEOPLE),
-    form("/people/{person}/enable", enable, Deed.MANAGE_PEOPLE),
-    form("/people/{person}/end-sessions", end_sessions, Deed.MANAGE_PEOPLE),
+    page("/people", people, Deed.MANAGE_PEOPLE, everywhere=True),
+    page("/people/{person}", person, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/roles", give_roles, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/disable", disable, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/enable", enable, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/end-sessions", end_sessions, Deed.MANAGE_PEOPLE, everywhere=True),
 )

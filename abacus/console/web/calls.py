@@ -12,7 +12,7 @@ from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.types import Session
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, FORM_TOKEN, Form, read_form
+from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, read_form
 from abacus.console.web.parts import Part, part
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check, countries_of, may
@@ -46,7 +46,7 @@ class Call:
 
     def asked(self, name: str) -> str | None:
         """A parameter of the address; None where it is empty."""
-        return self.request.query_params.get(name, "").strip() or None
+        return CONTROL.sub("", self.request.query_params.get(name, "")).strip() or None
 
     def may(self, deed: Deed, country: str | None) -> bool:
         return may(self.actor, deed, country)

@@ -20,7 +20,7 @@ FORM_KEY: Final = "key"  # the hidden field by which it takes effect once
 _MOST_BYTES: Final = 256 * 1024
 _MOST_FIELDS: Final = 500
 _MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DONE: Final = Statement("insert into console_form (key, person_id, done_at) values (:key, :person_id, :now)")
 
 
@@ -77,7 +77,7 @@ async def read_form(request: Request) -> Form:
         raise PageFault("malformed", "The form cannot be read.") from None
     typed: dict[str, str] = {}
     for name, value in pairs:
-        clean = _CONTROL.sub("", value)
+        clean = CONTROL.sub("", value)
         typed[name] = f"{typed[name]}\n{clean}" if name.endswith("[]") and name in typed else clean
     return Form(typed)
 

@@ -7,21 +7,24 @@ from abacus.people.types.deed import Deed
 
 
 class Section(NamedTuple):
-    """An entry of the navigation, for whoever may do the deed in some country."""
+    """An entry of the navigation, for whoever may do the deed in some country, or everywhere."""
 
     label: str
     path: str
     deed: Deed
-    group: str
+    group: str = ""
+    everywhere: bool = False
 
 
 SECTIONS: Final = (
-    Section("Home", "/", Deed.SEE, ""),
-    Section("Approvals", "/approvals", Deed.SEE, ""),
-    Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin"),
-    Section("Log", "/log", Deed.MANAGE_PEOPLE, "Admin"),
+    Section("Home", "/", Deed.SEE),
+    Section("Approvals", "/approvals", Deed.SEE),
+    Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
+    Section("Log", "/log", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
 )
 
 
 def open_to(call: Call) -> list[Section]:
-    return [each for each in SECTIONS if call.may_somewhere(each.deed)]
+    return [
+        each for each in SECTIONS if (call.may(each.deed, None) if each.everywhere else call.may_somewhere(each.deed))
+    ]

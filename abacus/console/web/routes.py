@@ -31,20 +31,23 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Served:
-    """A page, or a form that is sent to it, for whoever may do the deed in some country."""
+    """A page, or a form that is sent to it, for whoever may do the deed in some country, or `everywhere`. What belongs
+    to one country is checked by the handler.
+    """
 
     path: str
     handler: Handler
     deed: Deed
     method: str = "GET"
+    everywhere: bool = False
 
 
-def page(path: str, handler: Handler, deed: Deed = Deed.SEE) -> Served:
-    return Served(path, handler, deed)
+def page(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
+    return Served(path, handler, deed, everywhere=everywhere)
 
 
-def form(path: str, handler: Handler, deed: Deed = Deed.SEE) -> Served:
-    return Served(path, handler, deed, "POST")
+def form(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
+    return Served(path, handler, deed, "POST", everywhere=everywhere)
 
 
 class Routing:
@@ -61,7 +64,7 @@ class Routing:
             call: Call | None = None
             try:
                 call = await call_of(request, self._backends, self._cookies)
-                _check_somewhere(call, served.deed)
+                _check(call, served)
                 outcome = await served.handler(call)
                 return self._answers.of(request, outcome, call)
             except Exception as error:  # noqa: BLE001  # every fault has a page
@@ -113,9 +116,12 @@ class Routing:
         return RedirectResponse(address, status_code=303)
 
 
-def _check_somewhere(call: Call, deed: Deed) -> None:
-    if not call.may_somewhere(deed):
-        raise PageFault("role-needed", f"To {words(deed)} takes the role {' or '.join(roles_for(deed))}.")
+def _check(call: Call, served: Served) -> None:
+    if served.everywhere:
+        call.check(served.deed, None)
+    elif not call.may_somewhere(served.deed):
+        needed = " or ".join(roles_for(served.deed))
+        raise PageFault("role-needed", f"To {words(served.deed)} takes the role {needed}.")
 
 
 async def _nobody(_: Call) -> Page | See:
