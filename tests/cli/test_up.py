@@ -42,6 +42,9 @@ DEMO_KEYS = {
     "reconciled",
 }
 
+# Two of these tests may run at once.
+FREE_PORTS = {"ABACUS_API_PORT": "0", "ABACUS_COUNTS_PORT": "0", "ABACUS_CONSOLE_PORT": "0"}
+
 # Of twenty members each, whose events are all sent twice.
 CAMPAIGNS = {
     "demo_third_order": {"events": 60, "done": 40, "points": 10_000},
@@ -64,7 +67,7 @@ async def up(data_dir: str) -> AsyncIterator[dict[str, str]]:
         "--json",
         "--data-dir",
         data_dir,
-        env={**clean, "ABACUS_API_PORT": "0"},
+        env={**clean, **FREE_PORTS},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )
@@ -137,7 +140,7 @@ async def test_up_can_be_stopped_while_it_still_starts() -> None:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "abacus", "up", "--data-dir", data_dir),
-            env={**clean, "ABACUS_API_PORT": "0", "ABACUS_KAFKA_BOOTSTRAP": "127.0.0.1:1"},
+            env={**clean, **FREE_PORTS, "ABACUS_KAFKA_BOOTSTRAP": "127.0.0.1:1"},
             stderr=asyncio.subprocess.PIPE,
         )
         assert process.stderr is not None

@@ -13,6 +13,7 @@ _OWN: Final[Mapping[str, tuple[int, str]]] = {
     "role-needed": (403, "Your roles do not allow this"),
     "not-found": (404, "There is no such page"),
     "method-not-allowed": (405, "The page does not take this"),
+    "done-before": (409, "This form has taken effect already"),
     "too-large": (413, "That is too much for one form"),
     "unsupported-media-type": (415, "This is no form"),
     "internal": (500, "Something went wrong here"),

@@ -16,6 +16,7 @@ from abacus.console.web.answer import Answers, wants_json
 from abacus.console.web.calls import Call, call_of
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault, of_unavailable
+from abacus.console.web.forms import DoneBefore
 from abacus.console.web.page import Page, See
 from abacus.core.errors import Unavailable
 from abacus.people.decide.rights import roles_for, words
@@ -95,6 +96,8 @@ class Routing:
                 raise error
             case PageFault():
                 fault = error
+            case DoneBefore():
+                fault = PageFault("done-before", "It was sent twice; the first one counted. Look at what became of it.")
             case HTTPException():
                 fault = PageFault(_OF_STATUS.get(error.status_code, "malformed"), status=error.status_code)
             case Unavailable():
