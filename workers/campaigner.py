@@ -15,7 +15,7 @@ from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.deferring import Deferring, Redeciding
 from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
 from abacus.engage.campaigns.effects import SLOTS, Effects
-from abacus.engage.campaigns.exhausting import Exhausting
+from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
@@ -70,7 +70,8 @@ async def wire(wiring: Wiring) -> Run:
     judging = Judging(values)
     slot = rng.randrange(SLOTS)
     seen = SeenStore(pool, slot)
-    effects = Effects(pool, clock, slot=slot, on_exhausted=Exhausting(CampaignStore(pool), clock).mark)
+    exhausting = Exhausting(CampaignStore(pool), clock)
+    effects = Effects(pool, clock, slot=slot, on_exhausted=exhausting.mark)
     deferring = Deferring(
         wiring.signed_by(Producer.CAMPAIGNER, retries),
         quarantine,
@@ -84,7 +85,7 @@ async def wire(wiring: Wiring) -> Run:
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
     await until_available(campaigns.refresh, wiring.health)
     await until_available(downstreams.refresh, wiring.health)
-    following, again, calling, *doing = sub_workers_of(wiring.health, 3 + len(_HANDS))
+    following, again, calling, watching, *doing = sub_workers_of(wiring.health, 4 + len(_HANDS))
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         campaigner = Campaigner(
@@ -130,5 +131,6 @@ async def wire(wiring: Wiring) -> Run:
         FollowedTopics(topics.topics, follow, following).run,
         QueueConsumer(retries, redeciding.handle, again).run,
         caller_.run,
+        ExhaustedWatch(pool, campaigns.in_force, exhausting, watching).run,
         *(doer.run for doer in doers),
     )

@@ -1,6 +1,9 @@
-"""Ends campaigns that have come to their limits, for all processes at once."""
+"""Ends campaigns that have come to their limits, for all processes at once: when that happens, and for a process that
+died just then, a while later.
+"""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -10,13 +13,19 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.sources import campaign_source
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.budget import EVER, Pot, is_exhausted
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.states import Act
+from abacus.engage.campaigns.directory import InForce
+from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.deed import Deed, Entry
-from abacus.platform.postgres import Connection
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Connection, Pool, passing_failures
 
 _WHY: Final = "its limit is reached"
+_LOOK_EVERY_S: Final = 60.0
 
 log = structlog.get_logger(__name__)
 
@@ -40,3 +49,38 @@ class Exhausting:
             with suppress(Refused):
                 await self._store.move(campaign.name, campaign.version, Act.EXHAUST, Change(source, now, _WHY), also)
                 log.info("campaign exhausted", campaign=campaign.label)
+
+
+class ExhaustedWatch:
+    """Looks from time to time whether a campaign is at its limit that nobody has marked."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        in_force: Callable[[], InForce],
+        exhausting: Exhausting,
+        health: WorkerHealth,
+        *,
+        every_s: float = _LOOK_EVERY_S,
+    ) -> None:
+        self._pool = pool
+        self._pots = PotStore(pool, 0)
+        self._in_force = in_force
+        self._exhausting = exhausting
+        self._health = health
+        self._every_s = every_s
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set."""
+        while not stop.is_set():
+            await unless_stopped(until_available(self.look, self._health), stop)
+            self._health.ready()
+            await unless_stopped(asyncio.sleep(self._every_s), stop)
+
+    async def look(self) -> None:
+        """Raises `Unavailable`."""
+        bounded = {Pot(each.name, EVER): each for each in self._in_force().running.bounded()}
+        limited = {pot: Limited(each.limits.overall, each.version) for pot, each in bounded.items()}
+        async with passing_failures(), self._pool.acquire() as connection:
+            left = await self._pots.left(connection, limited)
+        await self._exhausting.mark([bounded[pot] for pot, rest in left.items() if is_exhausted(bounded[pot], rest)])

@@ -83,6 +83,10 @@ class Running:
             if name not in self._campaigns:
                 self._add(campaign, around)
 
+    def bounded(self) -> list[Campaign]:
+        """Those with a limit over their whole life."""
+        return [campaign for campaign, _ in self._campaigns.values() if not campaign.limits.overall.open]
+
     def types(self) -> Mapping[str, set[str]]:
         """The types of events that some campaign answers to, by source."""
         types: dict[str, set[str]] = {}
