@@ -80,6 +80,8 @@ select distinct on (d.definition_id) {_TOLD} order by d.definition_id, d.version
 _HISTORY: Final = Statement(f"""
 select {_TOLD} where d.definition_id = :definition_id order by d.version
 """)
+# The connections of workers join by keys alone, which compares each label that is known with each that is there.
+_JOIN_BY_HASH: Final = "set local enable_hashjoin = on"
 _ONE_MOMENT: Final[Mapping[str, Any]] = {"isolation": "repeatable_read", "readonly": True}
 _INSERT: Final = Statement(f"insert into counter_definition ({columns(_Row)}) values ({parameters(_Row)})")
 _RETIRE: Final = Statement("""
@@ -143,6 +145,7 @@ class DefinitionStore:
         by their labels are not read again.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
+            await connection.execute(_JOIN_BY_HASH)
             records = await _records(connection, _LATEST(known=list(known)), known)
             sources = await latest_sources(connection, known_sources)
         return Published([record.definition for record in records], sources)
