@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.engage.campaigns.running import HERE, run_campaign
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
+from tests.support.running_campaigns import HERE, run_campaign
 
 STEPS: list[dict[str, Any]] = [{"every": 2, "do": [{"award": {"points": 100}}]}]
 LIMITS = {"runs": {"overall": 25, "member": 4}, "budget": {"overall": "100.00", "cost_of_point": "0.01"}}

@@ -8,9 +8,9 @@ from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.effects import Effects
 from tests.engage.campaigns.offers import matched, order
-from tests.engage.campaigns.running import run_campaign
 from tests.support.commands import abacus
 from tests.support.house import House
+from tests.support.running_campaigns import run_campaign
 
 ORDER = {
     "type": "transaction.completed",

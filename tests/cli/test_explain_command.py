@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.engage.campaigns.running import just_now, run_campaign
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
+from tests.support.running_campaigns import just_now, run_campaign
 
 RIDES = {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"}
 POOR = {"operator": "lt", "lhs": "member.balance", "rhs": 100}

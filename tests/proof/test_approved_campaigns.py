@@ -1,9 +1,9 @@
 """Verifying says of each campaign that was in force whether a second person agreed to it, and to exactly that."""
 
 from abacus.proof.verify import verify
-from tests.engage.campaigns.running import run_campaign
 from tests.proof.reported import lines
 from tests.support.house import House
+from tests.support.running_campaigns import run_campaign
 from tests.support.sealing import RECHECK, tampering
 
 STEPS = [{"do": [{"award": {"points": 50}}]}]

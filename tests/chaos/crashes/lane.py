@@ -26,7 +26,7 @@ from abacus.platform.kafka.window import committed
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
-from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, definitions, ensure_queues
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, definitions, ensure_queues
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -126,6 +126,10 @@ class Lane:
         await self._publisher.publish(self.settings.transactions_topic, sent)
         self._produced += len(sent)
 
+    async def tell(self, messages: Iterable[StreamMessage]) -> None:
+        """Publish events."""
+        await self._publisher.publish(self.settings.events_topic, list(messages))
+
     async def send(self, queue: str, bodies: Sequence[str]) -> None:
         await self.queues[queue].send(bodies)
 
@@ -178,7 +182,7 @@ class Lane:
             await self._transfers() >= self._transfers_before + due.posted.total()
             and len(await self._held()) >= due.held.total()
             and await self.is_told()
-            and await self.is_empty(AWARD, RETRY, EXPIRY)
+            and await self.is_empty(AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY)
             and await self.is_read()
             and len({event.id for event in self._told}) >= due.posted.total()
         )

@@ -40,7 +40,11 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     await task.follow_up()
     successor = lane.start(work.worker)
     try:
-        is_through = await _until(lambda: lane.is_through(task.due), _THROUGH_WITHIN_S)
+
+        async def is_over() -> bool:
+            return await lane.is_through(task.due) and await task.is_settled()
+
+        is_through = await _until(is_over, _THROUGH_WITHIN_S)
     finally:
         await successor.end()
     faults = [*await lane.audit(task.due), *await task.more_faults()]

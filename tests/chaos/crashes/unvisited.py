@@ -29,7 +29,10 @@ _FORGED: Final = "only for awards of points that no known card issues: nothing i
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
 _BY_THE_COUNTER: Final = "only for a handler that keeps its places, or gathers: the counter, which no points pass"
 
+_PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
+
 REASONS: Final = (
+    _Reason("abacus.engage.campaigns.doing", "turns_of.*", "*", _PACED),
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason(
         "abacus.intake.earning.issuing",

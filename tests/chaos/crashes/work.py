@@ -44,6 +44,10 @@ class Work(ABC):
     async def is_done(self) -> bool:
         """Whether the worker is done with the work that was laid out."""
 
+    async def is_settled(self) -> bool:
+        """Whether what the lane knows nothing of has come through too."""
+        return True
+
     async def more_faults(self) -> list[str]:
         """Further faults, once everything is through."""
         return []

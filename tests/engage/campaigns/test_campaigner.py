@@ -17,8 +17,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.verify import verify
-from tests.engage.campaigns.running import just_now, run_campaign
 from tests.support.house import House, completed, until
+from tests.support.running_campaigns import just_now, run_campaign
 
 POINTS = {"award": {"points": 500}}
 

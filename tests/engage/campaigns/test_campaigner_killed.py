@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from tests.engage.campaigns.running import just_now, run_campaign
 from tests.support.house import House, completed, until
+from tests.support.running_campaigns import just_now, run_campaign
 
 EVENTS = 3_000
 LIMIT = 700

@@ -10,9 +10,9 @@ from abacus.core.clock import SystemClock
 from abacus.engage.downstreams.decide.reading import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.decide.signature import new_secret
-from tests.engage.campaigns.running import just_now, run_campaign
 from tests.support.house import House, completed, until
 from tests.support.receiver import Receiver, receiving
+from tests.support.running_campaigns import just_now, run_campaign
 
 POINTS = {"award": {"points": 500}}
 GOLD = {"operator": "gte", "lhs": "external.risk", "rhs": 5}

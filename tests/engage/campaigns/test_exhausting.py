@@ -8,8 +8,8 @@ from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
 from abacus.engage.events.decide.builtin import built_in
 from abacus.platform.health import WorkerHealth
 from tests.engage.campaigns.offers import matched, order
-from tests.engage.campaigns.running import run_campaign
 from tests.support.house import House
+from tests.support.running_campaigns import run_campaign
 
 SOURCES = tuple(built_in(transactions_topic="t", points_topic="p", tiers_topic="x"))
 POINTS = {"award": {"points": 500}}

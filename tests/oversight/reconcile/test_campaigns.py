@@ -7,10 +7,10 @@ from abacus.oversight.reconcile.decide.account import What
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.sqs.definition import AWARD
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
-from tests.engage.campaigns.running import just_now, run_campaign
 from tests.oversight.reconcile.reconciling import account, as_owner, done, published
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
+from tests.support.running_campaigns import just_now, run_campaign
 
 KEY = "campaign:market:transactions:transaction.completed:rides:T-{}:1".format
 

@@ -1,7 +1,7 @@
 """Campaigns that run in a house: drafted, submitted and approved in one go."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.around import surroundings
@@ -14,8 +14,8 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, Kind
-from abacus.platform.postgres import Also, nothing_else
-from tests.support.house import House
+from abacus.platform.postgres import Also, Pool, nothing_else
+from abacus.platform.settings import Settings
 from tests.support.staff import ADMIN
 
 DAY = timedelta(days=1)
@@ -29,21 +29,30 @@ HERE: dict[str, Any] = {
 }
 
 
+class Place(Protocol):
+    """Where campaigns run: a house, or another stack."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def pool(self) -> Pool: ...
+
+
 def just_now(seconds: float = 0.0) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
 
 
-async def run_campaign(house: House, **fields: Any) -> str:
+async def run_campaign(place: Place, **fields: Any) -> str:
     """Its label."""
-    settings, now = house.settings, SystemClock().now()
+    settings, now = place.settings, SystemClock().now()
     times = {"starts_at": (now - DAY).isoformat(), "ends_at": (now + DAY).isoformat()}
     sources = built_in(
         transactions_topic=settings.transactions_topic,
         points_topic=settings.points_topic,
         tiers_topic=settings.tiers_topic,
     )
-    around = await surroundings(house.pool, sources, now)
-    store = CampaignStore(house.pool)
+    around = await surroundings(place.pool, sources, now)
+    store = CampaignStore(place.pool)
     (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by="person:ann")
     await store.submit(campaign.name, around, Change("person:ann", now))
 
@@ -51,16 +60,16 @@ async def run_campaign(house: House, **fields: Any) -> str:
         approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")
         await store.approve(campaign.name, campaign.version, around, approved, also)
 
-    approvals = Approvals(house.pool, SystemClock(), {Kind.CAMPAIGN: run})
+    approvals = Approvals(place.pool, SystemClock(), {Kind.CAMPAIGN: run})
     asked = await approvals.ask(campaign_proposal(campaign, []), ANN.agent)
-    await approvals.approve(asked.approval_id, await _eve(house), asked.digest)
+    await approvals.approve(asked.approval_id, await _eve(place), asked.digest)
     return campaign.label
 
 
-async def _eve(house: House) -> Actor:
+async def _eve(place: Place) -> Actor:
     """Somebody who approves."""
     eve = Actor("eve", parse_grants(["approver"]))
-    people = PeopleStore(house.pool, SystemClock())
+    people = PeopleStore(place.pool, SystemClock())
     if eve.name not in {each.person.person_id for each in await people.all()}:
         await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=nothing_else)
     return eve
