@@ -12,6 +12,7 @@ _STORE: Final = "abacus/engage/campaigns/campaign_store.py"
 _TABLE: Final = "alembic/versions/0028_campaigns.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
 _STORED: Final = "tests/engage/campaigns/test_campaign_store.py"
+_OUTSIDE: Final = "tests/engage/campaigns/test_downstreams.py"
 _JUDGED: Final = (f"{_STORED}::test_it_is_judged_again_when_it_is_submitted_and_when_it_is_approved",)
 
 
@@ -113,5 +114,40 @@ MUTANTS: Final = (
         "STATEMENTS",
         Clause("name, version, document, country,", "name, version, country,"),
         ("tests/platform/test_migrations.py::test_history_cannot_be_changed[update campaign set document = '{}']",),
+    ),
+    Mutant(
+        "the turns that an award takes before it leaves",
+        "abacus/engage/campaigns/doing.py",
+        "turns_of.turns",
+        Node("(await take_turns(...)).turns", "wanted"),
+        (f"{_OUTSIDE}::test_awards_leave_at_the_pace_of_their_downstream",),
+    ),
+    Mutant(
+        "the attempt whose verdict counts for a call",
+        "abacus/engage/campaigns/calls.py",
+        "_SETTLE",
+        Clause("or a.attempts = u.attempts", "or true"),
+        ("tests/platform/delivery/test_tables.py::test_a_failure_that_comes_late_changes_nothing",),
+    ),
+    Mutant(
+        "the guard of a call",
+        "abacus/engage/campaigns/calling.py",
+        "caller.attempt",
+        Node("call.waiting in refused.against", "False"),
+        (f"{_OUTSIDE}::test_a_guard_is_looked_at_before_a_call",),
+    ),
+    Mutant(
+        "the campaigns that an event waited for",
+        "abacus/engage/campaigns/deferring.py",
+        "Redeciding._candidates",
+        Node("armed.campaign.name not in each.campaigns", "False"),
+        (f"{_OUTSIDE}::test_only_who_waited_is_decided_later",),
+    ),
+    Mutant(
+        "the order of events that ask what went before",
+        "abacus/engage/campaigns/judging.py",
+        "in_waves",
+        Node("not any(numbers)", "True"),
+        ("tests/engage/campaigns/test_campaigner.py::test_an_event_is_decided_after_what_came_of_those_before_it",),
     ),
 )

@@ -178,6 +178,33 @@ async def test_who_waits_for_a_service_is_decided_when_it_answers(house: House) 
     assert await house.reasons() == {}
 
 
+async def test_only_who_waited_is_decided_later(house: House) -> None:
+    """The member is rich enough for the other campaign by then, and was not when the event came."""
+    rich = {"operator": "gte", "lhs": "member.balance", "rhs": 500}
+    async with receiving() as receiver:
+        receiver.answers("500 Oops")
+        await publish(house, service(receiver, "wait"))
+        await run_campaign(house, name="waiting", when=GOLD, steps=[{"do": [POINTS]}])
+        await run_campaign(house, name="rich", when=rich, steps=[{"do": [POINTS]}])
+        await run_campaign(house, name="always", steps=[{"do": [POINTS]}])
+        await house.produce([order(1)])
+        async with at_work(house, "awarder"):
+
+            async def always() -> bool:
+                return await house.transfers() == 1 and bool(receiver.requests)
+
+            await until(always)
+            answering(receiver, 7)
+
+            async def waiting() -> bool:
+                return await house.transfers() == 2
+
+            await until(waiting, within_s=60)
+    rows = await house.pool.fetch("select source from transfer order by source")
+    assert [row["source"] for row in rows] == ["campaign:always", "campaign:waiting"]
+    assert await house.pool.fetchval("select count(*) from campaign_claim where campaign = 'rich'") == 0
+
+
 async def test_who_waited_too_long_is_set_aside(house: House) -> None:
     async with receiving() as receiver:
         receiver.answers("500 Oops")
