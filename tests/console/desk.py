@@ -72,11 +72,11 @@ class Desk:
     authenticators: Authenticators
     links: Links
     url: str
-    _app: Any
+    app: Any
     _stack: AsyncExitStack
 
     async def browser(self, address: str = "192.0.2.1") -> "Browser":
-        transport = httpx.ASGITransport(app=self._app, client=(address, 4711))
+        transport = httpx.ASGITransport(app=self.app, client=(address, 4711))
         client = httpx.AsyncClient(transport=transport, base_url=self.url, headers={"Accept": "text/html"})
         return Browser(await self._stack.enter_async_context(client))
 
