@@ -124,4 +124,9 @@ async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, s
                 assert (path, await window.violations()) == (path, [])
                 wide = await window.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                 assert (path, wide) == (path, 0)
-                await window.shoot(f"{served.path.strip('/').partition('{')[0].replace('/', '') or 'home'}{'-one' * ('{' in served.path)}-{scheme}-{width}")
+                await window.shoot(f"{_name_of(served.path)}-{scheme}-{width}")
+
+
+def _name_of(path: str) -> str:
+    """For the picture of a page."""
+    return path.strip("/").replace("/{", "-one-{").partition("-{")[0].replace("/", "-") or "home"
