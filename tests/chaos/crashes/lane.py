@@ -161,13 +161,13 @@ class Lane:
             await self._others[1].end()
         self._others = victim, self.start(*(name for name in PIPELINE if name != victim))
 
-    async def is_read(self) -> bool:
-        """Whether every offset is committed."""
+    async def is_read(self, group: str = "calculator") -> bool:
+        """Whether this group has committed every offset."""
         settings = self.settings
         if not self._produced:
             return True
         bootstrap = settings.required("kafka_bootstrap")
-        reached = await committed(bootstrap, settings.transactions_topic, f"{settings.queue_prefix}calculator")
+        reached = await committed(bootstrap, settings.transactions_topic, f"{settings.queue_prefix}{group}")
         return sum(reached.values()) >= self._produced
 
     async def is_empty(self, *queues: str) -> bool:
@@ -231,7 +231,7 @@ async def open_lane(services: Services, template: str, directory: Path) -> Async
     address = database_address(services, name)
     settings = unique_settings(
         database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
-    )
+    ).model_copy(update={"webhooks_to_private": True})
     pool = await until_available(lambda: open_pool(address, size=2), _HEALTH)
     owner = await asyncpg.connect(address)
     consumer = await until_available(lambda: _reading(settings.points_topic, services.kafka_bootstrap), _HEALTH)

@@ -40,11 +40,7 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     await task.follow_up()
     successor = lane.start(work.worker)
     try:
-
-        async def is_over() -> bool:
-            return await lane.is_through(task.due) and await task.is_settled()
-
-        is_through = await _until(is_over, _THROUGH_WITHIN_S)
+        is_through = await _until(lambda: _is_through(lane, task), _THROUGH_WITHIN_S)
     finally:
         await successor.end()
     faults = [*await lane.audit(task.due), *await task.more_faults()]
@@ -53,6 +49,10 @@ async def attempt(lane: Lane, work: type[Work], mark: str, fatal: str | None) ->
     if not is_through:
         faults.append(f"not through after {_THROUGH_WITHIN_S:.0f} s")
     return Outcome(died, visited, tuple(faults), time.monotonic() - started)
+
+
+async def _is_through(lane: Lane, task: Work) -> bool:
+    return await lane.is_through(task.due) and await task.is_through()
 
 
 async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> bool:

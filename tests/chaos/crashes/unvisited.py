@@ -27,7 +27,8 @@ _REFUSED: Final = "only when posting fails because of an award: a value that pas
 _BY_THE_API: Final = "only what the API does with points: it is no message's way"
 _FORGED: Final = "only for awards of points that no known card issues: nothing is decided before the reading"
 _BROKER_AWAY: Final = "only when the broker is away or does not answer: nothing is in hand that is not read again"
-_BY_THE_COUNTER: Final = "only for a handler that keeps its places, or gathers: the counter, which no points pass"
+_BY_THE_COUNTER: Final = "only for a handler that keeps its places: the counter, which no points pass"
+_READ_ELSEWHERE: Final = "only for rules that ask for a segment or a counter: nothing is decided before the reading"
 
 _PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
 
@@ -75,14 +76,16 @@ REASONS: Final = (
     _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.reader", "*_run", "*_place_given*", _BY_THE_COUNTER),
     _Reason("abacus.platform.kafka.reader", "*_place*", "*", _BY_THE_COUNTER),
-    _Reason("abacus.platform.kafka.reader", "*_next", "*_gather*", _BY_THE_COUNTER),
-    _Reason("abacus.platform.kafka.reader", "*_gather", "*", _BY_THE_COUNTER),
     _Reason(
         "abacus.platform.kafka.forgotten",
         "*.explain",
         "*beginning_offsets*",
         "only when messages were deleted, or others left out: nothing is in hand that is not read again",
     ),
+    _Reason("abacus.engage.campaigns.values", "*.load", "self._of_segments(*", _READ_ELSEWHERE),
+    _Reason("abacus.engage.campaigns.values", "*.load", "self._of_counters(*", _READ_ELSEWHERE),
+    _Reason("abacus.engage.campaigns.values", "*._of_segments", "*", _READ_ELSEWHERE),
+    _Reason("abacus.engage.campaigns.values", "*._of_counters", "*", _READ_ELSEWHERE),
     _Reason("abacus.platform.kafka.publisher", "*.close", "producer.*.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._within", "self.close()", _BROKER_AWAY),
     _Reason("abacus.platform.kafka.publisher", "*._started", "producer.stop()", _BROKER_AWAY),

@@ -44,8 +44,8 @@ class Work(ABC):
     async def is_done(self) -> bool:
         """Whether the worker is done with the work that was laid out."""
 
-    async def is_settled(self) -> bool:
-        """Whether what the lane knows nothing of has come through too."""
+    async def is_through(self) -> bool:
+        """Whether nothing is on its way that is no transfer."""
         return True
 
     async def more_faults(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.chaos.crashes.campaign_works import Offers
+from tests.chaos.crashes.campaign_works import CampaignEvents, CampaignRetries
 from tests.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
 from tests.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.chaos.crashes.month_works import Expiries
@@ -22,5 +22,6 @@ WORKS: Final[tuple[type[Work], ...]] = (
     Expiries,
     Transfers,
     TransfersOfAnother,
-    Offers,
+    CampaignEvents,
+    CampaignRetries,
 )
