@@ -15,6 +15,8 @@ from abacus.engage.counters.types import Grain
 from abacus.platform.kafka.window import Stamped, TopicWindow
 from abacus.platform.quarantine.types import Stage
 from abacus.programs.expiry.decide.month import Month
+from tests.chaos.campaign_rows import told_of_campaigns
+from tests.chaos.campaigned import Campaigned
 from tests.chaos.counted import Arrival, faults_of_counts, plain_count
 from tests.chaos.expected import expected_of
 from tests.chaos.ground import ProvingGround
@@ -26,7 +28,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _POSTED: Final = """
 select c.key, c.fingerprint, t.member_id, t.program, t.points, t.kind,
     (t.explanation->>'due')::bigint as due, (t.explanation->>'expired')::bigint as expired
-from claim c join transfer t using (member_id, program, seq)
+from claim c join transfer t using (member_id, program, seq) where not starts_with(c.key, 'campaign:')
 """
 _HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
 _TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"
@@ -62,6 +64,7 @@ class Auditor:
     start: datetime
     lapsed: Month | None = None
     beside: Counter[str] = field(default_factory=Counter)
+    campaigned: Campaigned | None = None
 
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconciled(), self._verified())
@@ -76,6 +79,7 @@ class Auditor:
             *await self._expired(),
             *told,
             *await self._counted(arrivals, sum(item.stage == Stage.EVENT for item in held)),
+            *await self._campaigned(),
             *(fault for report in await commands for fault in report),
         ]
         return Audit(faults, len(arrivals), len(posted), sum(each.points for each in posted), again)
@@ -100,6 +104,12 @@ class Auditor:
         code, told = await self.ground.command("counters", "reconcile")
         comes_out = [] if code == 0 and told["comes_out"] else [f"counters reconcile ends with {code}: {told}"]
         return [*faults_of_counts(expected, sums, aside, held_aside), *comes_out]
+
+    async def _campaigned(self) -> list[str]:
+        if self.campaigned is None:
+            return []
+        published = [each.value async for each in self._messages(self.ground.settings.events_topic)]
+        return [*self.campaigned.faults(await told_of_campaigns(self.ground.pool, published))]
 
     async def _expired(self) -> list[str]:
         if self.lapsed is None:

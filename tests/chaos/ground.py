@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,16 +17,19 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from abacus.bootstrap import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.engage.counters.definitions import DefinitionStore
+from abacus.engage.events.decide.source import parse_source
+from abacus.engage.events.store import SourceStore
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
-from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY, ensure_queues
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
 from benchmarks.pipeline import environment
 from localstack.running import Services
 from tests.chaos.births import Nursery
+from tests.chaos.campaigned import HOUSE, SINCE
 from tests.chaos.clock import set_to
 from tests.chaos.counted import definitions
 from tests.chaos.crew import Crew
@@ -34,14 +37,16 @@ from tests.chaos.disk import SmallDisk, small_disk
 from tests.chaos.needs import Need
 from tests.chaos.proxying import Proxies, opened_proxies
 from tests.chaos.workload import cards
+from tests.support.in_force import bring_into_force
 
 PARTITIONS: Final = 6
 CREW: Final = (
     *("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay"),
     *("counter", "counter"),
 )
+CAMPAIGNERS: Final = ("campaigner", "campaigner")  # where campaigns are in force
 LOGS: Final = Path(__file__).parents[2] / ".abacus" / "chaos"
-_QUEUES: Final = (AWARD, RETRY, EXPIRY)
+_QUEUES: Final = (AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY)
 # A killed worker's messages come back sooner than in production, and slow ones are handed out twice.
 _VISIBLE_AGAIN_S: Final = 8
 _AUDITORS: Final = 4
@@ -69,6 +74,7 @@ class Build(NamedTuple):
     lapse: Lapse
     needs: Collection[Need] = ()
     late_after_s: float = 60.0
+    campaigns: Sequence[Mapping[str, Any]] = ()  # in force before the first message
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,7 @@ class ProvingGround:
     of_proxies: Proxies | None = None
     of_disk: SmallDisk | None = None
     clock: Path | None = None  # the clock of commands, where clocks are wrong
+    campaigned: bool = False
 
     @property
     def proxies(self) -> Proxies:
@@ -151,6 +158,7 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         for card in cards():
             await store.publish(card, by="chaos", now=SystemClock().now())
         await _publish_counters(settings, pool)
+        await _begin_campaigns(settings, pool, plan.campaigns)
         if Need.PROXIES in plan.needs:
             opening = opened_proxies(settings, plan.seed, late_after_s=plan.late_after_s)
             proxies = await stack.enter_async_context(opening)
@@ -158,9 +166,10 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         if Need.WRONG_CLOCKS in plan.needs:
             clock = logs / "clock"
         crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
-        _hire(crew, clock)
+        _hire(crew, clock, CAMPAIGNERS if plan.campaigns else ())
         await crew.ready(READY_WITHIN_S)
-        yield ProvingGround(settings, pool, client, crew, nursery, logs, plan.lapse, proxies, disk, clock)
+        built = proxies, disk, clock, bool(plan.campaigns)
+        yield ProvingGround(settings, pool, client, crew, nursery, logs, plan.lapse, *built)
 
 
 def _settings(services: Services, mark: str) -> Settings:
@@ -182,10 +191,23 @@ async def _publish_counters(settings: Settings, pool: Pool) -> None:
     await DefinitionStore(pool).publish(drafts, built_in=sources, by="chaos", now=SystemClock().now())
 
 
-def _hire(crew: Crew, clock: Path | None) -> None:
+async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[Mapping[str, Any]]) -> None:
+    if documents:
+        await SourceStore(pool).publish(
+            parse_source(HOUSE),
+            built_in=built_in_sources(settings),
+            events_topic=settings.events_topic,
+            by="chaos",
+            now=now(),
+        )
+    for document in documents:
+        await bring_into_force(settings, pool, {**document}, now=now(), approved_at=SINCE)
+
+
+def _hire(crew: Crew, clock: Path | None, more: Sequence[str]) -> None:
     """Each with a clock of its own, where clocks are wrong; they are right at first."""
     if clock is None:
-        for name in CREW:
+        for name in (*CREW, *more):
             crew.hire(name)
         return
     set_to(clock, now(), now())

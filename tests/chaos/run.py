@@ -15,6 +15,7 @@ from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
 from tests.chaos.births import Nursery
+from tests.chaos.campaigned import Campaigned, orders_in
 from tests.chaos.faults.fault import Fault, struck_within
 from tests.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.chaos.needs import CannotBeHad, Need
@@ -63,7 +64,10 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     month = Month.of((start + timedelta(days=1)).date())  # the next one to end, and not within the hour
     sent = workload(plan.seed, plan.messages, start, month)
     outcome = Outcome(fault.name)
-    build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s)
+    wrong_clocks = Need.WRONG_CLOCKS in fault.needs
+    campaigned = None if wrong_clocks else Campaigned(orders_in(each.value for each in sent.messages))
+    campaigns = campaigned.documents() if campaigned is not None else ()
+    build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s, campaigns)
     try:
         async with opened_ground(services, nursery, build) as ground:
             async with fault.work(ground, rng) as struck:
@@ -71,7 +75,7 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
                 await struck_within(lambda: not fault.missed(struck + ground.struck), _STRIKES_WITHIN_S)
             left = await settled(ground, plan.rest_within_s)
             outcome.struck = +struck + ground.struck
-            auditor = Auditor(ground, sent, start, month if Need.WRONG_CLOCKS in fault.needs else None)
+            auditor = Auditor(ground, sent, start, month if wrong_clocks else None, campaigned=campaigned)
             outcome.faults = await _faults_of(fault, outcome, left, ground)
             audit = await auditor.audit()
             crew = ground.crew

@@ -12,7 +12,7 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.dead_letters import dead_letters
-from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from tests.chaos.ground import PARTITIONS, ProvingGround
 
 _LOOK_EVERY_S: Final = 1.0
@@ -23,11 +23,16 @@ select coalesce(sum(t.upto + 1), 0) from counter_tally t join counter_series s o
 where s.topic = $1
 """
 
+_UNDONE: Final = "select count(*) from campaign_action where done_at is null and refused_at is null"
+
 
 class Left(NamedTuple):
     """How many messages are on their way, counted along the way, so that none that moves on is missed."""
 
     unread: int
+    undecided: int
+    deciding_again: int
+    undone: int
     retried: int
     queued: int
     expiring: int
@@ -62,7 +67,10 @@ async def left_in(ground: ProvingGround) -> Left:
     """Raises `Unavailable`."""
     settings = ground.settings
     return Left(
-        await _unread(ground),
+        await _unread(ground, "calculator"),
+        await _unread(ground, f"campaigner-{settings.transactions_topic}") if ground.campaigned else 0,
+        await (await ground.queue(CAMPAIGN_RETRY)).holds(),
+        int(await ground.pool.fetchval(_UNDONE)),
         await (await ground.queue(RETRY)).holds(),
         await (await ground.queue(AWARD)).holds(),
         await (await ground.queue(EXPIRY)).holds(),
@@ -76,11 +84,11 @@ async def dead(ground: ProvingGround) -> int:
     return sum(each.messages for each in await dead_letters(ground.client, ground.settings.queue_prefix))
 
 
-async def _unread(ground: ProvingGround) -> int:
-    """How many messages the calculators' group has not committed yet."""
+async def _unread(ground: ProvingGround, group: str) -> int:
+    """How many messages this group has not committed yet."""
     settings = ground.settings
     bootstrap, topic = settings.required("kafka_bootstrap"), settings.transactions_topic
-    read = await committed(bootstrap, topic, f"{settings.queue_prefix}calculator")
+    read = await committed(bootstrap, topic, f"{settings.queue_prefix}{group}")
     return await _messages(ground) - sum(read.values())
 
 
