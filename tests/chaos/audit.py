@@ -17,6 +17,7 @@ from abacus.platform.quarantine.types import Stage
 from abacus.programs.expiry.decide.month import Month
 from tests.chaos.campaign_rows import told_of_campaigns
 from tests.chaos.campaigned import Campaigned
+from tests.chaos.campaigns_judged import faults_of_campaigns
 from tests.chaos.counted import Arrival, faults_of_counts, plain_count
 from tests.chaos.expected import expected_of
 from tests.chaos.ground import ProvingGround
@@ -109,7 +110,8 @@ class Auditor:
         if self.campaigned is None:
             return []
         published = [each.value async for each in self._messages(self.ground.settings.events_topic)]
-        return [*self.campaigned.faults(await told_of_campaigns(self.ground.pool, published))]
+        told = await told_of_campaigns(self.ground.pool, published)
+        return [*faults_of_campaigns(self.campaigned, told)]
 
     async def _expired(self) -> list[str]:
         if self.lapsed is None:

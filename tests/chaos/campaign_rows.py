@@ -6,7 +6,7 @@ from typing import Final
 import orjson
 
 from abacus.platform.postgres import Pool
-from tests.chaos.campaigned import Action, Told, Transfer
+from tests.chaos.campaigns_judged import Action, Told, Transfer
 
 _CLAIMS: Final = "select campaign, array_agg(key) from campaign_claim group by 1"
 _SUMS: Final = """

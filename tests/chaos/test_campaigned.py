@@ -9,7 +9,8 @@ import pytest
 
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.events.decide.source import parse_source
-from tests.chaos.campaigned import HOUSE, Action, Campaigned, Told, Transfer, orders_in
+from tests.chaos.campaigned import HOUSE, NAMES, Campaigned, orders_in
+from tests.chaos.campaigns_judged import Action, Told, Transfer, faults_of_campaigns
 from tests.support.campaigns import surroundings
 
 
@@ -26,9 +27,7 @@ def body(number: int, **changes: Any) -> bytes:
 
 
 ORDERS: Final = orders_in(body(number) for number in range(1, 5))
-KEYS: Final = {
-    name: [f"campaign:{name}:{order}" for order in ORDERS] for name in ("budgeted", "twice", "later", "told")
-}
+KEYS: Final = {name: [f"campaign:{name}:{order}" for order in ORDERS] for name in NAMES}
 AWARDED: Final = {"budgeted": (KEYS["budgeted"][:2], 5), "twice": (KEYS["twice"][:2], 3), "later": (KEYS["later"], 2)}
 TOLD_KEY: Final = f"{KEYS['told'][2]}:1"
 RIGHT: Final = Told(
@@ -78,7 +77,7 @@ def test_the_campaigns_can_be_published() -> None:
     house, around = parse_source({**HOUSE}).published(1), surroundings()
     around = replace(around, sources={**around.sources, house.name: house})
     names = [parse_campaign(document, around).name for document in Campaigned(ORDERS).documents()]
-    assert names == ["budgeted", "twice", "later", "told"]
+    assert names == [*NAMES]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +126,6 @@ def test_the_campaigns_can_be_published() -> None:
     ],
 )
 def test_what_does_not_hold(changes: Mapping[str, Any], faults: list[str]) -> None:
-    found = list(Campaigned(ORDERS).faults(RIGHT._replace(**changes)))
+    found = list(faults_of_campaigns(Campaigned(ORDERS), RIGHT._replace(**changes)))
     assert [begin for begin in faults if not any(each.startswith(begin) for each in found)] == []
     assert len(found) == len(faults), found
