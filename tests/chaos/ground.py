@@ -132,6 +132,11 @@ class ProvingGround:
             told = {"said": log.read_text(encoding="utf-8").strip()}
         return code, told
 
+    def group_of(self, worker: str) -> str:
+        """The group in which workers of this name read the transactions."""
+        name = worker if worker not in CAMPAIGNERS else f"{worker}-{self.settings.transactions_topic}"
+        return f"{self.settings.queue_prefix}{name}"
+
     async def queue(self, name: str) -> SqsQueue:
         return await SqsQueue.find(self.client, self.settings.queue_prefix + name)
 

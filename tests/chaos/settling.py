@@ -68,7 +68,7 @@ async def left_in(ground: ProvingGround) -> Left:
     settings = ground.settings
     return Left(
         await _unread(ground, "calculator"),
-        await _unread(ground, f"campaigner-{settings.transactions_topic}") if ground.campaigned else 0,
+        await _unread(ground, "campaigner") if ground.campaigned else 0,
         await (await ground.queue(CAMPAIGN_RETRY)).holds(),
         int(await ground.pool.fetchval(_UNDONE)),
         await (await ground.queue(RETRY)).holds(),
@@ -84,11 +84,11 @@ async def dead(ground: ProvingGround) -> int:
     return sum(each.messages for each in await dead_letters(ground.client, ground.settings.queue_prefix))
 
 
-async def _unread(ground: ProvingGround, group: str) -> int:
-    """How many messages this group has not committed yet."""
+async def _unread(ground: ProvingGround, worker: str) -> int:
+    """How many messages the group of these workers has not committed yet."""
     settings = ground.settings
     bootstrap, topic = settings.required("kafka_bootstrap"), settings.transactions_topic
-    read = await committed(bootstrap, topic, f"{settings.queue_prefix}{group}")
+    read = await committed(bootstrap, topic, ground.group_of(worker))
     return await _messages(ground) - sum(read.values())
 
 

@@ -1,8 +1,8 @@
-"""The broker goes away and comes back; calculators come and go; one sleeps past its session and wakes up."""
+"""The broker goes away and comes back; readers come and go; one sleeps past its session and wakes up."""
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
@@ -16,21 +16,25 @@ from tests.chaos.ground import ProvingGround, kafka_admin
 from tests.chaos.services import Restart, daemon
 
 _ANSWERS_WITHIN_S: Final = 60.0
-_MOST_CALCULATORS: Final = 5
+_READERS: Final = ("calculator", "campaigner")
+_MOST: Final = 5  # of each
 _MEMBERS: Final = 5  # where they stand in the broker's description of a group
 _SLEEPS_S: Final = (8.0, 11.0)  # the session of a reader is over after 6
 
 
 @asynccontextmanager
 async def _storm(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    names = _readers(ground, rng)
+
     async def strike(struck: Struck) -> None:
-        calculators = ground.crew.named("calculator")
-        if len(calculators) < _MOST_CALCULATORS and (len(calculators) == 1 or rng.random() < 0.5):
-            ground.crew.hire("calculator")
-            struck["joined"] += 1
+        name = next(names)
+        readers = ground.crew.named(name)
+        if len(readers) < _MOST and (len(readers) == 1 or rng.random() < 0.5):
+            ground.crew.hire(name)
+            struck[f"{name} joined"] += 1
         else:
-            await ground.crew.dismiss(rng.choice(calculators))
-            struck["left"] += 1
+            await ground.crew.dismiss(rng.choice(readers))
+            struck[f"{name} left"] += 1
 
     async with at_moments(strike, rng, every_s=(0.5, 2.5)) as struck:
         yield struck
@@ -60,7 +64,7 @@ async def _answers(ground: ProvingGround) -> None:
                 await committed(
                     settings.required("kafka_bootstrap"),
                     settings.transactions_topic,
-                    f"{settings.queue_prefix}calculator",
+                    ground.group_of("calculator"),
                 )
             except (Unavailable, KafkaError, OSError):
                 await asyncio.sleep(0.2)
@@ -70,15 +74,18 @@ async def _answers(ground: ProvingGround) -> None:
 
 @asynccontextmanager
 async def _zombie(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    names = _readers(ground, rng)
+
     async def strike(struck: Struck) -> None:
-        worker = rng.choice(ground.crew.named("calculator"))
+        name = next(names)
+        worker = rng.choice(ground.crew.named(name))
         if not worker.freeze():
             return
-        before = await _members(ground)
+        before = await _members(ground, name)
         try:
             await asyncio.sleep(rng.uniform(*_SLEEPS_S))
             # It counts when the group has gone on without it.
-            struck["calculator"] += bool(before - await _members(ground))
+            struck[name] += bool(before - await _members(ground, name))
         finally:
             worker.thaw()
 
@@ -86,17 +93,24 @@ async def _zombie(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         yield struck
 
 
-async def _members(ground: ProvingGround) -> set[str]:
+def _readers(ground: ProvingGround, rng: Random) -> Iterator[str]:
+    """Those of the crew, in turn."""
+    return in_turn([name for name in _READERS if ground.crew.named(name)], rng)
+
+
+async def _members(ground: ProvingGround, worker: str) -> set[str]:
     await _answers(ground)
     async with kafka_admin(ground.settings) as admin:
-        [answer] = await admin.describe_consumer_groups([f"{ground.settings.queue_prefix}calculator"])
+        [answer] = await admin.describe_consumer_groups([ground.group_of(worker)])
         return {member[0] for member in answer.groups[0][_MEMBERS]}
 
 
-REBALANCES: Final = Fault("rebalances", "calculators join and leave, one or the other every 0.5 to 2.5 s", _storm)
+REBALANCES: Final = Fault("rebalances", "calculators and campaigners join and leave, one every 0.5 to 2.5 s", _storm)
 KAFKA_RESTART: Final = Fault(
     "kafka-restart", "the broker stopped by SIGTERM or kill -9, and started again", _restart, lasts=1.5
 )
 ZOMBIE: Final = Fault(
-    "zombie", "a calculator stopped past its session (8 to 11 s), then woken with its batch in hand", _zombie
+    "zombie",
+    "a calculator or a campaigner stopped past its session (8 to 11 s), then woken with its batch in hand",
+    _zombie,
 )
