@@ -37,7 +37,7 @@ from tests.chaos.disk import SmallDisk, small_disk
 from tests.chaos.needs import Need
 from tests.chaos.proxying import Proxies, opened_proxies
 from tests.chaos.workload import cards
-from tests.support.in_force import bring_into_force
+from tests.support.running_campaigns import Stack, run_campaign
 
 PARTITIONS: Final = 6
 CREW: Final = (
@@ -206,7 +206,7 @@ async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[M
             now=now(),
         )
     for document in documents:
-        await bring_into_force(settings, pool, {**document}, now=now(), approved_at=SINCE)
+        await run_campaign(Stack(settings, pool), approved_at=SINCE, **document)
 
 
 def _hire(crew: Crew, clock: Path | None, more: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Campaigns that run in a house: drafted, submitted and approved in one go."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.around import surroundings
@@ -38,12 +38,19 @@ class Place(Protocol):
     def pool(self) -> Pool: ...
 
 
+class Stack(NamedTuple):
+    """`Place`, of its parts."""
+
+    settings: Settings
+    pool: Pool
+
+
 def just_now(seconds: float = 0.0) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
 
 
-async def run_campaign(place: Place, **fields: Any) -> str:
-    """Its label."""
+async def run_campaign(place: Place, *, approved_at: datetime | None = None, **fields: Any) -> str:
+    """Its label. It was approved a minute ago, unless another time is given."""
     settings, now = place.settings, SystemClock().now()
     times = {"starts_at": (now - DAY).isoformat(), "ends_at": (now + DAY).isoformat()}
     sources = built_in(
@@ -57,7 +64,7 @@ async def run_campaign(place: Place, **fields: Any) -> str:
     await store.submit(campaign.name, around, Change("person:ann", now))
 
     async def run(_: Approval, also: Also) -> None:
-        approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")
+        approved = Change("person:ann", approved_at or now - timedelta(minutes=1), approved_by="person:eve")
         await store.approve(campaign.name, campaign.version, around, approved, also)
 
     approvals = Approvals(place.pool, SystemClock(), {Kind.CAMPAIGN: run})
