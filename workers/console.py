@@ -24,6 +24,7 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.pages.sign_in import BACK
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
@@ -127,6 +128,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         return moved
 
     alone = Alone(settings.adjustment_limit, settings.reversal_limit)
+    approvals = approving(pool, clock, move, alone, built_in_sources(settings)).approvals
     return Backends(
         address=plan.address,
         clock=clock,
@@ -138,9 +140,10 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         sessions=sessions,
         directory=directory,
         people=store,
-        approvals=approving(pool, clock, move, alone, built_in_sources(settings)).approvals,
+        approvals=approvals,
         quarantine=QuarantineStore(pool, clock),
         cards=cards,
+        campaigns=CampaignDesk(pool, clock, built_in_sources(settings), approvals),
     )
 
 

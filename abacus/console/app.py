@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
 from abacus.console.backends import Backends
-from abacus.console.pages import approvals, audit, home, own_sessions, people
+from abacus.console.pages import approvals, audit, campaign_draft, campaigns, home, own_sessions, people
 from abacus.console.pages.sign_in import SignIn
 from abacus.console.web.answer import Answers
 from abacus.console.web.assets import Assets
@@ -19,7 +19,15 @@ from abacus.console.web.headers import Guarded
 from abacus.console.web.routes import Routing
 
 # A new module of pages takes its place here, and in the navigation.
-SERVED: Final = (*home.SERVED, *approvals.SERVED, *own_sessions.SERVED, *people.SERVED, *audit.SERVED)
+SERVED: Final = (
+    *home.SERVED,
+    *campaigns.SERVED,
+    *campaign_draft.SERVED,
+    *approvals.SERVED,
+    *own_sessions.SERVED,
+    *people.SERVED,
+    *audit.SERVED,
+)
 
 
 def console_app(backends: Backends) -> ASGIApp:

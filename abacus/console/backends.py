@@ -8,6 +8,7 @@ from abacus.console.entry.sessions import SessionStore
 from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
@@ -46,6 +47,7 @@ class Backends:
     approvals: Approvals
     quarantine: QuarantineStore
     cards: CardReader
+    campaigns: CampaignDesk
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

@@ -23,6 +23,8 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.web.outages import Outages
+from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.events.decide.builtin import built_in
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
@@ -42,6 +44,7 @@ from tests.support.staff import ADMIN
 
 PASSWORD: Final = "correct horse battery"
 URL: Final = "http://console.example"
+SOURCES: Final = tuple(built_in(transactions_topic="t", points_topic="p", tiers_topic="x"))
 _QUICK: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 _TOKEN: Final = re.compile(r'name="form" value="([^"]+)"')
@@ -165,6 +168,7 @@ async def desk(
             client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
             provider = Provider(client, reading, clock)
             stack.push_async_callback(provider.close)
+        approvals = approving(pool, clock, move, Alone(10, 10), SOURCES).approvals
         backends = Backends(
             address=Address(url, behind_proxy=behind_proxy),
             clock=clock,
@@ -187,9 +191,10 @@ async def desk(
             sessions=sessions,
             directory=directory,
             people=people,
-            approvals=approving(pool, clock, move, Alone(10, 10), ()).approvals,
+            approvals=approvals,
             quarantine=QuarantineStore(pool, clock),
             cards=cards,
+            campaigns=CampaignDesk(pool, clock, SOURCES, approvals),
         )
         await directory.refresh()
         yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

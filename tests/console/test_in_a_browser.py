@@ -10,6 +10,8 @@ from abacus.console.entry.decide.vouching import Reading, read_groups
 from abacus.people.decide.names import parse_grants
 from abacus.people.types.approval import Approval, Kind
 from abacus.platform.postgres import Pool, nothing_else
+from tests.console.addresses import address
+from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.identities import identities
 from tests.console.window import Scheme, a_browser, office
@@ -29,6 +31,7 @@ async def browser() -> AsyncIterator[Browser]:
 async def asked(open_desk: Desk) -> tuple[Approval, Effects]:
     effects = Effects()
     open_desk.backends.approvals.carried_out_by(dict.fromkeys(Kind, effects))
+    await submitted(open_desk)
     return await open_desk.backends.approvals.ask(proposal(), ANN.agent), effects
 
 
@@ -119,7 +122,7 @@ async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, s
             for served in SERVED:
                 if served.method != "GET":
                     continue
-                path = served.path.replace("{id:uuid}", str(approval.approval_id)).replace("{person}", "eve")
+                path = address(served.path, approval)
                 await window.see(path)
                 assert (path, await window.violations()) == (path, [])
                 wide = await window.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")

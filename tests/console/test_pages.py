@@ -14,6 +14,8 @@ from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
 from abacus.people.types.person import Grant, Role
 from abacus.platform.postgres import Pool
+from tests.console.addresses import address
+from tests.console.campaigning import submitted
 from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, proposal
 
@@ -22,11 +24,8 @@ FORMS = [each.path for each in SERVED if each.method == "POST"]
 
 
 async def asked(open_desk: Desk, country: str | None = "SG") -> Approval:
+    await submitted(open_desk)
     return await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
-
-
-def address(path: str, approval: Approval) -> str:
-    return path.replace("{id:uuid}", str(approval.approval_id)).replace("{person}", "eve")
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -19,6 +19,7 @@ class Section(NamedTuple):
 SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
     Section("Approvals", "/approvals", Deed.SEE),
+    Section("Campaigns", "/campaigns", Deed.SEE),
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
     Section("Log", "/log", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
 )

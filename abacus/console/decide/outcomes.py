@@ -1,0 +1,32 @@
+"""What came of events by day, as lines of a chart: one for each arm. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from abacus.engage.campaigns.decide.run import Outcome
+from abacus.engage.campaigns.report import DayLine
+
+
+@dataclass(frozen=True)
+class Series:
+    """Days as seconds since 1970, and the values of each line."""
+
+    times: Sequence[int]
+    lines: Sequence[dict[str, object]]
+
+
+def series_of(days: Sequence[DayLine]) -> Series:
+    """The runs of each arm by day, days without any among them."""
+    done = [line for line in days if line.outcome == Outcome.DONE]
+    if not done:
+        return Series([], [])
+    first, last = min(line.day for line in done), max(line.day for line in done)
+    all_days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    arms = sorted({line.variant for line in done})
+    times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in all_days]
+    events = Counter[tuple[str, date]]()
+    for line in done:
+        events[line.variant, line.day] += line.events
+    return Series(times, [{"label": arm or "done", "values": [events[arm, day] for day in all_days]} for arm in arms])

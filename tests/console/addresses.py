@@ -1,0 +1,12 @@
+"""Where pages are that are about one thing: those of the tests."""
+
+from abacus.people.types.approval import Approval
+from tests.console.campaigning import MARKET
+
+
+def address(path: str, approval: Approval) -> str:
+    """Of the path of a page."""
+    stands_for = {"{id:uuid}": str(approval.approval_id), "{person}": "eve", "{name}": MARKET["name"]}
+    for part, text in stands_for.items():
+        path = path.replace(part, text)
+    return path
