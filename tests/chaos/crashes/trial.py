@@ -56,15 +56,18 @@ async def _is_through(lane: Lane, task: Work) -> bool:
 
 
 async def _while_it_lives(victim: Running, is_done: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait until the work is done or the worker dead; whether the work is done."""
-    doing = asyncio.ensure_future(_until(is_done, _DONE_WITHIN_S))
-    dying = asyncio.ensure_future(victim.ended.wait())
-    await asyncio.wait((doing, dying), return_when=asyncio.FIRST_COMPLETED)
-    is_it = doing.done() and doing.result()
-    for each in (doing, dying):
-        each.cancel()
-    await asyncio.wait((doing, dying))
-    return is_it
+    """Wait until the work is done or the worker dead; whether the work is done. No look is cut off: a client of Kafka
+    may not notice, and then the wait goes on to its end.
+    """
+    done = False
+
+    async def is_over() -> bool:
+        nonlocal done
+        done = not victim.ended.is_set() and await is_done()
+        return done or victim.ended.is_set()
+
+    await _until(is_over, _DONE_WITHIN_S)
+    return done
 
 
 async def _until(condition: Callable[[], Awaitable[bool]], within_s: float) -> bool:
