@@ -4,9 +4,22 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Protocol
 
 from abacus.engage.campaigns.decide.run import Outcome
-from abacus.engage.campaigns.report import DayLine
+
+
+class DayLine(Protocol):
+    """The events of a day with one outcome, in one arm."""
+
+    @property
+    def day(self) -> date: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def events(self) -> int: ...
 
 
 @dataclass(frozen=True)
