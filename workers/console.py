@@ -12,7 +12,7 @@ from abacus.api.server import bound
 from abacus.approving import approving
 from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
 from abacus.console.app import console_app
-from abacus.console.backends import Address, Backends
+from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.vouching import Reading, read_groups
 from abacus.console.entry.door import Door
@@ -37,6 +37,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.settings import Settings
+from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})
 DATABASE_WITHIN_S: Final = 5.0
@@ -144,6 +145,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         quarantine=QuarantineStore(pool, clock),
         cards=cards,
         campaigns=CampaignDesk(pool, clock, built_in_sources(settings), approvals),
+        watched=Watched(settings.points_topic, settings.queue_prefix, PIPELINE),
     )
 
 

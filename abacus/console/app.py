@@ -9,7 +9,18 @@ from starlette.types import ASGIApp
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
 from abacus.console.backends import Backends
-from abacus.console.pages import approvals, audit, campaign_draft, campaigns, home, own_sessions, people
+from abacus.console.pages import (
+    approvals,
+    audit,
+    campaign_draft,
+    campaigns,
+    home,
+    operations,
+    own_sessions,
+    people,
+    quarantine,
+    where,
+)
 from abacus.console.pages.sign_in import SignIn
 from abacus.console.web.answer import Answers
 from abacus.console.web.assets import Assets
@@ -24,6 +35,9 @@ SERVED: Final = (
     *campaigns.SERVED,
     *campaign_draft.SERVED,
     *approvals.SERVED,
+    *operations.SERVED,
+    *quarantine.SERVED,
+    *where.SERVED,
     *own_sessions.SERVED,
     *people.SERVED,
     *audit.SERVED,

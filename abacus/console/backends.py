@@ -1,6 +1,8 @@
 """What the console asks: the rooms behind its pages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from abacus.console.entry.door import Door
 from abacus.console.entry.provider import Provider
@@ -30,6 +32,14 @@ class Address:
         return self.public_url.startswith("https://")
 
 
+class Watched(NamedTuple):
+    """What operations look at: the relay's topic, the prefix of the queues, and the workers that have to run."""
+
+    points_topic: str
+    queue_prefix: str
+    pipeline: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Backends:
     """Everything that pages may ask. A page takes what it needs out of here; new pages add their rooms."""
@@ -48,6 +58,7 @@ class Backends:
     quarantine: QuarantineStore
     cards: CardReader
     campaigns: CampaignDesk
+    watched: Watched
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

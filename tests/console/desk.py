@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 
 from abacus.approving import approving
 from abacus.console.app import console_app
-from abacus.console.backends import Address, Backends
+from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.vouching import Reading
 from abacus.console.entry.door import Attempts, Door
@@ -195,6 +195,7 @@ async def desk(
             quarantine=QuarantineStore(pool, clock),
             cards=cards,
             campaigns=CampaignDesk(pool, clock, SOURCES, approvals),
+            watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
         )
         await directory.refresh()
         yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

@@ -20,6 +20,9 @@ SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
     Section("Approvals", "/approvals", Deed.SEE),
     Section("Campaigns", "/campaigns", Deed.SEE),
+    Section("Operations", "/operations", Deed.SEE, "Operations"),
+    Section("Quarantine", "/quarantine", Deed.SEE, "Operations", everywhere=True),
+    Section("Where is it?", "/where", Deed.SEE, "Operations", everywhere=True),
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
     Section("Log", "/log", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
 )

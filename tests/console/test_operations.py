@@ -1,0 +1,98 @@
+"""Operations, the quarantine and the search: what they show, to whom, and that what others wrote is text."""
+
+import asyncpg
+import pytest
+
+from abacus.console.decide.remedies import remedy_of
+from abacus.core.errors import Reason
+from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.types import Item, Stage
+from tests.console.desk import Desk, desk
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+async def set_aside(open_desk: Desk, reason: Reason, text: str) -> Item:
+    item = Item(
+        Stage.TRANSACTION, f"kafka:{text}/0/1", reason, f"not so: {text}", text.encode(), key=f"txn:rides:{text}"
+    )
+    await open_desk.backends.quarantine.add([item])
+    return item
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_has_a_remedy(reason: Reason) -> None:
+    assert remedy_of(reason).endswith(".")
+
+
+async def test_a_worker_that_does_not_run_is_a_problem_with_its_remedy(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        shown = (await ann.twin("/operations")).json()
+        assert {
+            "fault": "no process runs the worker awarder",
+            "remedy": "start one: abacus worker awarder",
+        } in shown["problems"]
+        assert shown["relay"]["value"]["waiting"] == 0
+        assert (shown["jobs"]["value"], sorted(shown["not_read"])) == ([], ["groups", "queues"])
+
+
+@pytest.mark.parametrize(("path", "status"), [("/operations", 200), ("/quarantine", 403), ("/where?key=T-1", 403)])
+async def test_a_role_for_one_country_sees_its_jobs_alone(pool: Pool, path: str, status: int) -> None:
+    async with desk(pool) as open_desk:
+        await set_aside(open_desk, Reason.INVALID, "T-1")
+        sue = await open_desk.inside("sue", "viewer:SG")
+        answer = await sue.twin(path)
+        assert answer.status_code == status
+        if status == 200:
+            shown = answer.json()
+            assert (shown["workers"], shown["relay"], shown["undelivered"]) == (None, None, None)
+
+
+async def test_items_stand_under_their_reasons_with_remedies(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        for reason, text in [(Reason.INVALID, "T-1"), (Reason.INVALID, "T-2"), (Reason.UNKNOWN_TIER, "T-3")]:
+            await set_aside(open_desk, reason, text)
+        ann = await open_desk.inside("ann", "viewer")
+        shown = (await ann.twin("/quarantine?reason=invalid")).json()
+        assert [(each["reason"], each["items"], each["remedy"]) for each in shown["groups"]["value"]] == [
+            ("invalid", 2, remedy_of(Reason.INVALID)),
+            ("unknown-tier", 1, remedy_of(Reason.UNKNOWN_TIER)),
+        ]
+        assert {each["detail"] for each in shown["items"]["value"]} == {"not so: T-1", "not so: T-2"}
+        assert (await ann.see("/quarantine?reason=none-such")).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/quarantine", f"/where?key=txn:rides:{SCRIPT}", f"/where?source={SCRIPT}&key=x"])
+async def test_what_others_wrote_is_text(pool: Pool, path: str) -> None:
+    async with desk(pool) as open_desk:
+        await set_aside(open_desk, Reason.INVALID, SCRIPT)
+        page = await (await open_desk.inside("ann", "viewer")).see(path)
+        assert page.status_code == 200
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text
+        assert "<script>alert" not in page.text
+
+
+async def test_a_transaction_is_found_where_it_is(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await set_aside(open_desk, Reason.INVALID, "T-1")
+        ann = await open_desk.inside("ann", "viewer")
+        shown = (await ann.twin("/where?key=txn:rides:T-1")).json()
+        assert [len(part["value"]) for part in shown["places"].values()] == [0, 0, 1]
+        assert shown["command"] == "abacus where txn:rides:T-1"
+        assert (await ann.twin(f"/where?key={'x' * 300}")).status_code == 422
+
+
+async def test_a_part_that_is_down_leaves_the_rest(pool: Pool, database_url: str) -> None:
+    async with desk(pool) as open_desk:
+        await set_aside(open_desk, Reason.INVALID, "T-1")
+        ann = await open_desk.inside("ann", "viewer")
+        owner = await asyncpg.connect(database_url)
+        try:
+            await owner.execute("alter table claim rename to claim_away")
+        finally:
+            await owner.close()
+        shown = (await ann.twin("/where?key=txn:rides:T-1")).json()["places"]
+        assert shown["ledger"]["down"]["dependency"] == "database"
+        assert shown["ledger"]["down"]["since"]
+        assert len(shown["quarantine"]["value"]) == 1
