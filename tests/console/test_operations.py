@@ -96,3 +96,19 @@ async def test_a_part_that_is_down_leaves_the_rest(pool: Pool, database_url: str
         assert shown["ledger"]["down"]["dependency"] == "database"
         assert shown["ledger"]["down"]["since"]
         assert len(shown["quarantine"]["value"]) == 1
+
+
+@pytest.mark.parametrize(("role", "seen"), [("viewer", ["ID", "SG"]), ("viewer:SG", ["SG"])])
+async def test_the_first_page_has_the_overdue_jobs_of_ones_countries(pool: Pool, role: str, seen: list[str]) -> None:
+    async with desk(pool) as open_desk:
+        await pool.executemany(
+            "insert into account_tier (member_id, program, tier, country, until)"
+            " values ($1, 'GRP', 'gold', $2, date '2020-01-01')",
+            [("jane", "SG"), ("joko", "ID")],
+        )
+        ann = await open_desk.inside("ann", role)
+        for path in ("/", "/operations"):
+            late = (await ann.twin(path)).json()["jobs"]["value"]
+            assert [each["country"] for each in late] == seen
+            assert {each["command"] for each in late} == {"abacus tiers roll --due"}
+            assert "abacus tiers roll --due" in (await ann.see(path)).text

@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
+from abacus.console.pages.operations import overdue_for
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
+from abacus.oversight.status.types import Overdue
 from abacus.people.store.audit import log
 from abacus.people.types.approval import Approval, Status
 from abacus.people.types.deed import Deed
@@ -53,18 +55,22 @@ class Home(Page):
     template: ClassVar[str] = "home.html"
     approvals: Part[Waiting] | None
     quarantine: Part[Sequence[Held]] | None
+    jobs: Part[Sequence[Overdue]]
     today: Part[Sequence[Done]]
     since: datetime
 
 
 async def home(call: Call) -> Home:
     midnight = call.now.astimezone(ZoneInfo(call.session.zone)).replace(hour=0, minute=0, second=0, microsecond=0)
-    approvals, quarantine, today = await asyncio.gather(_waiting(call), _held(call), call.part(_done(call, midnight)))
+    approvals, quarantine, jobs, today = await asyncio.gather(
+        _waiting(call), _held(call), call.part(overdue_for(call)), call.part(_done(call, midnight))
+    )
     return Home(
         title="Home",
         command="abacus approvals list --status pending",
         approvals=approvals,
         quarantine=quarantine,
+        jobs=jobs,
         today=today,
         since=midnight,
     )
