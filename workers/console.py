@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.approving import approving
-from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
+from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_of, http_limits
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -25,8 +25,13 @@ from abacus.console.pages.sign_in import BACK
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.counters.store.opening import open_store
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -129,7 +134,8 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         return moved
 
     alone = Alone(settings.adjustment_limit, settings.reversal_limit)
-    approvals = approving(pool, clock, move, alone, built_in_sources(settings)).approvals
+    counters, _ = await wiring.entered(open_store(cassandra_of(settings), pool, clock))
+    large = approving(pool, clock, move, alone, built_in_sources(settings))
     return Backends(
         address=plan.address,
         clock=clock,
@@ -141,11 +147,18 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         sessions=sessions,
         directory=directory,
         people=store,
-        approvals=approvals,
+        approvals=large.approvals,
         quarantine=QuarantineStore(pool, clock),
         cards=cards,
-        campaigns=CampaignDesk(pool, clock, built_in_sources(settings), approvals),
+        campaigns=CampaignDesk(pool, clock, built_in_sources(settings), large.approvals),
         watched=Watched(settings.points_topic, settings.queue_prefix, PIPELINE),
+        ledger=LedgerReader(pool),
+        members=MemberReader(pool),
+        holds=HoldReader(pool),
+        move=move,
+        large=large,
+        partners=PartnerStore(pool, clock),
+        counters=counters,
     )
 
 

@@ -26,17 +26,16 @@ from abacus.intake.partners.orders import (
     capture_of,
     card_now,
     hold_of,
+    let_go,
     parse_transfer_id,
     reversal_of,
     spend_of,
     target_of,
 )
 from abacus.ledger.decide.reused_key import reused_by
-from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import (
     Adjustment,
-    Because,
     Capture,
     Declined,
     Hold,
@@ -171,7 +170,7 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     """The points are available again."""
     call = _spender(request)
     held = await _hold(call, member_id, hold_id)
-    return await moved_answer(call, release_of(held, call.agent, Because.RELEASED))
+    return await moved_answer(call, let_go(held, call.agent))
 
 
 @router.post(

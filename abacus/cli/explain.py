@@ -10,7 +10,6 @@ import typer
 
 from abacus.bootstrap import built_in_sources
 from abacus.cli.campaign_events import read_event
-from abacus.cli.explained import in_words
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -24,6 +23,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
 from abacus.pricing.explanation.types import Campaigned
+from abacus.pricing.explanation.words import in_words
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
 

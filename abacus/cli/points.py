@@ -24,19 +24,19 @@ from abacus.intake.partners.orders import (
     Target,
     capture_of,
     hold_of,
+    let_go,
     parse_transfer_id,
     reversal_of,
     spend_of,
     target_of,
 )
 from abacus.ledger.decide.reused_key import reused_by
-from abacus.ledger.decide.spend import release_of
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Kind
-from abacus.ledger.types.movement import Adjustment, Because, Hold, Moved, Movement, Reversal
+from abacus.ledger.types.movement import Adjustment, Hold, Moved, Movement, Reversal
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, CannotDecide
@@ -211,7 +211,7 @@ def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
         async with desk() as at:
             held = await _hold(at, member, hold_id)
             agent = at.agent(Deed.MOVE_POINTS, held.country)
-            show(*await at.move(release_of(held, agent, Because.RELEASED)), as_json=as_json)
+            show(*await at.move(let_go(held, agent)), as_json=as_json)
 
     run(main())
 

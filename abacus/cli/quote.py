@@ -7,7 +7,6 @@ from typing import Annotated, Final, NamedTuple
 import typer
 from pydantic import ValidationError
 
-from abacus.cli.explained import in_words
 from abacus.cli.shell import AsJson, moment, pool, print_json, run
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, SetAside
@@ -18,6 +17,7 @@ from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.words import in_words
 from abacus.pricing.store.cards import CardStore
 
 _OPTIONS: Final = {"payment_type": "payment", "occurred_at": "at"}

@@ -11,6 +11,12 @@ from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.counters.store.port import CounterStore
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.large_moves import LargeMoves, Mover
+from abacus.ledger.store.read import LedgerReader
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
@@ -59,6 +65,13 @@ class Backends:
     cards: CardReader
     campaigns: CampaignDesk
     watched: Watched
+    ledger: LedgerReader
+    members: MemberReader
+    holds: HoldReader
+    move: Mover
+    large: LargeMoves
+    partners: PartnerStore
+    counters: CounterStore
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

@@ -6,7 +6,14 @@ from tests.console.campaigning import MARKET
 
 def address(path: str, approval: Approval) -> str:
     """Of the path of a page."""
-    stands_for = {"{id:uuid}": str(approval.approval_id), "{person}": "eve", "{name}": MARKET["name"]}
+    stands_for = {
+        "{id:uuid}": str(approval.approval_id),
+        "{person}": "eve",
+        "{name}": MARKET["name"],
+        "{member:path}": "bob",
+        "{partner}": "acme",
+        "{counter}": "count_rain_drops",
+    }
     for part, text in stands_for.items():
         path = path.replace(part, text)
     return path

@@ -24,9 +24,17 @@ from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.counters.store.postgres import PostgresCounterStore
 from abacus.engage.events.decide.builtin import built_in
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.directory import PeopleDirectory
@@ -90,6 +98,10 @@ class Desk:
 
     async def refresh(self) -> None:
         await self.backends.directory.refresh()
+
+    async def partner(self, partner_id: str, name: str = "Acme") -> None:
+        made = Partner(partner_id, name, True, True, (), None, 1000, None, self.clock.now(), "tests", None)  # noqa: FBT003  # as stored
+        await self.backends.partners.create(made, Limits(per_day=500), new_key())
 
     async def inside(self, person_id: str, *roles: str) -> "Browser":
         """A browser of a new person who is in."""
@@ -161,6 +173,7 @@ async def desk(
         (moved,) = await moves.move([movement])
         return moved
 
+    large = approving(pool, clock, move, Alone(10, 10), SOURCES)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(limiter.close)
         provider = None
@@ -168,7 +181,6 @@ async def desk(
             client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
             provider = Provider(client, reading, clock)
             stack.push_async_callback(provider.close)
-        approvals = approving(pool, clock, move, Alone(10, 10), SOURCES).approvals
         backends = Backends(
             address=Address(url, behind_proxy=behind_proxy),
             clock=clock,
@@ -191,11 +203,18 @@ async def desk(
             sessions=sessions,
             directory=directory,
             people=people,
-            approvals=approvals,
+            approvals=large.approvals,
             quarantine=QuarantineStore(pool, clock),
             cards=cards,
-            campaigns=CampaignDesk(pool, clock, SOURCES, approvals),
+            campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals),
             watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
+            ledger=LedgerReader(pool),
+            members=MemberReader(pool),
+            holds=HoldReader(pool),
+            move=move,
+            large=large,
+            partners=PartnerStore(pool, clock),
+            counters=PostgresCounterStore(pool, clock),
         )
         await directory.refresh()
         yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

@@ -16,6 +16,7 @@ from tests.console.desk import Desk
 from tests.console.identities import identities
 from tests.console.window import Scheme, a_browser, office
 from tests.people.approving import ANN, Effects, proposal
+from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.staff import ADMIN
 
 READING = Reading("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"]}'))
@@ -32,6 +33,8 @@ async def asked(open_desk: Desk) -> tuple[Approval, Effects]:
     effects = Effects()
     open_desk.backends.approvals.carried_out_by(dict.fromkeys(Kind, effects))
     await submitted(open_desk)
+    await open_desk.partner("acme")
+    await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     return await open_desk.backends.approvals.ask(proposal(), ANN.agent), effects
 
 

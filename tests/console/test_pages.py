@@ -18,6 +18,7 @@ from tests.console.addresses import address
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, proposal
+from tests.support.counters import RAIN, publish_counter, publish_weather
 
 PAGES = [each.path for each in SERVED if each.method == "GET"]
 FORMS = [each.path for each in SERVED if each.method == "POST"]
@@ -25,6 +26,8 @@ FORMS = [each.path for each in SERVED if each.method == "POST"]
 
 async def asked(open_desk: Desk, country: str | None = "SG") -> Approval:
     await submitted(open_desk)
+    await open_desk.partner("acme")
+    await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     return await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
 
 
@@ -125,7 +128,7 @@ async def test_a_part_whose_dependency_is_down_says_since_when_and_the_rest_is_t
         first = (await eve.twin("/")).json()
         since = first["quarantine"]["down"]["since"]
         assert (first["quarantine"]["value"], first["quarantine"]["down"]["dependency"]) == (None, "database")
-        assert first["approvals"]["value"]["all"] == 1
+        assert first["approvals"]["value"]["all"] == 2
         open_desk.clock.pass_(seconds=30)
         assert (await eve.twin("/")).json()["quarantine"]["down"]["since"] == since
         page = await eve.see("/")

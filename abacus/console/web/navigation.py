@@ -19,7 +19,10 @@ class Section(NamedTuple):
 SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
     Section("Approvals", "/approvals", Deed.SEE),
+    Section("Members", "/members", Deed.SEE),
     Section("Campaigns", "/campaigns", Deed.SEE),
+    Section("Counters", "/counters", Deed.SEE, everywhere=True),
+    Section("Partners", "/partners", Deed.SEE, everywhere=True),
     Section("Operations", "/operations", Deed.SEE, "Operations"),
     Section("Quarantine", "/quarantine", Deed.SEE, "Operations", everywhere=True),
     Section("Where is it?", "/where", Deed.SEE, "Operations", everywhere=True),

@@ -13,8 +13,9 @@ from abacus.core.points import MAX_POINTS
 from abacus.core.sources import Agent
 from abacus.intake.earning.decide.transaction import Country
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
+from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Adjustment, Capture, Hold, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Because, Capture, Hold, Release, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -168,6 +169,10 @@ def capture_of(order: CaptureOrder, hold: Hold, agent: Agent) -> Capture:
         source=agent.source,
         hold_id=hold.hold_id,
     )
+
+
+def let_go(hold: Hold, agent: Agent) -> Release:
+    return release_of(hold, agent, Because.RELEASED)
 
 
 def reversal_of(

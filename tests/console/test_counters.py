@@ -1,0 +1,76 @@
+"""The pages of counters: a chart sums what was counted, for those whose role holds everywhere."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from abacus.platform.postgres import Pool
+from tests.console.desk import Desk, desk
+from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts
+
+KEY = "rain_drops:city:111222"
+OTHER = "rain_drops:city:<script>"
+
+
+async def rained(open_desk: Desk) -> None:
+    definition = await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
+    rows = [
+        (grain, f"2026-09-01T{hour}:00:00+00:00", count)
+        for hour, count in (("00", 3), ("02", 4))
+        for grain in ("quarters", "hours")
+    ]
+    await save_counts(open_desk.pool, definition, KEY, [*rows, ("days", "2026-09-01T00:00:00+00:00", 7)])
+
+
+def asked(
+    keys: str = KEY, begin: str = "2026-09-01T00:00Z", end: str = "2026-09-01T03:00Z", step: str = "hours"
+) -> str:
+    return f"/counters?{urlencode({'keys': keys, 'from': begin, 'to': end, 'step': step})}"
+
+
+@pytest.mark.parametrize(
+    ("step", "end", "counts"),
+    [
+        ("hours", "2026-09-01T03:00Z", [3, 0, 4]),
+        ("quarters", "2026-09-01T00:30Z", [3, 0]),
+        ("days", "2026-09-03T00:00Z", [7, 0]),
+    ],
+)
+async def test_a_chart_has_the_count_of_each_step(pool: Pool, step: str, end: str, counts: list[int]) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann = await open_desk.inside("ann", "viewer")
+        here = asked(f"{KEY} {OTHER}", end=end, step=step)
+        drawn = (await ann.twin(here)).json()["chart"]["value"]
+        assert [each["values"] for each in drawn["series"]] == [counts, [0] * len(counts)]
+        assert len(drawn["times"]) == len(counts)
+        assert "<script>" not in (await ann.see(here)).text.partition("<body>")[2]
+
+
+@pytest.mark.parametrize(
+    ("here", "field"),
+    [
+        (asked("nothing:like:it"), "keys"),
+        (asked(" ".join([KEY] * 5)), "keys"),
+        (asked(begin="yesterday"), "from"),
+        (asked(begin="2026-09-01T00:00"), "from"),
+        (asked(end="2026-08-01T00:00Z"), "from"),
+        (asked(begin="2025-09-01T00:00Z"), "from"),
+        (asked(step="years"), "from"),
+    ],
+)
+async def test_what_cannot_be_drawn_is_said_beside_its_field(pool: Pool, here: str, field: str) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann = await open_desk.inside("ann", "viewer")
+        said = await ann.twin(here)
+        assert (said.status_code, list(said.json()["form"]["wrong"])) == (422, [field])
+
+
+async def test_counters_are_for_those_whose_role_holds_everywhere(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann, eve = await open_desk.inside("ann", "viewer"), await open_desk.inside("eve", "viewer:SG")
+        for path in ("/counters", "/counters/count_rain_drops", asked()):
+            assert [(await each.twin(path)).status_code for each in (ann, eve)] == [200, 403]
+        assert (await ann.twin("/counters/nothing")).status_code == 404
