@@ -57,38 +57,43 @@ async def test_a_page_has_a_twin_and_guarded_headers(pool: Pool, path: str) -> N
         assert [(await eve.see(each)).status_code for each in loaded] == [200] * len(loaded)
 
 
-@pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("role", [None, *Role])
-async def test_a_page_is_for_those_whose_role_allows_it(pool: Pool, path: str, role: Role | None) -> None:
-    served = next(each for each in SERVED if each.path == path and each.method == "GET")
+async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role | None) -> None:
     async with desk(pool) as open_desk:
         approval = await asked(open_desk)
         await open_desk.hire("eve", "viewer")
         who = await (open_desk.browser() if role is None else open_desk.inside("someone", role))
-        here = address(path, approval)
-        grants = (Grant(role),) if role is not None else ()
-        allowed = may(Actor("someone", grants), served.deed, None)
-        assert (await who.twin(here)).status_code == (401 if role is None else 200 if allowed else 403)
+        actor = Actor("someone", (Grant(role),) if role is not None else ())
+        answers, wanted = {}, {}
+        for served in SERVED:
+            if served.method == "GET":
+                answers[served.path] = (await who.twin(address(served.path, approval))).status_code
+                wanted[served.path] = 401 if role is None else 200 if may(actor, served.deed, None) else 403
+        assert answers == wanted
         if role is None:
-            assert (await who.see(here)).headers["location"].startswith("/sign-in?next=/")
+            for path in PAGES:
+                assert (await who.see(address(path, approval))).headers["location"].startswith("/sign-in?next=/")
         else:
             navigation = (await who.see("/me")).text.partition("</nav>")[0]
             assert ('href="/people"' in navigation) is (role is Role.ADMIN)
 
 
-@pytest.mark.parametrize("path", FORMS)
-async def test_a_form_is_taken_from_a_page_of_the_same_session_alone(pool: Pool, path: str) -> None:
+async def test_forms_are_taken_from_pages_of_the_same_session_alone(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        here = address(path, await asked(open_desk))
+        approval = await asked(open_desk)
         eve = await open_desk.inside("eve", "admin")
         other = await open_desk.inside("other", "admin")
-        foreign = token_in((await other.see("/me")).text)
+        foreign, own = token_in((await other.see("/me")).text), token_in((await eve.see("/me")).text)
         before = await pool.fetchval("select count(*) from audit_log")
-        for typed in ({}, {"form": foreign}, {"form": ""}, {"form": "é"}):
-            sent = await eve.client.post(here, data={"digest": "0" * 64, "roles": "viewer", "reason": "no", **typed})
-            assert sent.status_code == 403
-        plain = await eve.client.post(here, json={"form": token_in((await eve.see("/me")).text)})
-        assert plain.status_code == 415
+        for path in FORMS:
+            here = address(path, approval)
+            for typed in ({}, {"form": foreign}, {"form": ""}, {"form": "é"}):
+                sent = await eve.client.post(
+                    here, data={"digest": "0" * 64, "roles": "viewer", "reason": "no", **typed}
+                )
+                assert (path, sent.status_code) == (path, 403)
+            plain = await eve.client.post(here, json={"form": own})
+            assert (path, plain.status_code) == (path, 415)
         assert await pool.fetchval("select count(*) from audit_log") == before
         assert (await eve.see("/")).status_code == 200
 
