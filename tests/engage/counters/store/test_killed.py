@@ -51,15 +51,20 @@ async def test_sums_equal_a_plain_count_after_kills(name: str, kills: int) -> No
     with tempfile.TemporaryDirectory(prefix="abacus-tests-") as folder:
         async with own_server(name, Path(folder)) as server, STORES[name](server) as store:
             patient = PatientStore(store)
-            torture = Torture(patient, 1)
-            counting = asyncio.create_task(torture.run())
-            for number in range(1, kills + 1):
-                while torture.steps < 10 * number and not counting.done():  # noqa: ASYNC110  # it has no event for this
-                    await asyncio.sleep(0.001)
-                assert not counting.done()
-                await server.kill()
-                await server.start()
-            await counting
+            restarts: list[asyncio.Task[None]] = []
+            one_at_a_time = asyncio.Lock()
+
+            async def strike(step: int) -> None:
+                if step in range(10, 10 * kills + 1, 10):
+                    async with one_at_a_time:
+                        await asyncio.gather(*restarts)
+                        await server.kill()
+                        restarts.append(asyncio.create_task(server.start()))
+
+            torture = Torture(patient, 1, strike)
+            await torture.run()
+            await asyncio.gather(*restarts)
+            assert len(restarts) == kills
             sums = expected(torture.partitions)
             assert list(await patient.sums(list(sums))) == list(sums.values())
             assert patient.waited > 0

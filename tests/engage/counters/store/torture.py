@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from abacus.engage.counters.decide.slots import slot_of
@@ -92,10 +92,19 @@ class Writer:
         return self._position >= len(self.partition.events)
 
 
+AtStep = Callable[[int], Awaitable[None]]
+
+
+async def nothing_more(_: int) -> None:
+    """At a step like any other."""
+
+
 class Torture:
     """One topic with its writers: an owner of each partition, and those that were thought dead."""
 
-    def __init__(self, store: CounterStore, seed: int) -> None:
+    def __init__(self, store: CounterStore, seed: int, at_step: AtStep = nothing_more) -> None:
+        """`at_step` is called with the number of each step, and the writer goes on when it has returned."""
+        self._at_step = at_step
         self.chance = random.Random(seed)
         self.partitions = [Partition(number, self.chance) for number in range(_PARTITIONS)]
         self.happened: Counter[str] = Counter()
@@ -116,6 +125,7 @@ class Torture:
             )
             self.happened[what] += 1
             self.steps += 1
+            await self._at_step(self.steps)
             if what == "commit":
                 await owner.save()
                 owner.commit()
