@@ -38,6 +38,7 @@ class Told(NamedTuple):
 class Due:
     """Transfers and items that have to be there once each, whichever worker was killed."""
 
+    mark: str = ""
     posted: Counter[Posted] = field(default_factory=Counter)
     held: Counter[Held] = field(default_factory=Counter)
 

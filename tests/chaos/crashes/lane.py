@@ -180,7 +180,7 @@ class Lane:
         """Whether nothing is on its way any more, and as much has come as is due."""
         return (
             await self._transfers() >= self._transfers_before + due.posted.total()
-            and len(await self._held()) >= due.held.total()
+            and len(await self._held(due)) >= due.held.total()
             and await self.is_told()
             and await self.is_empty(AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY)
             and await self.is_read()
@@ -193,7 +193,7 @@ class Lane:
             "select member_id, key, points from transfer order by xid, member_id, program, seq offset $1",
             self._transfers_before,
         )
-        held = await self._held()
+        held = await self._held(due)
         faults = faults_of(due, [Posted(*row) for row in transfers], held.values(), self._told)
         for queue in (*self.queues.values(), *self.dead):
             if count := await queue.holds():
@@ -217,9 +217,13 @@ class Lane:
     async def _transfers(self) -> int:
         return int(await self.pool.fetchval("select count(*) from transfer"))
 
-    async def _held(self) -> dict[str, Held]:
+    async def _held(self, due: Due) -> dict[str, Held]:
+        """A campaigner reads the messages of earlier trials too, and sets aside those that are no events."""
         rows = await self.pool.fetch(
-            "select id, reason, body from quarantine where status = 'held' and id <> all($1)", self._known_items
+            "select id, reason, body from quarantine where status = 'held' and id <> all($1)"
+            " and (stage <> 'event' or position($2 in body) > 0)",
+            self._known_items,
+            due.mark.encode(),
         )
         return {row["id"]: Held(Reason(row["reason"]), bytes(row["body"])) for row in rows}
 

@@ -26,7 +26,7 @@ class Work(ABC):
     def __init__(self, lane: Lane, mark: str) -> None:
         self.lane = lane
         self.mark = mark
-        self.due = Due()
+        self.due = Due(mark)
 
     @abstractmethod
     async def lay_out(self) -> None:
