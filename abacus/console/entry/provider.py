@@ -130,7 +130,7 @@ class Provider:
         if said.get("issuer") != issuer:
             raise Unavailable(DEPENDENCY, f"it calls itself {said.get('issuer')!a}, not {issuer}")
         try:
-            keys = KeySet.import_key_set(await self._asked("GET", str(said["jwks_uri"])))  # type: ignore[arg-type]
+            keys = KeySet.import_key_set(await self._asked("GET", str(said["jwks_uri"])))  # type: ignore[arg-type]  # it checks the document itself
             known = _Metadata(str(said["authorization_endpoint"]), str(said["token_endpoint"]), keys, now)
         except (KeyError, JoseError, ValueError) as fault:
             raise Unavailable(DEPENDENCY, f"what it says of itself cannot be used: {fault}") from None
