@@ -8,6 +8,7 @@ from sqlalchemy import Connection, pool
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.console.entry.tables
+import abacus.console.errands.tables
 import abacus.engage.campaigns.effect_tables
 import abacus.engage.campaigns.tables
 import abacus.engage.counters.reading.tables
@@ -35,6 +36,7 @@ from abacus.platform.metadata import METADATA
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
     abacus.console.entry.tables,
+    abacus.console.errands.tables,
     abacus.programs.expiry.tables,
     abacus.ledger.store.tables,
     abacus.oversight.closing.tables,

@@ -1,6 +1,7 @@
 """Serves the pages of the house's people, with the probes of its process, on ABACUS_CONSOLE_HOST and …_PORT."""
 
 import asyncio
+import os
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -21,7 +22,10 @@ from abacus.console.entry.passwords import Passwords
 from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
+from abacus.console.errands.runner import ErrandRunner
+from abacus.console.errands.store import ErrandStore
 from abacus.console.pages.sign_in import BACK
+from abacus.console.tidying import keep_tidying
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -136,6 +140,9 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
     alone = Alone(settings.adjustment_limit, settings.reversal_limit)
     counters, _ = await wiring.entered(open_store(cassandra_of(settings), pool, clock))
     large = approving(pool, clock, move, alone, built_in_sources(settings))
+    errands = ErrandStore(pool, clock)
+    wiring.beside(ErrandRunner(errands, {**os.environ, **settings.environment()}).keep_running())
+    wiring.beside(keep_tidying(pool, clock))
     return Backends(
         address=plan.address,
         clock=clock,
@@ -159,6 +166,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         large=large,
         partners=PartnerStore(pool, clock),
         counters=counters,
+        errands=errands,
     )
 
 

@@ -5,6 +5,7 @@ import os
 import socket
 from typing import Final, NamedTuple
 
+from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
 from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check
@@ -60,10 +61,16 @@ async def acting(opened: Pool) -> Acting:
         actor = Actor(login(), None)
     else:
         try:
-            actor = await PeopleStore(opened, clock).actor_of(settings.token)
+            actor = await _holder(settings.token, opened, PeopleStore(opened, clock))
         except Refused as fault:
             raise Refused(f"ABACUS_TOKEN: {fault}") from None
     return Acting(actor, settings.people_required, opened, clock)
+
+
+async def _holder(token: str, opened: Pool, people: PeopleStore) -> Actor:
+    if ERRAND_TOKEN.fits(token):  # the console runs the command for somebody
+        return await actor_of(token, opened, people)
+    return await people.actor_of(token)
 
 
 def login() -> str:

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around
 from abacus.cli.campaign_simulate import chosen, not_asked, values_now
-from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtesting import Backtest, Window
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -81,7 +82,7 @@ async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside
         for source, type_ in campaign.on:
             types.setdefault(source, set()).add(type_)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+        with shown_progress(*columns) as bars:
             for topic in sorted(followed_topics(types, beside.sources, settings().events_topic)):
                 await _read(topic, types, window, beside, tested, bars)
         members, most = memory.members()

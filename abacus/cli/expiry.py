@@ -11,7 +11,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, SeveralRefused, counted, errors, pool, print_json, run, settings, sqs, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import AsJson, SeveralRefused, counted, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
@@ -125,7 +126,7 @@ async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) ->
     done: list[Run] = []
     refused: list[Refused] = []
     columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} on the queue"), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         for task in tasks:
             bar = progress.add_task(f"{task.country} {task.month}", total=None)
             try:
@@ -142,7 +143,7 @@ def _advance(progress: Progress, bar: TaskID, accounts: int) -> None:
 async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
     """Wait until the expirer has finished these runs."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         bar = progress.add_task("expired or skipped", total=sum(each.found for each in begun))
         while True:
             now = [each for one in begun for each in await runs.all(one.country, Month.parse(one.month))]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
+from abacus.cli.progress import shown_progress
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Refused, SetAside
@@ -137,7 +138,7 @@ def _lapses_by_lots(book: CardBook, country: str, now: datetime) -> bool:
 async def _through(job: Import, lines: Lines, known: Known, *, dry_run: bool, skip_bad: bool) -> tuple[Tally, bool]:
     """Import the lines; return the result, and whether anything was posted."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         reading = progress.add_task("reading", total=lines.total)
         await job.stage(lines, known, lambda _: progress.update(reading, completed=lines.done))
         checking = progress.add_task("checking", total=job.staged)

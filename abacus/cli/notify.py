@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, console, counted, errors, pool, print_json, run, settings, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
@@ -66,7 +67,7 @@ def expiring(
         async with pool() as opened:
             await (await acting(opened)).begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
             book = CardBook(await CardStore(opened).all())
-            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+            with shown_progress(*columns) as progress:
                 task = progress.add_task("points that will expire")
 
                 def show(done: ReminderRun) -> None:

@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.bootstrap import replaying_events
 from abacus.cli.acting import acting
+from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
@@ -146,7 +147,7 @@ def replay(
             queues = {
                 origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()
             }
-            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+            with shown_progress(*columns) as progress:
                 task = progress.add_task("", total=None)
                 while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed) - len(unfit)):
                     done = await replay_items(

@@ -13,12 +13,12 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
+from abacus.cli.progress import shown_progress
 from abacus.cli.shell import (
     EXIT_FAILED,
     AsJson,
     console,
     counted,
-    errors,
     moment,
     pool,
     print_json,
@@ -65,7 +65,7 @@ def reconcile(
         if out is not None:
             _check_writable(out)
         columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
-        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        with shown_progress(*columns) as progress:
             async with pool() as opened:
                 by = (await acting(opened)).actor.source
                 account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.ledger.store.read import LedgerReader
@@ -127,7 +128,7 @@ def check_proof(
 @contextmanager
 def _progress() -> Iterator[LeavesAdded]:
     columns = (SpinnerColumn(), TextColumn("{task.completed:,} accounts"), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         bar = progress.add_task("", total=None)
         yield lambda done: progress.update(bar, completed=done)
 

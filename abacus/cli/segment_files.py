@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from abacus.cli.progress import shown_progress
 from abacus.cli.shell import EXIT_FAILED, counted, errors, print_json
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
@@ -91,6 +92,6 @@ def _refuse(lines: Lines, shown: list[BadLine], *, as_json: bool) -> None:
 def _progress(what: str) -> Iterator[Callable[[float], None]]:
     """Called with the part that is done."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         task = progress.add_task(what, total=1.0)
         yield lambda done: progress.update(task, completed=done)

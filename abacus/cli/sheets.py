@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.shell import errors, pool, print_json, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import pool, print_json, table
 from abacus.core.errors import Refused
 from abacus.core.points import plain
 from abacus.oversight.reports.decide.sheet import Cell, Sheet
@@ -86,7 +87,7 @@ class Reading(NamedTuple):
 async def reading(what: str) -> AsyncIterator[Reading]:
     """Open a snapshot to read a report from. On a terminal a spinner shows that the ledger is being read."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         progress.add_task(what, total=None)
         async with pool() as opened:
             book = CardBook(await CardStore(opened).all())

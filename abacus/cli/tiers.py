@@ -5,10 +5,11 @@ from datetime import date
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, SeveralRefused, console, counted, errors, pool, print_json, run, table
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import AsJson, SeveralRefused, console, counted, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
@@ -148,7 +149,7 @@ def roll(
             await (await acting(opened)).begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
             book = CardBook(await CardStore(opened).all())
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+            with shown_progress(*columns) as progress:
                 task = progress.add_task("", total=None)
 
                 def moved(each: RollRun) -> None:

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
+from abacus.cli.progress import shown_progress
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, settings
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -90,7 +91,7 @@ def _progress() -> Iterator[TransfersChecked]:
         _Rate(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with shown_progress(*columns) as progress:
         bar = progress.add_task("", total=0)
 
         def tell(done: int, expected: int) -> None:

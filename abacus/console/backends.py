@@ -7,6 +7,7 @@ from typing import NamedTuple
 from abacus.console.entry.door import Door
 from abacus.console.entry.provider import Provider
 from abacus.console.entry.sessions import SessionStore
+from abacus.console.errands.store import ErrandStore
 from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
@@ -72,6 +73,7 @@ class Backends:
     large: LargeMoves
     partners: PartnerStore
     counters: CounterStore
+    errands: ErrandStore
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

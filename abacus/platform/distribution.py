@@ -95,6 +95,8 @@ PLAN: Final[Mapping[str, Place]] = {
     "approval": Whole.AT_HOME,
     "audit_log": Whole.AT_HOME,
     "console_authenticator": Whole.AT_HOME,
+    "console_errand": Whole.AT_HOME,
+    "console_errand_file": Whole.AT_HOME,
     "console_form": Whole.AT_HOME,
     "console_link": Whole.AT_HOME,
     "console_password": Whole.AT_HOME,

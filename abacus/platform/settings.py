@@ -220,6 +220,11 @@ class Settings(BaseSettings):
             raise Refused(f"{PREFIX}{name.upper()} is not set")
         return value
 
+    def environment(self) -> dict[str, str]:
+        """What was set, as a child process finds it in its environment."""
+        set_ = ((name, getattr(self, name)) for name in sorted(self.model_fields_set))
+        return {f"{PREFIX}{name.upper()}": str(value) for name, value in set_ if value is not None}
+
 
 def read_settings() -> Settings:
     """The settings in the environment. Raises `Refused` with one line that names the wrong setting."""

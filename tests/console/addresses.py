@@ -1,13 +1,16 @@
 """Where pages are that are about one thing: those of the tests."""
 
 from abacus.people.types.approval import Approval
+from tests.console.asking import FILE, TABLE
 from tests.console.campaigning import MARKET
 
 
 def address(path: str, approval: Approval) -> str:
     """Of the path of a page."""
     stands_for = {
-        "{id:uuid}": str(approval.approval_id),
+        "{id:uuid}": str(approval.approval_id),  # of the errand, too
+        "{file}": FILE,
+        "{table}": TABLE,
         "{person}": "eve",
         "{name}": MARKET["name"],
         "{member:path}": "bob",

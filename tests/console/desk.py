@@ -22,6 +22,7 @@ from abacus.console.entry.passwords import Passwords
 from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
+from abacus.console.errands.store import ErrandStore
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.store.postgres import PostgresCounterStore
@@ -215,6 +216,7 @@ async def desk(
             large=large,
             partners=PartnerStore(pool, clock),
             counters=PostgresCounterStore(pool, clock),
+            errands=ErrandStore(pool, clock),
         )
         await directory.refresh()
         yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

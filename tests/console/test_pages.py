@@ -15,12 +15,13 @@ from abacus.people.types.approval import Approval
 from abacus.people.types.person import Grant, Role
 from abacus.platform.postgres import Pool
 from tests.console.addresses import address
+from tests.console.asking import errand
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, proposal
 from tests.support.counters import RAIN, publish_counter, publish_weather
 
-PAGES = [each.path for each in SERVED if each.method == "GET"]
+PAGES = [each.path for each in SERVED if each.method == "GET" and not each.is_file]
 FORMS = [each.path for each in SERVED if each.method == "POST"]
 
 
@@ -28,7 +29,9 @@ async def asked(open_desk: Desk, country: str | None = "SG") -> Approval:
     await submitted(open_desk)
     await open_desk.partner("acme")
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
-    return await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
+    approval = await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
+    await errand(open_desk, approval.approval_id)
+    return approval
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -33,10 +33,15 @@ RIGHTS: Final[Mapping[str, str]] = {
     "campaign_sum": "select, insert, update(events points cost)",
     "claim": "select, insert",
     "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
-    "console_form": "select, insert",
-    "console_link": "select, insert, update(used_at)",
+    "console_errand": (
+        "select, insert, delete,"
+        " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"
+    ),
+    "console_errand_file": "select, insert, delete",
+    "console_form": "select, insert, delete",
+    "console_link": "select, insert, delete, update(used_at)",
     "console_password": "select, insert, update(hash set_at set_by)",
-    "console_session": "select, insert, update(seen_at zone ended_at ended_by)",
+    "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
     "counter_definition": "select, insert",
     "counter_partition": "select",
     "counter_retirement": "select, insert",

@@ -3,6 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,7 +16,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, new_form_key
 from abacus.console.web.navigation import open_to
-from abacus.console.web.page import Page, See, plain
+from abacus.console.web.page import Download, Page, See, plain
 from abacus.console.web.times import Shown, shown
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
@@ -45,10 +46,13 @@ class Answers:
         self._environment.globals.update(asset=assets.address, new_form_key=new_form_key)
         self._environment.filters["plain"] = plain
 
-    def of(self, request: Request, outcome: Page | See, call: Call | None = None, **more: Any) -> Response:
+    def of(self, request: Request, outcome: Page | See | Download, call: Call | None = None, **more: Any) -> Response:
         """`more` is for the template alone."""
         if isinstance(outcome, See):
             return RedirectResponse(outcome.path, status_code=303)
+        if isinstance(outcome, Download):
+            kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(outcome.name, safe='')}"}
+            return Response(outcome.content, media_type=outcome.media_type, headers=kept)
         status = _REFUSED if getattr(outcome, "fault", None) or getattr(outcome, "form", EMPTY).wrong else _OK
         if wants_json(request):
             return Response(orjson.dumps(plain(outcome)), status, media_type=_JSON)

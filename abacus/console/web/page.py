@@ -26,6 +26,15 @@ class See:
     path: str
 
 
+@dataclass(frozen=True)
+class Download:
+    """A file for the browser to keep."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
 def plain(value: Any) -> Any:
     """The value as JSON has it."""
     match value:

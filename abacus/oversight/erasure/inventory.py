@@ -12,6 +12,7 @@ from abacus.oversight.erasure.treatments import (
     Treatment,
     approvals,
     daily_use,
+    errands,
     expiry,
     holds,
     log_entries,
@@ -126,7 +127,7 @@ BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
     expiry,
     member_numbers,
 )
-AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds, approvals, log_entries)
+AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds, approvals, log_entries, errands)
 TREATED: Final = frozenset(
     {
         *DELETED,
@@ -134,6 +135,8 @@ TREATED: Final = frozenset(
         "allowance_member",
         "approval",
         "audit_log",
+        "console_errand",
+        "console_errand_file",
         "hold",
         "member_number",
         "partner_award",

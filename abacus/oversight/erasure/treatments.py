@@ -21,6 +21,19 @@ Rows: TypeAlias = Counter[str]
 Treatment: TypeAlias = Callable[[Connection, Renaming], Awaitable[Rows]]
 
 _SCAN_TIMEOUT_S: Final = 3600.0  # some of these tables have no index by member; an erasure may read them whole
+# What commands of the console printed and wrote of the member is not needed any more.
+_DELETE_ERRANDS: Final = Statement("""
+with named as (
+    delete from console_errand e where position(:text in e.command || e.papers || coalesce(e.told, '')) > 0
+        or position(:bytes in coalesce(e.output, '')) > 0 or exists(
+            select from console_errand_file f where f.errand_id = e.errand_id and position(:bytes in f.content) > 0
+        )
+    returning errand_id
+), files as (
+    delete from console_errand_file f using named where f.errand_id = named.errand_id
+)
+select count(*) from named
+""")
 
 
 class Quarantined(NamedTuple):
@@ -191,6 +204,13 @@ async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
         forgotten = _FORGET_LOGGED(subject=subject, details=renaming.explanation(details), entry_id=entry_id)
         await connection.execute(*forgotten)
     return Rows(audit_log=len(rows))
+
+
+async def errands(connection: Connection, renaming: Renaming) -> Rows:
+    """Deletes also those that only name somebody whose id has this one in it: people ask for them again."""
+    named = {"text": renaming.member_id, "bytes": renaming.member_id.encode()}
+    found = await connection.fetchval(*_DELETE_ERRANDS(**named), timeout=_SCAN_TIMEOUT_S)
+    return Rows(console_errand=found)
 
 
 async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:

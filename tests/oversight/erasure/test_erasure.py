@@ -1,6 +1,7 @@
 """A member is taken out of everything, and the ledger can be proved as before; nobody else is touched."""
 
 from collections.abc import Sequence
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -18,6 +19,9 @@ import abacus.platform.quarantine.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables  # noqa: F401  # importing a room's tables registers them
+from abacus.console.errands.acting import ERRAND_TOKEN
+from abacus.console.errands.store import ErrandStore
+from abacus.console.errands.types import Order, Outcome, State
 from abacus.core.errors import Refused
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.posting import Status
@@ -231,3 +235,22 @@ async def test_what_waited_for_a_second_person_is_void_and_its_digest_still_fits
     assert {each.subject.partition("-")[0] for each in entries if each.subject.startswith("member:")} == {
         "member:erased"
     }
+
+
+async def test_what_commands_of_the_console_said_of_the_member_is_gone(pool: Pool, owner: Pool) -> None:
+    await live(pool, BOB)
+    store, runner = ErrandStore(pool, CLOCK), uuid4()
+    said = {
+        "arguments": (("explain", f"--member={BOB}"), b"{}", b""),
+        "document": (("report",), BOB.encode(), b""),
+        "file": (("close",), b"{}", BOB.encode()),
+        "others": (("report",), b'{"member": "eve"}', b""),
+    }
+    for kind, (arguments, output, content) in said.items():
+        await store.ask(uuid4(), Order(kind, "", None, arguments), "ann")
+        taken = await store.take(runner, ERRAND_TOKEN.new())
+        assert taken is not None
+        await store.end(taken.errand_id, runner, Outcome(State.DONE, 0, None, output, {"a.csv": content}))
+    await erase(owner, BOB)
+    assert [each.kind for each in await store.all(None, after=None, limit=9)] == ["others"]
+    assert await pool.fetchval("select count(*) from console_errand_file") == 1

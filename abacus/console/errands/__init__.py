@@ -1,0 +1,1 @@
+"""Errands: commands that the console runs for people, beside its pages."""

@@ -1,0 +1,1 @@
+"""What errands are made of and what came of them. Pure."""

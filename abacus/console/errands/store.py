@@ -1,0 +1,170 @@
+"""Errands in Postgres: asked for by pages, taken by the processes of the console, each by one of them."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from abacus.console.errands.decide.telling import command_line
+from abacus.console.errands.types import Errand, Order, Outcome, State
+from abacus.core.clock import Clock
+from abacus.core.tokens import NewToken
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns, parameters
+
+LOST_AFTER: Final = timedelta(seconds=30)  # a process that was not seen for so long does not run it any more
+_LOST: Final = "the process of the console that ran it has ended; ask for it again"
+_ASK: Final = Statement(f"""
+insert into console_errand ({columns(Errand)}) values ({parameters(Errand)}) on conflict (errand_id) do nothing
+""")
+_FIND: Final = Statement(f"select {columns(Errand)} from console_errand where errand_id = :errand_id")
+_NEWEST: Final = Statement(f"""
+select {columns(Errand)} from console_errand
+where kind = :kind and subject = :subject order by asked_at desc limit :limit
+""")
+_ALL: Final = Statement(f"""
+select {columns(Errand)} from console_errand
+where (:countries::text[] is null or country = any(:countries))
+    and (:at::timestamptz is null or (asked_at, errand_id) < (:at, :id::uuid))
+order by asked_at desc, errand_id desc limit :limit
+""")
+_OUTPUT: Final = Statement("select output from console_errand where errand_id = :errand_id")
+_FILES: Final = Statement("select name from console_errand_file where errand_id = :errand_id order by name")
+_FILE: Final = Statement("select content from console_errand_file where errand_id = :errand_id and name = :name")
+_CANCEL: Final = Statement("""
+update console_errand set state = 'cancelled', ended_at = :now, told = :told
+where errand_id = :errand_id and state in ('waiting', 'running')
+""")
+_TAKE: Final = Statement(f"""
+update console_errand set state = 'running', runner = :runner, started_at = :now, seen_at = :now,
+    token_prefix = :prefix, token_digest = :digest
+where errand_id = (
+    select errand_id from console_errand where state = 'waiting' order by asked_at limit 1 for update skip locked
+)
+returning {columns(Errand)}
+""")
+_BEAT: Final = Statement("""
+update console_errand set seen_at = :now, progress = coalesce(:progress, progress)
+where errand_id = :errand_id and state = 'running' and runner = :runner returning true
+""")
+_END: Final = Statement("""
+update console_errand set state = :state, ended_at = :now, exit_code = :exit_code, told = :told, output = :output
+where errand_id = :errand_id and state = 'running' and runner = :runner returning true
+""")
+_KEEP: Final = Statement("""
+insert into console_errand_file (errand_id, name, content) values (:errand_id, :name, :content)
+""")
+_GIVE_UP: Final = Statement("""
+update console_errand set state = 'failed', ended_at = :now, told = :told
+where state = 'running' and seen_at < :before
+""")
+
+
+class Place(NamedTuple):
+    """The errand behind which a page of the list begins."""
+
+    at: datetime
+    id: UUID
+
+
+class ErrandStore:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def ask(self, errand_id: UUID, order: Order, person_id: str) -> None:
+        """Leaves the order to be taken. The same id a second time changes nothing."""
+        row = Errand(
+            errand_id=errand_id,
+            kind=order.kind,
+            subject=order.subject,
+            country=order.country,
+            command=command_line(order.arguments),
+            arguments=list(order.arguments),
+            papers=json.dumps(dict(order.papers)),
+            keeps=list(order.keeps),
+            asked_by=person_id,
+            asked_at=self._clock.now(),
+            state=State.WAITING,
+            started_at=None,
+            seen_at=None,
+            ended_at=None,
+            progress=None,
+            exit_code=None,
+            told=None,
+        )
+        async with passing_failures():
+            await self._pool.execute(*_ASK(**row._asdict()))
+
+    async def find(self, errand_id: UUID) -> Errand | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_FIND(errand_id=errand_id))
+        return _errand(row) if row else None
+
+    async def newest(self, kind: str, subject: str, *, limit: int = 1) -> Sequence[Errand]:
+        async with passing_failures():
+            rows = await self._pool.fetch(*_NEWEST(kind=kind, subject=subject, limit=limit))
+        return [_errand(row) for row in rows]
+
+    async def all(self, countries: Sequence[str] | None, *, after: Place | None, limit: int) -> Sequence[Errand]:
+        """Of these countries, or of all, the newest first."""
+        at, id_ = after or (None, None)
+        given = {"countries": countries if countries is None else list(countries), "at": at, "id": id_}
+        async with passing_failures():
+            return [_errand(row) for row in await self._pool.fetch(*_ALL(**given, limit=limit))]
+
+    async def output(self, errand_id: UUID) -> Any:
+        """The document that the command printed; None before it ended."""
+        async with passing_failures():
+            found = await self._pool.fetchval(*_OUTPUT(errand_id=errand_id))
+        return json.loads(found) if found else None
+
+    async def files(self, errand_id: UUID) -> Sequence[str]:
+        async with passing_failures():
+            return [row[0] for row in await self._pool.fetch(*_FILES(errand_id=errand_id))]
+
+    async def file(self, errand_id: UUID, name: str) -> bytes | None:
+        async with passing_failures():
+            found = await self._pool.fetchval(*_FILE(errand_id=errand_id, name=name))
+        return bytes(found) if found is not None else None
+
+    async def cancel(self, errand_id: UUID, *, by: str) -> None:
+        """The process that runs it ends the command within a second."""
+        given = {"errand_id": errand_id, "now": self._clock.now(), "told": f"cancelled by {by}"}
+        async with passing_failures():
+            await self._pool.execute(*_CANCEL(**given))
+
+    async def take(self, runner: UUID, token: NewToken) -> Errand | None:
+        """The errand that waits longest, from now on this process's. The token is good for it."""
+        given = {"runner": runner, "now": self._clock.now(), "prefix": token.prefix, "digest": token.digest}
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_TAKE(**given))
+        return _errand(row) if row else None
+
+    async def beat(self, errand_id: UUID, runner: UUID, progress: str | None) -> bool:
+        """Notes that it still runs. Returns whether it is still to."""
+        given = {"errand_id": errand_id, "runner": runner, "progress": progress, "now": self._clock.now()}
+        async with passing_failures():
+            return bool(await self._pool.fetchval(*_BEAT(**given)))
+
+    async def end(self, errand_id: UUID, runner: UUID, outcome: Outcome) -> None:
+        given = outcome._asdict() | {"errand_id": errand_id, "runner": runner, "now": self._clock.now()}
+        files = given.pop("files")
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            if await connection.fetchval(*_END(**given)):
+                for name, content in files.items():
+                    await connection.execute(*_KEEP(errand_id=errand_id, name=name, content=content))
+
+    async def give_up_lost(self) -> None:
+        """Those whose process has ended have failed: it is for people to say whether they are to run again."""
+        now = self._clock.now()
+        async with passing_failures():
+            await self._pool.execute(*_GIVE_UP(now=now, before=now - LOST_AFTER, told=_LOST))
+
+
+def _errand(row: Sequence[Any]) -> Errand:
+    errand = Errand(*row)
+    return errand._replace(state=State(errand.state))

@@ -1,0 +1,78 @@
+"""An errand: a command of the command line that the console runs for a person, with what it printed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+from uuid import UUID
+
+NO_PAPERS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class State(StrEnum):
+    """Where an errand is. Done means that the command said what it had to say, be it good or bad."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_open(self) -> bool:
+        return self in {State.WAITING, State.RUNNING}
+
+
+class Order(NamedTuple):
+    """What is to be run. Pages find it again by its kind and its subject.
+
+    `country`: whose roles may see what comes of it; None: roles of all countries. `papers` are the files that the
+    command reads, by the names that stand in its arguments; `keeps` names those that it writes.
+    """
+
+    kind: str
+    subject: str
+    country: str | None
+    arguments: tuple[str, ...]
+    papers: Mapping[str, str] = NO_PAPERS
+    keeps: tuple[str, ...] = ()
+
+
+class Errand(NamedTuple):
+    """A row of `console_errand`. `command` is what a person would type; `told` is what the command said of a failure,
+    or of things that a person should know.
+    """
+
+    errand_id: UUID
+    kind: str
+    subject: str
+    country: str | None
+    command: str
+    arguments: list[str]
+    papers: str
+    keeps: list[str]
+    asked_by: str
+    asked_at: datetime
+    state: State
+    started_at: datetime | None
+    seen_at: datetime | None
+    ended_at: datetime | None
+    progress: str | None
+    exit_code: int | None
+    told: str | None
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the command found nothing wrong."""
+        return self.state is State.DONE and self.exit_code == 0
+
+
+class Outcome(NamedTuple):
+    """How a command ended. `output` is the document that it printed, and `files` are those that it was to keep."""
+
+    state: State
+    exit_code: int | None
+    told: str | None
+    output: bytes | None = None
+    files: Mapping[str, bytes] = MappingProxyType({})

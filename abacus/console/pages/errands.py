@@ -1,0 +1,136 @@
+"""Errands: commands that the console runs for people, what they printed, and the files that they wrote."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
+from abacus.console.errands.store import Place as After
+from abacus.console.errands.types import Errand, Order
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.page import Download, Page, See
+from abacus.console.web.paging import Place, Rows, place_of, rows_of
+from abacus.console.web.routes import file, form, page
+from abacus.people.types.deed import Deed
+
+_MOST: Final = 50
+_MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+_BYTES: Final = "application/octet-stream"
+
+
+@dataclass(frozen=True)
+class Done:
+    """An errand with what came of it so far. `document` is what the command printed."""
+
+    errand: Errand
+    document: Any
+    facts: Sequence[Fact]
+    tables: Sequence[Table]
+    files: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrandPage(Page):
+    """One errand."""
+
+    template: ClassVar[str] = "errand.html"
+    done: Done
+    may_cancel: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrandsPage(Page):
+    """Those that the person may see, the newest first."""
+
+    template: ClassVar[str] = "errands.html"
+    list: Rows[Errand]
+
+
+async def ask(call: Call, order: Order) -> UUID:
+    """Has the command run for the person. A form that is sent twice is one errand."""
+    errand_id = call.form.key
+    await call.backends.errands.ask(errand_id, order, call.actor.name)
+    return errand_id
+
+
+async def done_of(call: Call, errand: Errand) -> Done:
+    """With its document, where it has one."""
+    store = call.backends.errands
+    if errand.state.is_open:
+        return Done(errand, None, (), (), ())
+    document = await store.output(errand.errand_id)
+    return Done(errand, document, facts_of(document), tables_of(document), await store.files(errand.errand_id))
+
+
+async def newest(call: Call, kind: str, subject: str) -> Done | None:
+    """The last one that was asked for of this kind and subject. Raises `Unavailable`."""
+    found = await call.backends.errands.newest(kind, subject)
+    return await done_of(call, found[0]) if found and call.may(Deed.SEE, found[0].country) else None
+
+
+async def errands(call: Call) -> ErrandsPage:
+    place = place_of(call.asked("after"))
+    found = await call.backends.errands.all(
+        call.countries(Deed.SEE), after=After(*place) if place is not None else None, limit=_MOST + 1
+    )
+    rows = rows_of(found, _MOST, lambda each: Place(each.asked_at, each.errand_id), lambda at: f"/errands?after={at}")
+    return ErrandsPage(title="Errands", list=rows)
+
+
+async def errand(call: Call) -> ErrandPage:
+    shown = await _open_to(call)
+    return ErrandPage(
+        title=f"{shown.kind}: {shown.subject}",
+        command=shown.command,
+        done=await done_of(call, shown),
+        may_cancel=shown.state.is_open and _is_mine(call, shown),
+    )
+
+
+async def cancel(call: Call) -> Page | See:
+    """Whoever asked for it may end it, and who runs the house."""
+    shown = await _open_to(call)
+    if not _is_mine(call, shown):
+        raise PageFault("role-needed", f"{shown.asked_by} asked for it.")
+    await call.backends.errands.cancel(shown.errand_id, by=call.actor.name)
+    return See(f"/errands/{shown.errand_id}")
+
+
+async def kept_file(call: Call) -> Download:
+    shown, name = await _open_to(call), call.request.path_params["file"]
+    content = await call.backends.errands.file(shown.errand_id, name)
+    if content is None:
+        raise PageFault("not-found", "The errand has no such file.")
+    return Download(name, _MEDIA_TYPES.get(name.rpartition(".")[2], _BYTES), content)
+
+
+async def table(call: Call) -> Download:
+    """A list of the document, whole, as CSV."""
+    shown, name = await _open_to(call), call.request.path_params["table"]
+    content = csv_of(await call.backends.errands.output(shown.errand_id), name)
+    if content is None:
+        raise PageFault("not-found", "The errand has no such table.")
+    return Download(f"{shown.kind}-{name}.csv", _MEDIA_TYPES["csv"], content)
+
+
+async def _open_to(call: Call) -> Errand:
+    """Raises `PageFault` for one that the person may not see."""
+    found = await call.backends.errands.find(call.request.path_params["id"])
+    if found is None or not call.may(Deed.SEE, found.country):
+        raise PageFault("not-found", "No such errand is open to you.")
+    return found
+
+
+def _is_mine(call: Call, shown: Errand) -> bool:
+    return shown.asked_by == call.actor.name or call.may(Deed.RUN_JOBS, None)
+
+
+SERVED: Final = (
+    page("/errands", errands),
+    page("/errands/{id:uuid}", errand),
+    form("/errands/{id:uuid}/cancel", cancel),
+    file("/errands/{id:uuid}/files/{file}", kept_file),
+    file("/errands/{id:uuid}/tables/{table}", table),
+)

@@ -1,0 +1,227 @@
+"""Errands: who may see one and end it, what a page makes of its document, and the commands that are run for real."""
+
+import asyncio
+import csv
+import io
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
+from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
+from abacus.console.errands.decide.telling import command_line, progress_in, state_of, told_in
+from abacus.console.errands.runner import ErrandRunner
+from abacus.console.errands.store import LOST_AFTER
+from abacus.console.errands.types import Errand, Order, State
+from abacus.console.tidying import KEPT, tidy
+from abacus.core.errors import Refused
+from abacus.platform.postgres import Pool
+from tests.console.asking import DOCUMENT, FILE, ORDER, TABLE, errand
+from tests.console.desk import Desk, desk
+from tests.support.house import House, until
+
+LIST = Order("rates", "all", None, ("rates", "list", "--json"))
+
+
+@asynccontextmanager
+async def running(open_desk: Desk, house: House, **more: str) -> AsyncIterator[None]:
+    environment = {**os.environ, **house.settings.environment(), **more}
+    runner = asyncio.create_task(ErrandRunner(open_desk.backends.errands, environment).keep_running())
+    try:
+        yield
+    finally:
+        runner.cancel()
+        with suppress(asyncio.CancelledError):
+            await runner
+
+
+async def ended(open_desk: Desk, errand_id: UUID) -> Errand:
+    async def found() -> Errand:
+        errand = await open_desk.backends.errands.find(errand_id)
+        assert errand is not None
+        return errand
+
+    await until(lambda: is_over(found))
+    return await found()
+
+
+async def is_over(found: Callable[[], Awaitable[Errand]]) -> bool:
+    return not (await found()).state.is_open
+
+
+async def asked(open_desk: Desk, order: Order, by: str = "ann") -> UUID:
+    errand_id = uuid4()
+    await open_desk.backends.errands.ask(errand_id, order, by)
+    return errand_id
+
+
+@pytest.mark.long
+async def test_commands_run_as_the_person_and_their_papers_and_files_are_there(house: House, pool: Pool) -> None:
+    async with desk(pool) as open_desk, running(open_desk, house):
+        await open_desk.hire("ann", "support")
+        store = open_desk.backends.errands
+        listed = await ended(open_desk, await asked(open_desk, LIST))
+        assert (listed.state, listed.exit_code, listed.told) == (State.DONE, 0, None)
+        document = await store.output(listed.errand_id)
+        assert {each["scope"] for each in document} >= {"SG", "ID"}
+        # By the person's rights, not by those of the login that runs the console.
+        refused = await ended(open_desk, await asked(open_desk, Order("seal", "", None, ("ledger", "seal", "--json"))))
+        assert (refused.state, refused.exit_code) == (State.FAILED, 2)
+        assert "ann may not run jobs" in (refused.told or "")
+        linted = Order("lint", "a.toml", None, ("rates", "lint", "a.toml", "--json"), {"../a.toml": "nothing = 1"})
+        faulty = await ended(open_desk, await asked(open_desk, linted))
+        assert "a.toml" in str(await store.output(faulty.errand_id)) + (faulty.told or "")
+        kept = Order(
+            "ageing", "", None, ("report", "ageing", "--json", "--parquet=due.parquet"), keeps=("due.parquet",)
+        )
+        done = await ended(open_desk, await asked(open_desk, kept))
+        assert (done.told, await store.files(done.errand_id)) == (None, ["due.parquet"])
+        assert (await store.file(done.errand_id, "due.parquet") or b"").startswith(b"PAR1")
+
+
+@pytest.mark.long
+async def test_a_command_ends_with_its_errand_or_with_the_console(house: House, pool: Pool) -> None:
+    forever = Order("counts", "", None, ("worker", "counts"))
+    async with desk(pool) as open_desk:
+        await open_desk.hire("ann", "admin")
+        store = open_desk.backends.errands
+        async with running(open_desk, house, ABACUS_COUNTS_PORT="0"):
+            first, second = await asked(open_desk, forever), await asked(open_desk, forever)
+
+            async def both_run() -> bool:
+                return {each.state for each in await store.newest("counts", "", limit=2)} == {State.RUNNING}
+
+            await until(both_run)
+            await store.cancel(first, by="ann")
+            cancelled = await ended(open_desk, first)
+            assert (cancelled.state, cancelled.told) == (State.CANCELLED, "cancelled by ann")
+        stopped = await store.find(second)
+        assert stopped is not None
+        assert (stopped.state, stopped.told) == (
+            State.FAILED,
+            "the console was stopped while it ran; ask for it again",
+        )
+
+
+async def test_the_token_of_an_errand_holds_while_it_runs(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.hire("ann", "support")
+        store, runner, token = open_desk.backends.errands, uuid4(), ERRAND_TOKEN.new()
+        await asked(open_desk, LIST)
+        taken = await store.take(runner, token)
+        assert taken is not None
+        assert await store.take(runner, ERRAND_TOKEN.new()) is None
+        assert (await actor_of(token.text, pool, open_desk.backends.people)).source == "person:ann"
+        with pytest.raises(Refused):
+            await actor_of(f"{token.text[:-1]}_", pool, open_desk.backends.people)
+        assert not await store.beat(taken.errand_id, uuid4(), "of another process")
+        assert await store.beat(taken.errand_id, runner, "half of it")
+        open_desk.clock.pass_(seconds=LOST_AFTER.total_seconds() + 1)
+        await store.give_up_lost()
+        lost = await store.find(taken.errand_id)
+        assert lost is not None
+        assert (lost.state, lost.progress) == (State.FAILED, "half of it")
+        assert not await store.beat(taken.errand_id, runner, None)
+        with pytest.raises(Refused, match="does not run any more"):
+            await actor_of(token.text, pool, open_desk.backends.people)
+
+
+async def test_pages_of_errands(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        errand_id = uuid4()
+        await errand(open_desk, errand_id)
+        ann, budi = await open_desk.inside("ann", "viewer:SG"), await open_desk.inside("budi", "viewer:ID")
+        here = f"/errands/{errand_id}"
+        page, twin = await ann.see(here), (await ann.twin(here)).json()
+        assert twin["done"]["document"] == DOCUMENT
+        assert twin["command"] == "abacus rates timeline SG --json"
+        assert "12,345" in page.text
+        assert "&lt;script&gt;" in page.text
+        assert "hx-trigger" not in page.text.partition('class="errand"')[2].partition("</section>")[0]
+        table = await ann.see(f"{here}/tables/{TABLE}")
+        assert list(csv.reader(io.StringIO(table.text))) == [["name", "points"], ["SG@1", "12345"], ["<script>", ""]]
+        assert table.headers["content-disposition"] == "attachment; filename*=UTF-8''rates-rows.csv"
+        assert (await ann.see(f"{here}/files/{FILE}")).content == b"name,points\r\n"
+        assert [each["errand_id"] for each in (await ann.twin("/errands")).json()["list"]["rows"]] == [str(errand_id)]
+        assert (await budi.twin("/errands")).json()["list"]["rows"] == []
+        for path in (here, f"{here}/tables/{TABLE}", f"{here}/files/{FILE}"):
+            assert (await budi.twin(path)).status_code == 404
+        assert (await ann.twin(f"{here}/files/other.csv")).status_code == 404
+        assert (await ann.twin(f"{here}/tables/other")).status_code == 404
+
+
+async def test_who_may_cancel(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann, eve = await open_desk.inside("ann", "support:SG"), await open_desk.inside("eve", "support:SG")
+        errand_id = await asked(open_desk, ORDER, "ann")
+        here = f"/errands/{errand_id}"
+        shown = (await ann.see(here)).text
+        assert 'hx-trigger="every 1s"' in shown
+        token = {"form": shown.partition('name="form" value="')[2].partition('"')[0]}
+        assert f'action="{here}/cancel"' not in (await eve.see(here)).text
+        assert (await eve.client.post(f"{here}/cancel", data=token)).status_code == 403
+        assert (await ann.send(here, f"{here}/cancel")).status_code == 303
+        assert (await ann.twin(here)).json()["done"]["errand"]["state"] == "cancelled"
+
+
+async def test_old_rows_go(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.inside("ann", "viewer")
+        errand_id = uuid4()
+        await errand(open_desk, errand_id)
+        await tidy(pool, open_desk.clock)
+        assert await open_desk.backends.errands.find(errand_id) is not None
+        open_desk.clock.pass_(seconds=(KEPT + timedelta(seconds=1)).total_seconds())
+        await tidy(pool, open_desk.clock)
+        assert await open_desk.backends.errands.find(errand_id) is None
+        assert await pool.fetchval("select count(*) from console_session") == 0
+        assert await pool.fetchval("select count(*) from console_errand_file") == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "state"),
+    [(0, b"{}", State.DONE), (1, b"{}", State.DONE), (2, b"{}", State.FAILED), (0, b" \n", State.FAILED)],
+)
+def test_a_command_is_done_when_it_printed_its_document(code: int, output: bytes, state: State) -> None:
+    assert state_of(code, output) is state
+
+
+@pytest.mark.parametrize(
+    ("said", "progress", "told"),
+    [
+        ("", None, None),
+        ("progress: 1 of 2\nprogress: 2 of 2\n", "2 of 2", None),
+        ("progress: 1 of 2\nabacus: it is down\nabacus: twice\n", "1 of 2", "it is down\ntwice"),
+    ],
+)
+def test_what_a_command_says_beside_its_document(said: str, progress: str | None, told: str | None) -> None:
+    assert (progress_in(said.splitlines()), told_in(said)) == (progress, told)
+
+
+def test_a_command_line_is_as_a_shell_reads_it() -> None:
+    assert command_line(["rates", "lint", "a b.toml"]) == "abacus rates lint 'a b.toml'"
+
+
+@pytest.mark.parametrize(
+    ("document", "facts", "tables"),
+    [
+        (None, [], []),
+        ({"a_b": 1, "c": {"d": True, "e": [1]}}, [("A b", 1), ("C d", True)], []),
+        ([{"x": 1}, {"y": "2"}], [], [("rows", ["X", "Y"], [[1, None], [None, "2"]])]),
+        ({"t": [{"x": {"y": 1}, "z": [1, 2]}], "none": []}, [], [("t", ["X", "Z"], [["y 1", "1, 2"]])]),
+        ({"t": ["a", "b"]}, [], [("t", ["T"], [["a"], ["b"]])]),
+    ],
+)
+def test_documents_as_facts_and_tables(document: object, facts: Sequence[object], tables: Sequence[object]) -> None:
+    assert [(each.name, each.value) for each in facts_of(document)] == facts
+    shown = [(each.name, [column.name for column in each.columns], each.rows) for each in tables_of(document)]
+    assert shown == tables
+
+
+def test_csv_of_lists() -> None:
+    assert csv_of({"t": [{"x": 1, "y": "a,b"}]}, "t") == b'x,y\r\n1,"a,b"\r\n'
+    assert csv_of({"t": 1}, "t") is None
