@@ -68,15 +68,10 @@ async def campaigns(
 ) -> Response:
     """The latest version of each campaign of the countries that your roles open, by name."""
     call = person_of(request)
-    desk, open_countries = _desk(call), countries_of(call.actor, Deed.SEE)
-    found = [
-        record
-        for record in await desk.latest()
-        if (open_countries is None or record.campaign.country in open_countries)
-        and country in {None, record.campaign.country}
-        and state in {None, record.state(desk.now())}
-        and (after is None or record.campaign.name > after)
-    ]
+    desk, countries = _desk(call), countries_of(call.actor, Deed.SEE)
+    if country is not None:
+        countries = (country,) if countries is None or country in countries else ()
+    found = await desk.page(countries=countries, state=state, after=after, limit=limit + 1)
     page = found[:limit]
     following = page[-1].campaign.name if len(found) > limit else None
     shown = [answers.campaign(record, desk.now()) for record in page]

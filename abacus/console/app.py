@@ -12,7 +12,9 @@ from abacus.console.backends import Backends
 from abacus.console.pages import (
     approvals,
     audit,
+    campaign,
     campaign_draft,
+    campaign_trials,
     campaigns,
     counters,
     errands,
@@ -38,6 +40,8 @@ from abacus.console.web.routes import Routing
 SERVED: Final = (
     *home.SERVED,
     *campaigns.SERVED,
+    *campaign.SERVED,
+    *campaign_trials.SERVED,
     *campaign_draft.SERVED,
     *approvals.SERVED,
     *members.SERVED,

@@ -1,7 +1,7 @@
 """Where pages are that are about one thing: those of the tests."""
 
 from abacus.people.types.approval import Approval
-from tests.console.asking import FILE, TABLE
+from tests.console.asking import FILE, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 
 
@@ -9,6 +9,7 @@ def address(path: str, approval: Approval) -> str:
     """Of the path of a page."""
     stands_for = {
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
+        "{trial:uuid}": str(TRIAL),
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",

@@ -11,6 +11,23 @@ from tests.console.desk import Desk
 FILE: Final = "rows.csv"
 TABLE: Final = "rows"
 ORDER: Final = Order("rates", "SG", "SG", ("rates", "timeline", "SG", "--json"), {"a.toml": "x = 1"}, (FILE,))
+TRIAL: Final = UUID("00000000-0000-4000-8000-000000000001")
+BACKTEST: Final = Order("campaign-backtest", "market 0", "SG", ("campaigns", "backtest", "campaign.toml", "--json"))
+BACKTESTED: Final = {
+    "read": 12345,
+    "faulty": 0,
+    "events": 40,
+    "members": 7,
+    "most_points_of_a_member": 500,
+    "points": 1500,
+    "cost": 15.0,
+    "liability": "13.50",
+    "currency": "SGD",
+    "days": [
+        {"day": "2026-01-10", "variant": "", "outcome": "done", "events": 3, "points": 1500, "cost": 15.0},
+        {"day": "2026-01-12", "variant": "", "outcome": "counted", "events": 37, "points": 0, "cost": 0},
+    ],
+}
 DOCUMENT: Final = {"scope": "SG", "tied": True, "rows": [{"name": "SG@1", "points": 12345}, {"name": "<script>"}]}
 
 

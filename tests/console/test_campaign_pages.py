@@ -1,11 +1,15 @@
 """Campaigns in the console: drafted, approved by another person, paused and ended, and read as sentences."""
 
+import json
+
 import pytest
 
 from abacus.console.decide.sentences import sentences_of
+from abacus.console.decide.trials import simulated
 from abacus.platform.postgres import Pool
+from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
 from tests.console.campaigning import TOML, cards, submitted
-from tests.console.desk import Browser, Desk, desk
+from tests.console.desk import Browser, Desk, desk, token_in
 
 
 async def approve(open_desk: Desk, browser: Browser, path: str) -> None:
@@ -113,5 +117,166 @@ async def test_what_it_says(pool: Pool) -> None:
         (1, "award 500 points"),
         (1, "tell the member “Thanks” (en), 2h later"),
         (0, "at most 1,000 runs and 50.00 of budget altogether"),
-        (0, "at most 1 runs for each member"),
+        (0, "at most 1 run for each member"),
     ]
+
+
+async def test_rows_change_the_text(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+
+        async def change(text: str, act: str, **typed: str) -> tuple[int, str]:
+            answer = await ann.client.post(
+                "/campaigns-draft",
+                data={"form": token_in((await ann.see("/me")).text), "text": text, "act": act, **typed},
+                headers={"Accept": "application/json"},
+            )
+            return answer.status_code, answer.json()["text"]
+
+        condition = {"lhs": "var.amount", "operator": "gte", "value": "20"}
+        status, text = await change(TOML, "add-condition", **condition)
+        assert (status, 'rhs = "20"' in text) == (200, True)
+        assert await change(text, "remove-condition:") == (200, (await change(TOML, "remove-condition:"))[1])
+        status, text = await change(text, "add-step", when="at", nth="3", deed="tell", deed_value="Hello", after="2h")
+        assert (status, 'after = "2h"' in text) == (200, True)
+        status, fewer = await change(text, "remove-step:0")
+        assert (status, "points = 5" in fewer) == (200, False)
+        # What does not fit is said beside the field, and the text stays.
+        assert await change(TOML, "add-condition", **condition | {"operator": "starts_with"}) == (422, TOML)
+        assert await change(TOML, "add-condition", **condition | {"value": ""}) == (422, TOML)
+        assert await change(TOML, "add-step", deed="points") == (422, TOML)
+        assert (await change(TOML, "add-step", deed="points", deed_value="many"))[0] == 422
+        operators = (await ann.twin("/campaigns-draft")).json()["rows"]["operators"]
+        assert ["gte", "is at least"] in operators
+
+
+async def test_a_draft_is_tried_before_it_is_submitted_and_its_trials_stand_where_it_is_approved(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG", "approver:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        event = '{"type": "transaction.completed"}'
+        tried = await ann.send(
+            "/campaigns-draft", "/campaigns-draft", text=TOML, act="simulate", event=event, member="-bob"
+        )
+        assert tried.status_code == 200
+        (simulation,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        assert simulation.arguments == [
+            "campaigns",
+            "simulate",
+            "campaign.toml",
+            "--event=event.json",
+            "--member=-bob",
+            "--json",
+        ]
+        assert json.loads(simulation.papers)["event.json"] == event
+        assert f"/campaign-trials/{simulation.errand_id}" in tried.text
+        open_desk.clock.pass_(seconds=1)
+        days = {"since": "2026-11-01", "until": "2026-11-07"}
+        await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act="backtest", **days)
+        backtest, _ = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        assert backtest.arguments[3:] == [
+            "--from=2026-11-01T00:00:00+08:00",
+            "--to=2026-11-08T00:00:00+08:00",
+            "--json",
+        ]
+        for wrong in ({"event": "{"}, {"since": "x"}, {"since": "2026-11-09"}):
+            act = "simulate" if "event" in wrong else "backtest"
+            refused = await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act=act, **{**days, **wrong})
+            assert refused.status_code == 422
+        assert len(await open_desk.backends.errands.all(None, after=None, limit=9)) == 2
+        sent = await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act="submit")
+        shown = (await ben.twin(sent.headers["location"])).json()
+        assert [each["done"]["errand"]["errand_id"] for each in shown["trials"]["value"]] == [
+            str(simulation.errand_id),
+            str(backtest.errand_id),
+        ]
+        assert (await ben.see(shown["trial_page"])).status_code == 200
+        # Another text is another campaign: nobody tried that one.
+        other = TOML.replace("points = 5", "points = 6")
+        sent = await ann.send("/campaigns-draft", "/campaigns-draft", text=other, act="submit")
+        assert (await ben.twin(sent.headers["location"])).json()["trials"]["value"] == []
+
+
+async def test_what_trials_say(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
+        ann = await open_desk.inside("ann", "viewer:SG")
+        shown = (await ann.twin(f"/campaign-trials/{TRIAL}")).json()["trial"]
+        assert shown["backtested"]["says"] == [
+            "12,345 events read, 40 of them decided.",
+            "7 members would have got 1,500 points, one of them 500.",
+            "It would have cost 15.00 of its budget.",
+            "Its liability is 13.50 SGD.",
+        ]
+        assert [line["values"] for line in shown["backtested"]["chart"]["lines"]] == [[0, 3, 0]]
+        budi = await open_desk.inside("budi", "viewer:ID")
+        assert (await budi.twin(f"/campaign-trials/{TRIAL}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ({"conditions": [], "against": "the event has no member"}, ["Nothing is done: the event has no member."]),
+        (
+            {
+                "conditions": [],
+                "against": None,
+                "outcome": "done",
+                "count": 3,
+                "variant": "b",
+                "points": 1500,
+                "refused_by": None,
+                "actions": [{"kind": "award", "receiver": "bob", "due_at": "2026-01-10"}],
+            },
+            ["The event is done at count 3, in the arm b: 1,500 points.", "award to bob, due 2026-01-10"],
+        ),
+    ],
+)
+def test_what_a_simulation_says(document: dict[str, object], says: list[str]) -> None:
+    assert simulated(document).says == says
+
+
+async def test_the_version_that_is_shown_is_the_one_that_is_moved(pool: Pool) -> None:
+    """A draft beside a version that runs: each has its own acts."""
+    async with desk(pool) as open_desk:
+        first = await submitted(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        await approve(open_desk, ben, f"/approvals/{first.approval_id}")
+        text = (await ann.twin("/campaigns-draft?of=market")).json()["text"].replace("500", "600")
+        await ann.send("/campaigns-draft?of=market", "/campaigns-draft", text=text, act="submit")
+        market, second = "/campaigns/market", "/campaigns/market?version=2"
+
+        async def states() -> list[str]:
+            return [each["state"] for each in (await ann.twin(market)).json()["versions"]]
+
+        assert await states() == ["submitted", "running"]
+        shown = (await ann.twin(market)).json()
+        assert (shown["campaign"]["version"], shown["newer"]["version"]) == (1, 2)
+        assert (await ann.send(second, f"{market}/move", act="withdraw", reason="so")).status_code == 303
+        assert (await ann.send(market, f"{market}/move", act="pause", reason="so")).status_code == 303
+        assert await states() == ["draft", "paused"]
+        assert (await ann.send(second, f"{market}/move", act="end", reason="so")).status_code == 303
+        assert await states() == ["ended", "paused"]
+        assert (await ann.twin(f"{market}?version=7")).status_code == 404
+
+
+async def test_the_list_goes_on_at_its_cursor(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await submitted(open_desk)
+        insert = (
+            "insert into campaign select 'c' || n, version, country, starts_at, ends_at,"
+            " jsonb_set(document::jsonb, '{name}', to_jsonb('c' || n))::json, status, drafted_at, drafted_by,"
+            " changed_at, changed_by, approved_by, approved_at, reason from campaign, generate_series(100, 160) n"
+        )
+        await pool.execute(insert)
+        ann = await open_desk.inside("ann", "viewer:SG")
+        names, address = list[str](), "/campaigns?state=submitted"
+        while address:
+            page = (await ann.twin(address)).json()["list"]
+            names += [each["name"] for each in page["rows"]]
+            address = page["more"]
+        assert names == sorted([*(f"c{n}" for n in range(100, 161)), "market"])
+        assert (await ann.twin("/campaigns?state=else")).status_code == 404

@@ -11,34 +11,21 @@ from abacus.console.web.headers import POLICY
 from abacus.console.web.page import plain
 from abacus.people.decide.rights import may
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval
 from abacus.people.types.person import Grant, Role
 from abacus.platform.postgres import Pool
 from tests.console.addresses import address
-from tests.console.asking import errand
-from tests.console.campaigning import submitted
-from tests.console.desk import Desk, desk, token_in
-from tests.people.approving import ANN, proposal
-from tests.support.counters import RAIN, publish_counter, publish_weather
+from tests.console.desk import desk, token_in
+from tests.console.furnished import furnished
 
 PAGES = [each.path for each in SERVED if each.method == "GET" and not each.is_file]
 FORMS = [each.path for each in SERVED if each.method == "POST"]
-
-
-async def asked(open_desk: Desk, country: str | None = "SG") -> Approval:
-    await submitted(open_desk)
-    await open_desk.partner("acme")
-    await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
-    approval = await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
-    await errand(open_desk, approval.approval_id)
-    return approval
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_a_page_has_a_twin_and_guarded_headers(pool: Pool, path: str) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")
-        here = address(path, await asked(open_desk))
+        here = address(path, await furnished(open_desk))
         page, twin = await eve.see(here), await eve.twin(here)
         assert (page.status_code, twin.status_code) == (200, 200)
         assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -63,7 +50,7 @@ async def test_a_page_has_a_twin_and_guarded_headers(pool: Pool, path: str) -> N
 @pytest.mark.parametrize("role", [None, *Role])
 async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role | None) -> None:
     async with desk(pool) as open_desk:
-        approval = await asked(open_desk)
+        approval = await furnished(open_desk)
         await open_desk.hire("eve", "viewer")
         who = await (open_desk.browser() if role is None else open_desk.inside("someone", role))
         actor = Actor("someone", (Grant(role),) if role is not None else ())
@@ -83,7 +70,7 @@ async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role
 
 async def test_forms_are_taken_from_pages_of_the_same_session_alone(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        approval = await asked(open_desk)
+        approval = await furnished(open_desk)
         eve = await open_desk.inside("eve", "admin")
         other = await open_desk.inside("other", "admin")
         foreign, own = token_in((await other.see("/me")).text), token_in((await eve.see("/me")).text)
@@ -131,7 +118,7 @@ async def test_a_part_whose_dependency_is_down_says_since_when_and_the_rest_is_t
 ) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")
-        await asked(open_desk)
+        await furnished(open_desk)
         await _as_owner(database_url, "alter table quarantine rename to quarantine_away")
         first = (await eve.twin("/")).json()
         since = first["quarantine"]["down"]["since"]

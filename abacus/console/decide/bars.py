@@ -1,11 +1,9 @@
 """How much of a campaign's limits is used. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abacus.engage.campaigns.decide.budget import EVER
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import MICROS, NOTHING, Amounts
+from abacus.engage.campaigns.decide.limits import MICROS, Amounts
 
 
 @dataclass(frozen=True)
@@ -18,9 +16,9 @@ class Bar:
     share: float
 
 
-def bars_of(campaign: Campaign, used: Mapping[str, Amounts]) -> list[Bar]:
+def bars_of(campaign: Campaign, have: Amounts) -> list[Bar]:
     """Those of all members together."""
-    bound, have = campaign.limits.overall, used.get(EVER, NOTHING)
+    bound = campaign.limits.overall
     return [
         Bar(
             "budget" if name == "cost" else name,

@@ -36,6 +36,8 @@ def series_of(days: Sequence[DayLine]) -> Series:
     if not done:
         return Series([], [])
     first, last = min(line.day for line in done), max(line.day for line in done)
+    if first == last:  # a line needs more than one day
+        first, last = first - timedelta(days=1), last + timedelta(days=1)
     all_days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     arms = sorted({line.variant for line in done})
     times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in all_days]

@@ -21,7 +21,7 @@ from abacus.engage.campaigns.decide.lengths import hours_text, length_text
 from abacus.engage.campaigns.decide.limits import MICROS, Scope
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_OPERATORS: Final[Mapping[str, str]] = {
+OPERATORS: Final[Mapping[str, str]] = {
     "eq": "is",
     "ne": "is not",
     "lt": "is less than",
@@ -79,9 +79,9 @@ def _conditions(rule: Mapping[str, Any], begins: str, depth: int) -> Iterator[Se
                 yield from _conditions(each, "" if not place else operator, depth + 1)
         case "not":
             yield Sentence(begins, "this does not hold", depth)
-            yield from _conditions(rule["condition"], "", depth + 1)
+            yield from _conditions(rule["conditions"][0], "", depth + 1)
         case _:
-            yield Sentence(begins, f"{rule['lhs']} {_OPERATORS[operator]}{_constant(rule)}", depth)
+            yield Sentence(begins, f"{rule['lhs']} {OPERATORS[operator]}{_constant(rule)}", depth)
 
 
 def _constant(rule: Mapping[str, Any]) -> str:
@@ -159,7 +159,7 @@ def _limits(campaign: Campaign) -> Iterator[Sentence]:
     for scope, words in _SCOPES.items():
         bound = campaign.limits.of(scope)
         parts = [
-            f"{most / MICROS:,.2f} of budget" if name == "cost" else f"{most:,} {name}"
+            f"{most / MICROS:,.2f} of budget" if name == "cost" else f"{most:,} {name if most != 1 else name[:-1]}"
             for name, most in zip(bound._fields, bound, strict=True)
             if most is not None
         ]

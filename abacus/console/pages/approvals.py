@@ -8,13 +8,18 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from abacus.console.decide.fields import Line, compared, lines_of
+from abacus.console.pages.campaign_trials import Trial, trials_of
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.paging import Place, Rows, place_of, rows_of
+from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.core.errors import Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.reading import restore_campaign
 from abacus.people.decide.approving import check_approves, check_rejects
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
 from abacus.people.types.deed import Deed
@@ -44,6 +49,8 @@ class ApprovalPage(Page):
     compares: bool
     why_not: str | None
     may_reject: bool
+    trials: Part[Sequence[Trial]] | None
+    trial_page: str | None
     form: Form = EMPTY
     fault: str | None = None
 
@@ -70,7 +77,7 @@ async def approvals(call: Call) -> ApprovalsPage:
 
 
 async def approval(call: Call) -> ApprovalPage:
-    return _page(call, await _open_to(call))
+    return await _page(call, await _open_to(call))
 
 
 async def approve(call: Call) -> Page | See:
@@ -82,7 +89,7 @@ async def approve(call: Call) -> Page | See:
     except (CannotDecide, CannotExecute) as error:
         now = await _open_to(call)
         if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
-            return _page(call, now, fault=error.detail)
+            return await _page(call, now, fault=error.detail)
     return See(f"/approvals/{shown.approval_id}")
 
 
@@ -91,11 +98,11 @@ async def reject(call: Call) -> Page | See:
     reason = call.form.get("reason")
     if not reason or len(reason) > _LONGEST_REASON:
         wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
-        return _page(call, shown, form=call.form.shown().but(reason=wrong))
+        return await _page(call, shown, form=call.form.shown().but(reason=wrong))
     try:
         await call.backends.approvals.reject(shown.approval_id, call.actor, reason)
     except CannotDecide as error:
-        return _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
+        return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
     return See(f"/approvals/{shown.approval_id}")
 
 
@@ -110,9 +117,9 @@ async def _open_to(call: Call) -> Approval:
     return found
 
 
-def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
+async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
     document = json.loads(shown.document)
-    before = _before(call, shown)
+    before, campaign = _before(call, shown), _campaign(shown)
     return ApprovalPage(
         title=shown.summary,
         command=f"abacus approvals show {shown.approval_id}",
@@ -121,6 +128,8 @@ def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None 
         compares=before is not None,
         why_not=_why_not(call, shown),
         may_reject=_may_reject(call, shown),
+        trials=None if campaign is None else await call.part(trials_of(call, campaign)),
+        trial_page=None if campaign is None else f"/campaigns/{campaign.name}/trials?version={campaign.version}",
         form=form,
         fault=fault,
     )
@@ -135,6 +144,17 @@ def _before(call: Call, shown: Approval) -> Any | None:
     except Unavailable:
         return None
     return json.loads(json.dumps(to_document(versions[-1].card), default=str)) if versions else None
+
+
+def _campaign(shown: Approval) -> Campaign | None:
+    """That which is to be approved; None where the approval is about something else, or is erased."""
+    if shown.kind != Kind.CAMPAIGN:
+        return None
+    document = json.loads(shown.document)
+    try:
+        return restore_campaign(document["campaign"], document["version"])
+    except (DocumentFaults, KeyError):
+        return None
 
 
 def _why_not(call: Call, shown: Approval) -> str | None:

@@ -115,12 +115,16 @@ async def table(call: Call) -> Download:
     return Download(f"{shown.kind}-{name}.csv", _MEDIA_TYPES["csv"], content)
 
 
-async def _open_to(call: Call) -> Errand:
+async def open_to(call: Call, errand_id: UUID) -> Errand:
     """Raises `PageFault` for one that the person may not see."""
-    found = await call.backends.errands.find(call.request.path_params["id"])
+    found = await call.backends.errands.find(errand_id)
     if found is None or not call.may(Deed.SEE, found.country):
         raise PageFault("not-found", "No such errand is open to you.")
     return found
+
+
+async def _open_to(call: Call) -> Errand:
+    return await open_to(call, call.request.path_params["id"])
 
 
 def _is_mine(call: Call, shown: Errand) -> bool:

@@ -13,7 +13,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, restore_campaign
-from abacus.engage.campaigns.decide.states import Act, State, Status, check_step, state_at
+from abacus.engage.campaigns.decide.states import Act, State, Status, check_step, may_follow, state_at
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
@@ -89,6 +89,19 @@ _LOCK: Final = Statement("select pg_advisory_xact_lock(hashtext('campaign'))")
 _INSERT: Final = Statement(f"insert into campaign ({columns(_Row)}) values ({parameters(_Row)})")
 _LATEST: Final = Statement(f"select distinct on (name) {columns(_Row)} from campaign order by name, version desc")
 _HISTORY: Final = Statement(f"select {columns(_Row)} from campaign where name = :name order by version")
+# The states as `state_at` tells them.
+_PAGE: Final = Statement(f"""
+select {columns(_Row)} from (
+    select distinct on (name) {columns(_Row)},
+        case when status in ('approved', 'paused') and :now >= ends_at then 'ended'
+            when status <> 'approved' then status
+            when :now >= starts_at then 'running' else 'scheduled' end as state
+    from campaign
+    where (:after::text is null or name > :after) and (:countries::text[] is null or country = any(:countries))
+    order by name, version desc
+) latest
+where :state::text is null or state = :state order by name limit :limit
+""")
 _BESIDE: Final = Statement(f"""
 select {columns(_Row)} from campaign where status in ('submitted', 'approved', 'paused') order by name, version
 """)
@@ -180,13 +193,13 @@ class CampaignStore:
     async def move(
         self, name: str, version: int | None, act: Act, change: Change, also: Also = nothing_else
     ) -> CampaignRecord:
-        """Pauses, resumes, withdraws, exhausts or ends a version; without one, that in force or else the latest. Raises
-        `Refused`.
+        """Pauses, resumes, withdraws, exhausts or ends a version. Without one it is the version in force if the act can
+        be done to that, or else the latest. Raises `Refused`.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK())
             history = await _history(connection, name)
-            record = _versioned(name, version, history) if version is not None else _in_question(name, history)
+            record = _versioned(name, version, history) if version is not None else _in_question(name, act, history)
             moved = await _step(connection, record, act, change)
             await also(connection)
             return moved
@@ -195,6 +208,21 @@ class CampaignStore:
         """The latest version of each campaign, by name."""
         async with passing_failures():
             return [_record(_Row(*row)) for row in await self._pool.fetch(*_LATEST())]
+
+    async def page(
+        self,
+        now: datetime,
+        *,
+        countries: Sequence[str] | None = None,
+        state: State | None = None,
+        after: str | None = None,
+        limit: int,
+    ) -> list[CampaignRecord]:
+        """The latest version of each campaign of these countries, or of all, by name from behind `after` on."""
+        given = {"countries": countries if countries is None else list(countries), "state": state, "after": after}
+        async with passing_failures():
+            rows = await self._pool.fetch(*_PAGE(**given, now=now, limit=limit))
+        return [_record(_Row(*row)) for row in rows]
 
     async def history(self, name: str) -> list[CampaignRecord]:
         """All versions of a campaign."""
@@ -266,10 +294,9 @@ def _versioned(name: str, version: int, history: Sequence[CampaignRecord]) -> Ca
     raise Refused(f"{name} has no version {version}; `abacus campaigns list {name}` prints all")
 
 
-def _in_question(name: str, history: Sequence[CampaignRecord]) -> CampaignRecord:
-    """The version in force, or else the latest."""
+def _in_question(name: str, act: Act, history: Sequence[CampaignRecord]) -> CampaignRecord:
     latest = _named(name, history)
-    return next((each for each in history if each.in_force), latest)
+    return next((each for each in history if each.in_force and may_follow(each.status, act)), latest)
 
 
 def _same(one: Campaign, other: Campaign) -> bool:

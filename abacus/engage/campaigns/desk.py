@@ -8,10 +8,12 @@ from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import describe_changes
+from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.states import Act
+from abacus.engage.campaigns.decide.states import Act, State
+from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
-from abacus.engage.campaigns.report import CampaignReport, report
+from abacus.engage.campaigns.report import CampaignReport, report, used_by
 from abacus.engage.events.decide.source import Source
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, write
@@ -34,33 +36,43 @@ class CampaignDesk:
     def now(self) -> datetime:
         return self._clock.now()
 
+    async def around(self) -> Surroundings:
+        """What is published, by which drafts are judged."""
+        return await surroundings(self._pool, self._built_in, self.now())
+
     async def read(self, document: Mapping[str, object]) -> Campaign:
         """The draft of a document, judged by what is published. Raises `CampaignFaults`."""
-        return parse_campaign(document, await surroundings(self._pool, self._built_in, self.now()))
+        return parse_campaign(document, await self.around())
 
     async def publish(self, draft: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
         """Drafts a version and submits it. Raises `CampaignFaults`, and `CannotDecide` for who may not ask."""
-        around = await surroundings(self._pool, self._built_in, self.now())
+        around = await self.around()
         (campaign,) = await self._store.draft([draft], around, by=by.source, also=self._logged(by, draft, "draft"))
         return await self.submit(campaign, by)
 
     async def submit(self, campaign: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
         """Submits the latest version of a campaign. Raises as `publish` does."""
-        around = await surroundings(self._pool, self._built_in, self.now())
+        around = await self.around()
         change, also = Change(by.source, self.now()), self._logged(by, campaign, "submit")
         record = await self._store.submit(campaign.name, around, change, also)
         in_force = [each.campaign for each in await self.history(campaign.name) if each.in_force]
         changes = describe_changes(in_force[-1] if in_force else None, record.campaign)
         return record, await self._approvals.ask(campaign_proposal(record.campaign, changes), by.agent)
 
-    async def move(self, campaign: Campaign, act: Act, reason: str, by: Actor) -> CampaignRecord:
-        """Pauses, resumes, withdraws or ends the version in force, or else the latest."""
+    async def move(
+        self, campaign: Campaign, act: Act, reason: str, by: Actor, *, version: int | None = None
+    ) -> CampaignRecord:
+        """Pauses, resumes, withdraws or ends a version. Without one it is the version in force if the act can be done
+        to that, or else the latest.
+        """
         also = self._logged(by, campaign, act.value, reason=reason)
-        return await self._store.move(campaign.name, None, act, Change(by.source, self.now(), reason), also)
+        return await self._store.move(campaign.name, version, act, Change(by.source, self.now(), reason), also)
 
-    async def latest(self) -> Sequence[CampaignRecord]:
+    async def page(
+        self, *, countries: Sequence[str] | None, state: State | None, after: str | None, limit: int
+    ) -> Sequence[CampaignRecord]:
         """The latest version of each campaign, by name."""
-        return await self._store.latest()
+        return await self._store.page(self.now(), countries=countries, state=state, after=after, limit=limit)
 
     async def history(self, name: str) -> Sequence[CampaignRecord]:
         """All versions of a campaign; none where there is no such campaign."""
@@ -68,6 +80,10 @@ class CampaignDesk:
 
     async def report(self, campaign: Campaign) -> CampaignReport:
         return await report(self._pool, campaign)
+
+    async def used(self, names: Sequence[str]) -> Mapping[str, Amounts]:
+        """What each of the campaigns has taken of its limits over its whole life."""
+        return await used_by(self._pool, names)
 
     def _logged(self, by: Actor, campaign: Campaign, did: str, **details: object) -> Also:
         subject = f"campaign:{campaign.name}"

@@ -8,7 +8,7 @@ from abacus.engage.campaigns.decide.budget import EVER
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.seen import seen_by_day
-from abacus.platform.postgres import Pool, snapshot
+from abacus.platform.postgres import Pool, passing_failures, snapshot
 from abacus.platform.sql import Statement, columns
 
 
@@ -82,10 +82,11 @@ select count(*) from campaign_action a join claim c on c.key = a.key
 where a.campaign = :campaign and a.kind = 'award' and a.done_at is not null
 """)
 _USED: Final = Statement("""
-select p.period, p.runs - coalesce(sum(s.runs), 0)::bigint, p.points - coalesce(sum(s.points), 0)::bigint,
+select p.campaign, p.period, p.runs - coalesce(sum(s.runs), 0)::bigint, p.points - coalesce(sum(s.points), 0)::bigint,
     p.cost - coalesce(sum(s.cost), 0)::bigint
 from campaign_pot p left join campaign_slot s using (campaign, period)
-where campaign = :campaign group by p.campaign, p.period order by p.period
+where campaign = any(:campaigns::text[]) and (:period::text is null or period = :period)
+group by p.campaign, p.period order by p.campaign, p.period
 """)
 
 
@@ -100,8 +101,15 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
             claims=await connection.fetchval(*_CLAIMS(campaign=name)),
             posted=await connection.fetchval(*_POSTED(campaign=name)),
             seen=await seen_by_day(connection, campaign),
-            used={row[0]: Amounts(*row[1:]) for row in await connection.fetch(*_USED(campaign=name))},
+            used={row[1]: Amounts(*row[2:]) for row in await connection.fetch(*_USED(campaigns=[name], period=None))},
         )
+
+
+async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
+    """What each of the campaigns has taken of its limits over its whole life. Raises `Unavailable`."""
+    async with passing_failures():
+        rows = await pool.fetch(*_USED(campaigns=list(names), period=EVER))
+    return {row[0]: Amounts(*row[2:]) for row in rows}
 
 
 def faults_of(found: CampaignReport) -> list[str]:

@@ -1,6 +1,7 @@
 """Campaigns in Postgres: judged by what is published at each step, and never in force without two people."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import asyncpg
 import pytest
@@ -9,7 +10,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.states import Act, Status
+from abacus.engage.campaigns.decide.states import Act, State, Status
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, publishing, surroundings
 
@@ -94,3 +95,56 @@ async def test_the_database_wants_somebody_who_approved(store: CampaignStore, po
     await draft(store)
     with pytest.raises(asyncpg.CheckViolationError):
         await pool.execute("update campaign set status = 'approved'")
+
+
+async def running_and_draft(store: CampaignStore) -> None:
+    """The first version runs, and the second is a draft."""
+    await draft(store)
+    await store.submit("third_order", AROUND, BY_ANN)
+    await store.approve("third_order", 1, AROUND, BY_BEN)
+    await draft(store, priority=1)
+
+
+@pytest.mark.parametrize(
+    ("submits", "act", "version", "moved"),
+    [
+        (False, Act.PAUSE, None, 1),
+        (False, Act.END, None, 1),
+        (False, Act.END, 2, 2),
+        (True, Act.PAUSE, None, 1),
+        (True, Act.WITHDRAW, None, 2),
+    ],
+)
+async def test_the_version_that_is_moved(
+    store: CampaignStore, *, submits: bool, act: Act, version: int | None, moved: int
+) -> None:
+    await running_and_draft(store)
+    if submits:
+        await store.submit("third_order", AROUND, BY_ANN)
+    record = await store.move("third_order", version, act, BY_ANN)
+    assert record.campaign.version == moved
+    changed = [each.campaign.version for each in await store.history("third_order") if each == record]
+    assert changed == [moved]
+
+
+@pytest.mark.parametrize("status", Status)
+@pytest.mark.parametrize("hours", [-10_000, 0, 100_000])
+async def test_pages_have_the_states_that_people_see(
+    store: CampaignStore, pool: Pool, status: Status, hours: int
+) -> None:
+    await draft(store)
+    await pool.execute("update campaign set status = $1, approved_by = 'ben', approved_at = now()", status.value)
+    now = NOW + timedelta(hours=hours)
+    (record,) = await store.history("third_order")
+    found = [each for each in State if await store.page(now, state=each, limit=9)]
+    assert found == [record.state(now)]
+
+
+async def test_pages_are_of_the_latest_versions_by_name(store: CampaignStore) -> None:
+    for name in ("b", "a", "c"):
+        await draft(store, name=name)
+    await draft(store, name="b", priority=1)
+    first = await store.page(NOW, limit=2)
+    assert [each.campaign.label for each in first] == ["a@1", "b@2"]
+    assert [each.campaign.label for each in await store.page(NOW, after="b", limit=2)] == ["c@1"]
+    assert await store.page(NOW, countries=["ID"], limit=2) == []

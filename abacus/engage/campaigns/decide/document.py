@@ -1,14 +1,13 @@
 """A campaign as a document, and the changes from one version to the next in words. Pure."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
 from abacus.engage.campaigns.decide.reading import WEEKDAYS
-from abacus.engage.campaigns.decide.reading_actions import action_document
 from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.decide.reading_steps import step_document
 
@@ -46,12 +45,23 @@ def to_document(campaign: Campaign) -> dict[str, object]:
 
 def to_toml(campaign: Campaign) -> str:
     """The campaign as a file to edit."""
-    document = to_document(campaign)
-    steps = [
-        {**step_document(step), "do": Tables(action_document(action) for action in step.actions)}
-        for step in campaign.steps
-    ]
-    return write_toml({**document, "steps": Tables(steps)})
+    return toml_of(to_document(campaign))
+
+
+def toml_of(document: Mapping[str, object]) -> str:
+    """A document as a file to edit, be it a campaign already or not. Steps and actions have headings of their own."""
+    steps = _tables(document.get("steps"))
+    if steps is None:
+        return write_toml(document)
+    headed = [each if (do := _tables(each.get("do"))) is None else {**each, "do": do} for each in steps]
+    return write_toml({**document, "steps": Tables(headed)})
+
+
+def _tables(value: object) -> Tables | None:
+    """None for what is no array of tables."""
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, Mapping) for each in value):
+        return None
+    return Tables(value)
 
 
 def describe_changes(old: Campaign | None, new: Campaign) -> list[str]:

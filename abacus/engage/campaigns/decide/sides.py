@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
@@ -13,7 +14,7 @@ from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
 from abacus.engage.events.decide.vocabulary import Vocabulary
 from abacus.engage.events.types import VariableType
-from abacus.engage.rules.decide.sides import Resolver, of_event
+from abacus.engage.rules.decide.sides import Resolver, of_event, sides_of_event
 from abacus.engage.rules.decide.types import Place, Side
 
 
@@ -105,6 +106,20 @@ def of_campaign(on: Vocabulary, around: Surroundings) -> Resolver:
                 return of_events(text)
 
     return resolve
+
+
+def sides_there_are(on: Vocabulary, around: Surroundings) -> Mapping[str, VariableType]:
+    """The left sides that `of_campaign` knows, with their types: of each counter one, with a range to be changed."""
+    resolve, found = of_campaign(on, around), {**sides_of_event(on.any()), **_OWN}
+    others = (
+        *(f"{Origin.SEGMENT}.{name}" for name in sorted(around.segments)),
+        *(f"{Origin.COUNTER}.{name}(7d)" for name in sorted(around.counters)),
+        *(f"{Origin.EXTERNAL}.{name}" for name in sorted(around.externals)),
+    )
+    for text in others:
+        with suppress(Bad):  # a counter that is retired, or does not fit these events
+            found[text] = resolve(text).type
+    return found
 
 
 def _counter_type(text: str, on: Vocabulary, counters: Mapping[str, Definition]) -> VariableType:

@@ -45,6 +45,12 @@ def of_event(variables: Mapping[str, VariableType]) -> Resolver:
     return resolve
 
 
+def sides_of_event(variables: Mapping[str, VariableType]) -> Mapping[str, VariableType]:
+    """All left sides that `of_event` knows, with their types."""
+    own = {text: type_ for text, (_, type_) in _FIELDS.items()}
+    return {**{_VARIABLE + name: type_ for name, type_ in sorted(variables.items())}, **own}
+
+
 def _what_there_is(variables: Mapping[str, VariableType]) -> str:
     if not variables:
         return "the events have no variables"

@@ -1,0 +1,19 @@
+"""A house with one of each thing that pages show."""
+
+from abacus.people.types.approval import Approval
+from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
+from tests.console.campaigning import submitted
+from tests.console.desk import Desk
+from tests.people.approving import ANN, proposal
+from tests.support.counters import RAIN, publish_counter, publish_weather
+
+
+async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
+    """Returns the approval, which has the id of the errand; `address` names the others."""
+    await submitted(open_desk)
+    await open_desk.partner("acme")
+    await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
+    approval = await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
+    await errand(open_desk, approval.approval_id)
+    await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
+    return approval
