@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.arms import Arm, arms_of
 from abacus.console.decide.bars import Bar, bars_of
 from abacus.console.decide.outcomes import Series, series_of
 from abacus.console.decide.sentences import Sentence, sentences_of
@@ -18,8 +17,11 @@ from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_toml
+from abacus.engage.campaigns.decide.interval import Interval, share_interval
+from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.report import ActionLine, CampaignReport, DayLine, used_overall
+from abacus.engage.campaigns.reporting import against_control
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
@@ -31,6 +33,19 @@ _ACTS: Final[dict[State, tuple[Act, ...]]] = {
     State.PAUSED: (Act.RESUME, Act.END),
     State.EXHAUSTED: (Act.END,),
 }
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The members that an arm has met and those that came to the goal, with intervals at 95 %."""
+
+    name: str
+    members: int
+    conversions: int
+    share: Interval | None
+    against_control: Interval | None
+    points: int
+    cost: float
 
 
 @dataclass(frozen=True)
@@ -141,7 +156,22 @@ async def _page(
 async def _done(call: Call, record: CampaignRecord) -> Done:
     found: CampaignReport = await call.backends.campaigns.report(record.campaign)
     bars = bars_of(record.campaign, used_overall(found))
-    return Done(bars, found.days, arms_of(found), found.actions, series_of(found.days))
+    return Done(bars, found.days, _arms(found), found.actions, series_of(found.days))
+
+
+def _arms(found: CampaignReport) -> Sequence[Arm]:
+    return [
+        Arm(
+            each.variant,
+            each.members,
+            each.conversions,
+            share_interval(each.conversions, each.members),
+            against_control(each, found),
+            each.points,
+            each.cost / MICROS,
+        )
+        for each in found.arms
+    ]
 
 
 def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
