@@ -12,7 +12,7 @@ from abacus.api.backends import Backends
 from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
-from abacus.approving import approving
+from abacus.approving.executors import approving
 from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer

@@ -10,7 +10,8 @@ from starlette.types import ASGIApp
 
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
-from abacus.approving import approving
+from abacus.approving.card_desk import CardDesk
+from abacus.approving.executors import approving
 from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_of, http_limits
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
@@ -157,6 +158,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         approvals=large.approvals,
         quarantine=QuarantineStore(pool, clock),
         cards=cards,
+        card_desk=CardDesk(pool, clock, large.approvals),
         campaigns=CampaignDesk(pool, clock, built_in_sources(settings), large.approvals),
         watched=Watched(settings.points_topic, settings.queue_prefix, PIPELINE),
         ledger=LedgerReader(pool),

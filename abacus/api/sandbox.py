@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Final
 
 from abacus.api.backends import TEST, Backends
-from abacus.approving import approving
+from abacus.approving.executors import approving
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Verifier
 from abacus.engage.notify.preferences import PreferenceStore

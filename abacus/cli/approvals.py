@@ -9,7 +9,7 @@ from uuid import UUID
 
 import typer
 
-from abacus.approving import approving
+from abacus.approving.executors import approving
 from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table

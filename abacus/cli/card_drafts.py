@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from abacus.approving import card_proposal
+from abacus.approving.executors import card_proposal
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import document, large_moves
 from abacus.cli.draft_files import FileFault, read_files, refuse
@@ -16,8 +16,7 @@ from abacus.cli.shell import pool, print_json, settings
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, parse_card
-from abacus.pricing.decide.diff import describe_changes
-from abacus.pricing.decide.timeline import place_of
+from abacus.pricing.decide.displacing import displacement
 from abacus.pricing.store.cards import CardStore
 
 
@@ -107,10 +106,8 @@ async def plans_of(store: CardStore, drafts: Sequence[Draft]) -> list[Plan]:
         scope = draft.card.scope
         if scope not in cards:
             cards[scope] = [record.published for record in await store.history(scope)]
-        displaced, successor = place_of(draft.card, cards[scope])
-        changes = describe_changes(displaced.card if displaced else None, draft.card)
-        against = names.get(displaced.name, displaced.name) if displaced else None
-        until = names.get(successor.name, successor.name) if successor else None
+        against, changes, until = displacement(draft.card, cards[scope])
+        against, until = against and names.get(against, against), until and names.get(until, until)
         plans.append(Plan(draft, against, changes, until))
         if changes:
             following = PublishedCard(draft.card, cards[scope][-1].version + 1 if cards[scope] else 1)

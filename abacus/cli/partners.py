@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.approving import limits_proposal
+from abacus.approving.executors import limits_proposal
 from abacus.cli.acting import acting
 from abacus.cli.approvals import large_moves, show_waiting
 from abacus.cli.partner_rights import set_rights, show

@@ -2,18 +2,15 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import typer
-from pydantic import ValidationError
 
 from abacus.cli.shell import AsJson, moment, pool, print_json, run
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, SetAside
-from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decide.transaction import COMPLETED, Completed
+from abacus.core.errors import Refused
+from abacus.intake.earning.decide.quoting import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
-from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.explanation.text import read
@@ -21,18 +18,6 @@ from abacus.pricing.explanation.words import in_words
 from abacus.pricing.store.cards import CardStore
 
 _OPTIONS: Final = {"payment_type": "payment", "occurred_at": "at"}
-
-
-class Sale(NamedTuple):
-    """The facts of the transaction that count for its points."""
-
-    country: str
-    vertical: str
-    payment_type: str
-    amount: str
-    currency: str | None
-    tier: str
-    at: datetime
 
 
 def quote(
@@ -59,11 +44,9 @@ async def _quote(sale: Sale, now: datetime, *, as_json: bool) -> None:
     async with pool() as connections:
         book = CardBook(await CardStore(connections).all())
     try:
-        published = book.expected(sale.country, sale.at)
-        award = Calculator(book).award(_transaction(sale, published), published, sale.tier)
-    except SetAside as fault:
-        raise Refused(fault.detail) from None
-    assert award is not None  # noqa: S101  # only an event may come to nothing
+        award, published = quoted(book, sale)
+    except BadSale as bad:
+        raise Refused(f"--{_OPTIONS.get(bad.field, bad.field)}: {bad.fault}") from None
     scheduled = published.card.effective_from > now
     if as_json:
         print_json(
@@ -79,27 +62,6 @@ async def _quote(sale: Sale, now: datetime, *, as_json: bool) -> None:
         )
         return
     typer.echo("\n".join(_told(sale, award, published, scheduled=scheduled)))
-
-
-def _transaction(sale: Sale, published: PublishedCard) -> Completed:
-    """Raises `Refused` with the option that is not as it must be."""
-    facts = {
-        "type": COMPLETED,
-        "source": "quote",
-        "transaction_id": "quote",
-        "member_id": "quote",
-        "country": sale.country,
-        "vertical": sale.vertical,
-        "payment_type": sale.payment_type,
-        "amount": sale.amount,
-        "currency": sale.currency or published.card.currency,
-        "occurred_at": sale.at.isoformat(),
-    }
-    try:
-        return Completed.model_validate_json(json.dumps(facts))
-    except ValidationError as error:
-        field, _, fault = first_fault(error).partition(": ")
-        raise Refused(f"--{_OPTIONS.get(field, field)}: {fault}") from None
 
 
 def _told(sale: Sale, award: Award, published: PublishedCard, *, scheduled: bool) -> list[str]:

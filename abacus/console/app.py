@@ -26,6 +26,9 @@ from abacus.console.pages import (
     partners,
     people,
     quarantine,
+    rate_draft,
+    rate_quote,
+    rates,
     where,
 )
 from abacus.console.pages.sign_in import SignIn
@@ -39,6 +42,9 @@ from abacus.console.web.routes import Routing
 # A new module of pages takes its place here, and in the navigation.
 SERVED: Final = (
     *home.SERVED,
+    *rates.SERVED,
+    *rate_draft.SERVED,
+    *rate_quote.SERVED,
     *campaigns.SERVED,
     *campaign.SERVED,
     *campaign_trials.SERVED,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from abacus.approving.card_desk import CardDesk
 from abacus.console.entry.door import Door
 from abacus.console.entry.provider import Provider
 from abacus.console.entry.sessions import SessionStore
@@ -64,6 +65,7 @@ class Backends:
     approvals: Approvals
     quarantine: QuarantineStore
     cards: CardReader
+    card_desk: CardDesk
     campaigns: CampaignDesk
     watched: Watched
     ledger: LedgerReader

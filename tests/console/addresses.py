@@ -1,7 +1,7 @@
 """Where pages are that are about one thing: those of the tests."""
 
 from abacus.people.types.approval import Approval
-from tests.console.asking import FILE, TABLE, TRIAL
+from tests.console.asking import FILE, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 
 
@@ -10,6 +10,8 @@ def address(path: str, approval: Approval) -> str:
     stands_for = {
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
         "{trial:uuid}": str(TRIAL),
+        "{backtest:uuid}": str(RATES_TRIAL),
+        "{scope}": "SG",
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",

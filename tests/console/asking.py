@@ -28,6 +28,19 @@ BACKTESTED: Final = {
         {"day": "2026-01-12", "variant": "", "outcome": "counted", "events": 37, "points": 0, "cost": 0},
     ],
 }
+RATES_TRIAL: Final = UUID("00000000-0000-4000-8000-000000000002")
+RATES_BACKTEST: Final = Order("rates-backtest", "SG 0", "SG", ("rates", "backtest", "card.toml", "--json"))
+RATES_BACKTESTED: Final = {
+    "card": "card.toml",
+    "scope": "SG",
+    "from": "2026-10-31T16:00:00+00:00",
+    "until": "2026-11-30T16:00:00+00:00",
+    "expiry_policy": {"now": "after 6 months without activity", "draft": "after 6 months without activity"},
+    "without_cost": ["GRP/SG"],
+    "rows": [{"vertical": "food", "points": 100, "drafted": 150, "difference": 50}],
+    "by_vertical": [{"vertical": "food", "points": 100, "drafted": 150, "difference": 50}],
+    "total": [{"awards": 3, "points": 100, "drafted": 150, "difference": 50}],
+}
 DOCUMENT: Final = {"scope": "SG", "tied": True, "rows": [{"name": "SG@1", "points": 12345}, {"name": "<script>"}]}
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 import httpx
 from argon2 import PasswordHasher
 
-from abacus.approving import approving
+from abacus.approving.card_desk import CardDesk
+from abacus.approving.executors import approving
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -207,6 +208,7 @@ async def desk(
             approvals=large.approvals,
             quarantine=QuarantineStore(pool, clock),
             cards=cards,
+            card_desk=CardDesk(pool, clock, large.approvals),
             campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals),
             watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
             ledger=LedgerReader(pool),

@@ -1,7 +1,7 @@
 """A house with one of each thing that pages show."""
 
 from abacus.people.types.approval import Approval
-from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
+from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.people.approving import ANN, proposal
@@ -16,4 +16,5 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     approval = await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
+    await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     return approval

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from abacus.approving import card_proposal
+from abacus.approving.executors import card_proposal
 from abacus.cli.examples import example_cards
 from abacus.people.decide.approving import canonical
 from abacus.people.store.approvals import Approvals

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from abacus.approving import approving
+from abacus.approving.executors import approving
 from abacus.bootstrap import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable

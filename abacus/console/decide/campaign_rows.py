@@ -120,11 +120,6 @@ def without_step(document: Document, place: int) -> dict[str, Any]:
     return {**document, "steps": left} if left else {name: each for name, each in document.items() if name != "steps"}
 
 
-def whole(typed: str) -> int | str:
-    """The number; a text that is none, for the fault to name it."""
-    return int(typed) if typed.isascii() and typed.isdecimal() else typed
-
-
 def _inside(rule: Any) -> list[Any]:
     conditions = rule.get("conditions") if isinstance(rule, Mapping) else None
     return list(conditions) if isinstance(conditions, list | tuple) else []

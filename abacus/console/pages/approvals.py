@@ -9,6 +9,8 @@ from uuid import UUID
 
 from abacus.console.decide.fields import Line, compared, lines_of
 from abacus.console.pages.campaign_trials import Trial, trials_of
+from abacus.console.pages.errands import Done
+from abacus.console.pages.rate_draft import backtest_of
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -16,14 +18,15 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
-from abacus.core.errors import Unavailable
+from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import restore_campaign
 from abacus.people.decide.approving import check_approves, check_rejects
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
 from abacus.people.types.deed import Deed
-from abacus.pricing.decide.card import to_document
+from abacus.pricing.decide import timeline
+from abacus.pricing.decide.card import RateCard, parse_card, to_document
 
 _MOST: Final = 50
 _LONGEST_REASON: Final = 500
@@ -49,6 +52,7 @@ class ApprovalPage(Page):
     compares: bool
     why_not: str | None
     may_reject: bool
+    backtest: Part[Done | None] | None
     trials: Part[Sequence[Trial]] | None
     trial_page: str | None
     form: Form = EMPTY
@@ -119,7 +123,8 @@ async def _open_to(call: Call) -> Approval:
 
 async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
     document = json.loads(shown.document)
-    before, campaign = _before(call, shown), _campaign(shown)
+    card, campaign = _card(shown), _campaign(shown)
+    before = _before(call, shown, card)
     return ApprovalPage(
         title=shown.summary,
         command=f"abacus approvals show {shown.approval_id}",
@@ -128,6 +133,7 @@ async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str |
         compares=before is not None,
         why_not=_why_not(call, shown),
         may_reject=_may_reject(call, shown),
+        backtest=None if card is None else await call.part(backtest_of(call, card)),
         trials=None if campaign is None else await call.part(trials_of(call, campaign)),
         trial_page=None if campaign is None else f"/campaigns/{campaign.name}/trials?version={campaign.version}",
         form=form,
@@ -135,15 +141,25 @@ async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str |
     )
 
 
-def _before(call: Call, shown: Approval) -> Any | None:
-    """What is in force now, where a card would take its place."""
-    if shown.kind != Kind.RATE_CARD or shown.status != Status.PENDING:
+def _before(call: Call, shown: Approval, card: RateCard | None) -> Any | None:
+    """What a card displaces on its day, as things stand."""
+    if card is None or shown.status != Status.PENDING:
         return None
     try:
-        versions = call.backends.cards.book().versions(shown.subject)
-    except Unavailable:
+        displaced = timeline.place_of(card, call.backends.cards.book().by_start(card.scope)).displaced
+    except (SetAside, Unavailable):
         return None
-    return json.loads(json.dumps(to_document(versions[-1].card), default=str)) if versions else None
+    return json.loads(json.dumps(to_document(displaced.card), default=str)) if displaced is not None else None
+
+
+def _card(shown: Approval) -> RateCard | None:
+    """That which is to be approved; None where the approval is about something else, or is erased."""
+    if shown.kind != Kind.RATE_CARD:
+        return None
+    try:
+        return parse_card(json.loads(shown.document))
+    except DocumentFaults:
+        return None
 
 
 def _campaign(shown: Approval) -> Campaign | None:

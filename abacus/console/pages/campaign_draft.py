@@ -10,7 +10,6 @@ from abacus.console.decide.campaign_rows import (
     condition_of,
     conditions_in,
     steps_in,
-    whole,
     with_condition,
     with_step,
     without_condition,
@@ -18,6 +17,7 @@ from abacus.console.decide.campaign_rows import (
 )
 from abacus.console.decide.sentences import OPERATORS as WORDS
 from abacus.console.decide.sentences import Sentence, sentences_of
+from abacus.console.decide.typed import whole
 from abacus.console.pages.campaign import history_of, shown_of
 from abacus.console.pages.campaign_trials import Trial, asked_trial, currency_in, example_event, trials_of
 from abacus.console.web.calls import Call

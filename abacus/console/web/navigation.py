@@ -20,6 +20,7 @@ SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
     Section("Approvals", "/approvals", Deed.SEE),
     Section("Members", "/members", Deed.SEE),
+    Section("Rates", "/rates", Deed.SEE),
     Section("Campaigns", "/campaigns", Deed.SEE),
     Section("Counters", "/counters", Deed.SEE, everywhere=True),
     Section("Partners", "/partners", Deed.SEE, everywhere=True),

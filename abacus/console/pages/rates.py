@@ -1,0 +1,224 @@
+"""Rate cards: those of each scope along time, taken back before they begin, and restored from a day on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.routes import form, page
+from abacus.core.errors import Refused, SetAside
+from abacus.people.types.approval import CannotDecide
+from abacus.people.types.deed import Deed
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard, country_of, to_toml
+from abacus.pricing.decide.diff import describe_changes
+from abacus.pricing.decide.timeline import CardRecord, Phase, Span, next_of, place_of, timeline
+
+
+@dataclass(frozen=True)
+class ScopeRow:
+    """A country or a partner, with the card in force there and the one that takes over next."""
+
+    scope: str
+    program: str
+    in_force: str | None
+    since: datetime | None
+    next: str | None
+    next_from: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatesPage(Page):
+    """The scopes."""
+
+    template: ClassVar[str] = "rates.html"
+    scopes: Sequence[ScopeRow]
+    may_draft: bool
+
+
+@dataclass(frozen=True)
+class SpanRow:
+    """A version on the timeline."""
+
+    name: str
+    version: int
+    phase: str
+    effective_from: datetime
+    until: datetime | None
+    published_at: datetime
+    published_by: str
+    approved_by: str | None
+    withdrawn: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScopePage(Page):
+    """The timeline of a scope, and one version of it with what it changed."""
+
+    template: ClassVar[str] = "rate.html"
+    scope: str
+    country: str | None
+    zone: str
+    spans: Sequence[SpanRow]
+    shown: SpanRow
+    text: str
+    against: str | None
+    changes: Sequence[str]
+    may_withdraw: bool
+    may_restore: bool
+    form: Form = EMPTY
+    fault: str | None = None
+
+
+async def rates(call: Call) -> RatesPage:
+    book, now = call.backends.cards.book(), call.now
+    return RatesPage(
+        title="Rates",
+        command="abacus rates list",
+        scopes=[_scope(book, scope, now) for scope in book.scopes() if call.may(Deed.SEE, country_of(scope))],
+        may_draft=call.may_somewhere(Deed.PUBLISH_RATES),
+    )
+
+
+async def scope(call: Call) -> ScopePage:
+    return _page(call, await history_of(call))
+
+
+async def withdraw(call: Call) -> Page | See:
+    """The version that was shown."""
+    history = await history_of(call)
+    name, version, reason = _name(history), _version_of(call, history), call.form.get("reason")
+    call.check(Deed.PUBLISH_RATES, country_of(name))
+    if not reason:
+        return _page(call, history, form=call.form.shown().but(reason="Say why; it is kept with the card."))
+    try:
+        await call.backends.card_desk.withdraw(name, version, reason, call.actor)
+    except Refused as fault:
+        return _page(call, history, form=call.form.shown(), fault=str(fault))
+    await call.backends.cards.refresh()
+    return See(f"/rates/{name}?version={version}")
+
+
+async def restore(call: Call) -> Page | See:
+    """Asks for the version that was shown, from another time on. A second person decides."""
+    history = await history_of(call)
+    name, version = _name(history), _version_of(call, history)
+    call.check(Deed.PUBLISH_RATES, country_of(name))
+    try:
+        start = datetime.fromisoformat(call.form.get("start"))
+    except ValueError:
+        return _page(call, history, form=call.form.shown().but(start="Write a day and a time."))
+    if start.tzinfo is None:
+        start = start.replace(tzinfo=ZoneInfo(_zone(history)))
+    try:
+        approval = await call.backends.card_desk.restore(name, version, start, call.actor)
+    except CannotDecide as fault:
+        return _page(call, history, form=call.form.shown(), fault=fault.detail)
+    except Refused as fault:
+        return _page(call, history, form=call.form.shown(), fault=str(fault))
+    return See(f"/approvals/{approval.approval_id}")
+
+
+async def history_of(call: Call, name: str | None = None) -> Sequence[CardRecord]:
+    """All versions of the scope, or of that of this page. Raises `PageFault` for one that is not open to the person."""
+    scope_ = name or call.request.path_params["scope"]
+    history = await call.backends.card_desk.history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
+    if not history:
+        raise PageFault("not-found", "No such rates are open to you.")
+    return history
+
+
+def _page(call: Call, history: Sequence[CardRecord], *, form: Form = EMPTY, fault: str | None = None) -> ScopePage:
+    spans = timeline(history, call.now)
+    shown = _shown(call, history, spans)
+    published, name = shown.record.published, _name(history)
+    others = [each.published for each in history if each.published.version < published.version]
+    displaced = place_of(published.card, others).displaced
+    may_publish = call.may(Deed.PUBLISH_RATES, country_of(name))
+    return ScopePage(
+        title=f"Rates of {name}",
+        command=f"abacus rates timeline {name}",
+        scope=name,
+        country=country_of(name),
+        zone=published.card.timezone,
+        spans=[_row(each) for each in reversed(spans)],
+        shown=_row(shown),
+        text=to_toml(published.card),
+        against=displaced.name if displaced else None,
+        changes=describe_changes(displaced.card if displaced else None, published.card),
+        may_withdraw=may_publish and shown.phase is Phase.SCHEDULED,
+        may_restore=may_publish and shown.phase in {Phase.PAST, Phase.SUPERSEDED, Phase.WITHDRAWN},
+        form=form,
+        fault=fault,
+    )
+
+
+def _shown(call: Call, history: Sequence[CardRecord], spans: Sequence[Span]) -> Span:
+    """The version that was asked for, or else that in force, or else the latest."""
+    wanted = call.form.get("version") or call.asked("version")
+    if wanted is not None:
+        version = _version_of(call, history)
+        return next(each for each in spans if each.record.published.version == version)
+    return next((each for each in spans if each.phase is Phase.IN_FORCE), spans[-1])
+
+
+def _version_of(call: Call, history: Sequence[CardRecord]) -> int:
+    """Raises `PageFault` for a number that no version has."""
+    wanted = call.form.get("version") or call.asked("version")
+    for each in history:
+        if str(each.published.version) == wanted:
+            return each.published.version
+    raise PageFault("not-found", f"{_name(history)} has no version {wanted}.")
+
+
+def _scope(book: CardBook, scope_: str, now: datetime) -> ScopeRow:
+    following = next_of(book, scope_, now)
+    current: PublishedCard | None
+    try:
+        current = book.expected(scope_, now)
+    except SetAside:  # its first card begins later
+        current = None
+    return ScopeRow(
+        scope=scope_,
+        program=book.versions(scope_)[-1].card.program,
+        in_force=current.name if current else None,
+        since=current.card.effective_from if current else None,
+        next=following.name if following else None,
+        next_from=following.card.effective_from if following else None,
+    )
+
+
+def _row(span: Span) -> SpanRow:
+    record, withdrawal = span.record, span.record.withdrawal
+    return SpanRow(
+        name=record.published.name,
+        version=record.published.version,
+        phase=span.phase,
+        effective_from=record.published.card.effective_from,
+        until=span.until,
+        published_at=record.published_at,
+        published_by=record.published_by,
+        approved_by=record.approved_by,
+        withdrawn=f"by {withdrawal.withdrawn_by}: {withdrawal.reason}" if withdrawal else None,
+    )
+
+
+def _name(history: Sequence[CardRecord]) -> str:
+    return history[-1].published.card.scope
+
+
+def _zone(history: Sequence[CardRecord]) -> str:
+    return history[-1].published.card.timezone
+
+
+SERVED = (
+    page("/rates", rates),
+    page("/rates/{scope}", scope),
+    form("/rates/{scope}/withdraw", withdraw, Deed.PUBLISH_RATES),
+    form("/rates/{scope}/restore", restore, Deed.PUBLISH_RATES),
+)

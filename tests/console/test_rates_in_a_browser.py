@@ -1,0 +1,64 @@
+"""A multiplier is changed in a browser, by two people, and a transaction earns by it."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.window import a_browser, office
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with a_browser() as opened:
+        yield opened
+
+
+async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Pool) -> None:
+    async with office(browser, pool) as open_office:
+        await cards(open_office.desk)
+        await open_office.desk.hire("ann", "country_editor:SG", "approver:SG")
+        await open_office.desk.hire("ben", "approver:SG")
+        async with open_office.window() as window:
+            page = window.page
+            await window.see("/rates")
+            await window.sign_in("ann")
+            await window.follow("SG")
+            await window.follow("Draft one from SG@1")
+            await page.get_by_label("In force from").fill("2027-03-01T00:00:00+08:00")
+            # What changes is said, and the text follows, without a click.
+            await page.get_by_label("food").fill("4")
+            await page.get_by_label("food").press("Tab")
+            await expect(page.locator("#verdict")).to_contain_text("verticals.food: 2 → 4 (+100 %)")
+            text = page.get_by_label("The card, as TOML")
+            await expect(text).to_have_value(re.compile('food = "4"'))
+            # And the other way round, with the fault beside the field.
+            await text.fill((await text.input_value()).replace('food = "4"', 'food = "-4"'))
+            await expect(page.locator("#verdict")).to_contain_text("verticals.food")
+            await expect(page.get_by_label("food")).to_have_attribute("aria-invalid", "true")
+            await text.fill((await text.input_value()).replace('food = "-4"', 'food = "5"'))
+            await expect(page.locator("#verdict")).to_contain_text("verticals.food: 2 → 5 (+150 %)")
+            await expect(page.get_by_label("food")).to_have_value("5")
+            await window.press("Submit for approval")
+            address = page.url.removeprefix(window.url)
+            assert "somebody else has to approve it" in await window.text()
+        async with open_office.window() as window:
+            page = window.page
+            await window.see(address)
+            await window.sign_in("ben")
+            await page.get_by_role("button", name="Approve ").click()
+            await expect(page.locator("main")).to_contain_text("done")
+            await window.see("/rates/SG?version=2")
+            assert "scheduled" in await window.text()
+            await open_office.desk.backends.cards.refresh()
+            await window.follow("What does it earn?")
+            await page.get_by_label("Vertical").select_option("food")
+            await page.get_by_label("Payment").select_option("cash")
+            await page.get_by_label("Amount").fill("10")
+            await page.get_by_label("When").fill("2027-03-02T12:00")
+            await window.press("Look")
+            assert "50 GRP" in await window.text()
+            assert "SG@2, scheduled from" in await window.text()

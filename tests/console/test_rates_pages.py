@@ -1,0 +1,236 @@
+"""Rates in the console: drafted in fields or as text, approved by another person, quoted, withdrawn and restored."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from abacus.console.decide.card_fields import changed, field_of, form_of
+from abacus.core.document_text import read_toml
+from abacus.platform.postgres import Pool
+from tests.console.asking import RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, errand
+from tests.console.campaigning import cards
+from tests.console.desk import Browser, Desk, desk
+
+DRAFT = "/rates-draft"
+PUBLISHER, APPROVER = "country_editor:SG", "approver:SG"
+
+
+async def text_from(ann: Browser, day: str, **replaced: str) -> str:
+    """The latest card of SG, from another day on."""
+    text = str((await ann.twin(f"{DRAFT}?of=SG")).json()["text"]).replace("2026-01-01T00:00:00", f"{day}T00:00:00")
+    for old, new in replaced.items():
+        text = text.replace(f'{old} = "2"', f'{old} = "{new}"')
+    return text
+
+
+async def approve(open_desk: Desk, ben: Browser, path: str) -> None:
+    digest = (await ben.twin(path)).json()["approval"]["digest"]
+    assert (await ben.send(path, f"{path}/approve", digest=digest)).status_code == 303
+    await open_desk.backends.cards.refresh()
+
+
+async def phases(who: Browser) -> list[tuple[int, str]]:
+    return [(each["version"], each["phase"]) for each in (await who.twin("/rates/SG")).json()["spans"]]
+
+
+async def test_a_card_from_its_fields_to_its_end_by_two_people(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", PUBLISHER, APPROVER)
+        ben = await open_desk.inside("ben", APPROVER)
+        day = (open_desk.clock.now() + timedelta(days=30)).date().isoformat()
+        text = await text_from(ann, day)
+        applied = await ann.send(DRAFT, DRAFT, text=text, act="apply", **{"t.verticals.food": "4"})
+        assert "verticals.food: 2 → 4 (+100 %)" in applied.text
+        text = await text_from(ann, day, food="4")
+        sent = await ann.send(DRAFT, DRAFT, text=text, act="submit")
+        assert sent.status_code == 303
+        waiting = sent.headers["location"]
+        assert f"{waiting}/approve" not in (await ann.see(waiting)).text
+        await approve(open_desk, ben, waiting)
+        assert await phases(ann) == [(2, "scheduled"), (1, "in force")]
+        again = await ann.send(DRAFT, DRAFT, text=text, act="submit")
+        assert (again.status_code, "SG@2 is this card already" in again.text) == (422, True)
+
+        async def points(day_: str) -> tuple[int, str]:
+            sale = {"country": "SG", "vertical": "food", "payment_type": "cash", "amount": "10", "at": f"{day_}T12:00"}
+            quote = (await ann.twin(f"/rates-quote?{urlencode(sale)}")).json()["quote"]
+            return quote["points"], quote["card"]
+
+        assert [await points("2026-02-01"), await points(day)] == [(20, "SG@1"), (40, "SG@2")]
+        missing = await ann.send("/rates/SG?version=2", "/rates/SG/withdraw", reason="")
+        assert (missing.status_code, "Say why" in missing.text) == (422, True)
+        assert (await ann.send("/rates/SG?version=2", "/rates/SG/withdraw", reason="too much")).status_code == 303
+        assert await phases(ann) == [(2, "withdrawn"), (1, "in force")]
+        assert await points(day) == (20, "SG@1")
+        for start, fault in (("soon", "Write a day and a time."), ("", "Write a day and a time.")):
+            refused = await ann.send("/rates/SG?version=2", "/rates/SG/restore", start=start)
+            assert (refused.status_code, fault in refused.text) == (422, True)
+        asked = await ann.send("/rates/SG?version=2", "/rates/SG/restore", start=f"{day}T06:00")
+        assert (asked.status_code, await phases(ann)) == (303, [(2, "withdrawn"), (1, "in force")])
+        await approve(open_desk, ben, asked.headers["location"])
+        restored = (await ann.twin("/rates/SG?version=3")).json()
+        assert restored["shown"]["effective_from"] == f"{day}T06:00:00+08:00"
+        assert restored["changes"][0] == "verticals.food: 2 → 4 (+100 %)"
+
+
+async def test_every_fault_stands_beside_its_field_and_what_was_typed_stays(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", PUBLISHER)
+        text = await text_from(ann, "2027-01-01", food="-1")
+        twin = await ann.client.post(
+            DRAFT,
+            data={"form": (await ann.see("/me")).text.partition('name="form" value="')[2].partition('"')[0]}
+            | {"text": text.replace("floor", "down"), "act": "submit"},
+            headers={"Accept": "application/json"},
+        )
+        assert twin.status_code == 422
+        assert set(twin.json()["form"]["wrong"]) == {"text", "t.verticals.food", "f.rounding"}
+        assert 'food = "-1"' in twin.json()["text"]
+        syntax = await ann.send(DRAFT, DRAFT, text="x = = 1", act="check")
+        assert (syntax.status_code, "line 1" in syntax.text) == (422, True)
+
+
+async def test_the_diff_is_against_what_is_displaced_on_that_day(pool: Pool) -> None:
+    """Not against the latest version, which begins later."""
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann, ben = await open_desk.inside("ann", PUBLISHER), await open_desk.inside("ben", APPROVER)
+        late = (open_desk.clock.now() + timedelta(days=60)).date().isoformat()
+        soon = (open_desk.clock.now() + timedelta(days=30)).date().isoformat()
+        sent = await ann.send(DRAFT, DRAFT, text=await text_from(ann, late, food="4"), act="submit")
+        await approve(open_desk, ben, sent.headers["location"])
+        text = (await ann.twin(f"{DRAFT}?of=SG@1")).json()["text"].replace("2026-01-01", soon).replace("1.5", "1.75", 1)
+        sent = await ann.send(DRAFT, DRAFT, text=text, act="check")
+        assert "against SG@1" in sent.text
+        assert "Only until SG@2 takes over." in sent.text
+        waiting = (await ann.send(DRAFT, DRAFT, text=text, act="submit")).headers["location"]
+        changed_lines = [each["place"] for each in (await ben.twin(waiting)).json()["lines"] if each["changed"]]
+        assert "verticals.food" not in changed_lines
+
+
+async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann, ben = await open_desk.inside("ann", PUBLISHER), await open_desk.inside("ben", APPROVER)
+        text = await text_from(ann, "2027-01-01", food="4")
+        days = {"since": "2026-10-01", "until": "2026-10-31"}
+        assert (await ann.send(DRAFT, DRAFT, text=text, act="backtest", **days)).status_code == 200
+        (asked,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        assert asked.arguments == ["rates", "backtest", "card.toml", "--from=2026-10-01", "--to=2026-10-31", "--json"]
+        assert read_toml(json.loads(asked.papers)["card.toml"])["verticals"]["food"] == "4"  # type: ignore[index]
+        for wrong in ({"since": "x"}, {"since": "2026-12-01"}):
+            refused = await ann.send(DRAFT, DRAFT, text=text, act="backtest", **{**days, **wrong})
+            assert refused.status_code == 422
+        waiting = (await ann.send(DRAFT, DRAFT, text=text, act="submit")).headers["location"]
+        shown = (await ben.twin(waiting)).json()["backtest"]["value"]
+        assert shown["errand"]["errand_id"] == str(asked.errand_id)
+        other = (await ann.send(DRAFT, DRAFT, text=text.replace('"4"', '"5"'), act="submit")).headers["location"]
+        assert (await ben.twin(other)).json()["backtest"]["value"] is None
+
+
+@pytest.mark.parametrize(
+    ("roles", "seen", "drafted"),
+    [
+        (["viewer:SG"], 200, 403),
+        (["country_editor:ID"], 404, 404),
+        (["country_editor:ID", "viewer:SG"], 200, 403),
+        (["country_editor:SG"], 200, 200),
+    ],
+)
+async def test_rates_are_open_to_those_of_their_country(pool: Pool, roles: list[str], seen: int, drafted: int) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
+        kim = await open_desk.inside("kim", *roles)
+        assert (await kim.see("/rates/SG")).status_code == seen
+        assert (await kim.see(f"/rates-backtests/{RATES_TRIAL}")).status_code == seen
+        listed = [each["scope"] for each in (await kim.twin("/rates")).json()["scopes"]]
+        assert ("SG" in listed) is (seen == 200)
+        opened = (await kim.see(f"{DRAFT}?of=SG")).status_code
+        assert opened == (drafted if "country_editor:ID" not in roles or seen == 404 else 200)
+        token = (await kim.see("/me")).text.partition('name="form" value="')[2].partition('"')[0]
+        admin = await open_desk.inside("root", "admin")
+        text = await text_from(admin, "2027-01-01", food="4")
+        sent = await kim.client.post(DRAFT, data={"form": token, "text": text, "act": "submit"})
+        assert (sent.status_code == 303) is (drafted == 200)
+        moved = await kim.client.post("/rates/SG/withdraw", data={"form": token, "version": "1", "reason": "so"})
+        assert (moved.status_code in {403, 404}) is (drafted != 200)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"amount": "many"}, "amount"),
+        ({"amount": "10", "at": "tomorrow"}, "at"),
+        ({"amount": "10", "vertical": "moon"}, None),
+        ({"amount": "10", "at": "1999-01-01T00:00"}, None),
+    ],
+)
+async def test_a_quote_that_cannot_be_made(pool: Pool, asked: dict[str, str], field: str | None) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "viewer:SG")
+        answer = await ann.twin(f"/rates-quote?{urlencode({'country': 'SG', **asked})}")
+        assert answer.status_code == 422
+        page = answer.json()
+        assert set(page["form"]["wrong"]) == ({field} if field else set())
+        assert (page["fault"] is None) is (field is not None)
+        assert page["form"]["typed"]["amount"] == asked["amount"]
+
+
+async def test_what_people_wrote_is_text(pool: Pool) -> None:
+    evil = "<script>alert(1)</script>"
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", PUBLISHER)
+        for page in (
+            await ann.send(DRAFT, DRAFT, text=f'# {evil}\nscope = "{evil}"', act="check"),
+            await ann.see(f"/rates-quote?{urlencode({'country': 'SG', 'amount': evil})}"),
+        ):
+            assert evil not in page.text
+            assert "&lt;script&gt;" in page.text
+
+
+CARD: dict[str, Any] = {"scope": "SG", "eppf": "1", "expiry_months": 6, "verticals": {"food": "2", "rides": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("typed", "after"),
+    [
+        ({}, {}),
+        ({"f.eppf": "1", "t.verticals.food": "2"}, {}),
+        ({"f.eppf": "2"}, {"eppf": "2"}),
+        ({"f.eppf": ""}, {}),
+        ({"f.expiry_months": "12"}, {"expiry_months": 12}),
+        ({"f.expiry_months": "a year"}, {"expiry_months": "a year"}),
+        ({"t.verticals.food": "3"}, {"verticals": {"food": "3", "rides": "1"}}),
+        ({"t.verticals.food": ""}, {"verticals": {"rides": "1"}}),
+        ({"new.verticals.name": "mart", "new.verticals.value": "4"}, {"verticals": {**CARD["verticals"], "mart": "4"}}),
+        ({"new.fixed_awards.name": "a.b", "new.fixed_awards.value": "5"}, {"fixed_awards": {"a.b": 5}}),
+        ({"f.rounding": "ceil"}, {"rounding": "ceil"}),
+    ],
+)
+def test_fields_change_the_document(typed: dict[str, str], after: dict[str, Any]) -> None:
+    assert changed(CARD, typed) == {**CARD, **after}
+
+
+def test_fields_show_the_document() -> None:
+    form = form_of({**CARD, "fixed_awards": {"a.b": 5}, "tiers": "none"})
+    assert {each.name: each.value for each in form.fields}["f.expiry_months"] == "6"
+    assert [[each.name for each in table.fields] for table in form.tables] == [
+        ["t.verticals.food", "t.verticals.rides"],
+        [],
+        [],
+        ["t.fixed_awards.a.b"],
+    ]
+    assert [field_of(each) for each in ("eppf", "verticals.food", "verticals", "fixed_awards.a.b")] == [
+        "f.eppf",
+        "t.verticals.food",
+        "f.verticals",
+        "t.fixed_awards.a.b",
+    ]
