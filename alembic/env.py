@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 import abacus.console.entry.tables
 import abacus.console.errands.tables
+import abacus.console.selections.tables
 import abacus.engage.campaigns.effect_tables
 import abacus.engage.campaigns.tables
 import abacus.engage.counters.reading.tables
@@ -37,6 +38,7 @@ from abacus.platform.metadata import METADATA
 ROOMS = (
     abacus.console.entry.tables,
     abacus.console.errands.tables,
+    abacus.console.selections.tables,
     abacus.programs.expiry.tables,
     abacus.ledger.store.tables,
     abacus.oversight.closing.tables,

@@ -26,6 +26,7 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.pages.sign_in import BACK
+from abacus.console.selections.store import SelectionStore
 from abacus.console.tidying import keep_tidying
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
@@ -157,6 +158,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         people=store,
         approvals=large.approvals,
         quarantine=QuarantineStore(pool, clock),
+        selections=SelectionStore(pool, clock),
         cards=cards,
         card_desk=CardDesk(pool, clock, large.approvals),
         campaigns=CampaignDesk(pool, clock, built_in_sources(settings), large.approvals),

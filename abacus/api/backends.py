@@ -11,7 +11,7 @@ from abacus.engage.counters.reading.service import CountService
 from abacus.engage.events.posting import EventDesk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.issuing import Cards, Tiers
+from abacus.intake.earning.deciding import Cards, Tiers
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.decide.partner import Partner

@@ -1,8 +1,9 @@
 """`abacus quarantine`: the items that were set aside, their reasons, and replaying them."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, Final
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -10,6 +11,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from abacus.bootstrap import replaying_events
 from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
+from abacus.cli.replay_preview import previews
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
@@ -33,6 +35,7 @@ _QUEUES: Final = {
     EXPIRY_QUEUE: EXPIRY,
     CAMPAIGN_RETRY_QUEUE: CAMPAIGN_RETRY,
 }
+_MOST_PREVIEWED: Final = 10_000
 _AT_ONCE: Final = 1000  # items in one transaction; an item that fails again meanwhile is not taken a second time
 
 OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
@@ -129,57 +132,121 @@ def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = Fa
 @app.command()
 def replay(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These items.")] = None,
+    ids_from: Annotated[
+        Path | None, typer.Option("--ids-from", metavar="FILE", help="These items, one id a line.")
+    ] = None,
     reason: OnlyReason = None,
     everything: Annotated[bool, typer.Option("--all", help="Every held item.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would come of each item. Nothing is sent.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Send held items through the pipeline again. An item that fails again is held again under its old id."""
 
     async def main() -> None:
-        if not (ids or reason or everything):
-            raise Refused("say which: ids, --reason REASON, or --all")
-        config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
-        signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
-        columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
-        async with pool() as opened, sqs(config) as client:
-            at = await acting(opened)
-            queues = {
-                origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()
-            }
-            with shown_progress(*columns) as progress:
-                task = progress.add_task("", total=None)
-                while wanted := _AT_ONCE if limit is None else min(_AT_ONCE, limit - len(replayed) - len(unfit)):
-                    done = await replay_items(
-                        QuarantineStore(opened, SystemClock()),
-                        queues=queues,
-                        encode_transaction=lambda item: encode_retry(
-                            SourceMessage(item.body, item.origin, cause=str(item.reason))
-                        ),
-                        publish_events=replaying_events(opened, config),
-                        sign=str if signer is None else signer.sign,
-                        ids=ids or (),
-                        reason=reason,
-                        set_aside_before=None if ids else began,
-                        limit=wanted,
-                        also=at.does(Deed.REPLAY, "quarantine", ids=ids or None, reason=reason, limit=limit),
-                    )
-                    replayed += [item.id for item in done.sent]
-                    unfit += [item.id for item in done.still_held]
-                    progress.update(task, completed=len(replayed))
-                    if len(done.sent) + len(done.still_held) < wanted:
-                        break
-        if as_json:
-            print_json({"replayed": replayed, "still_held": unfit})
+        chosen = _Chosen([*(ids or ()), *_ids_in(ids_from)], reason, limit)
+        if not (ids or ids_from or reason or everything):
+            raise Refused("say which: ids, --ids-from FILE, --reason REASON, or --all")
+        if ids_from is not None and not chosen.ids:
+            raise Refused(f"--ids-from: {ids_from} has no id")
+        if dry_run:
+            await _previewed(chosen, as_json=as_json)
         else:
-            console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
-            if unfit:
-                errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
-            missing = sorted(set(ids or ()) - set(replayed) - set(unfit))
-            if missing:
-                errors.print(f"not held, or too large for a queue: {', '.join(missing)}", highlight=False)
+            await _replayed(chosen, as_json=as_json)
 
     run(main())
+
+
+class _Chosen(NamedTuple):
+    """Which items, and how many at most. Ids leave nothing to choose."""
+
+    ids: Sequence[str]
+    reason: Reason | None
+    limit: int | None
+
+
+def _ids_in(file: Path | None) -> list[str]:
+    """Raises `Refused`."""
+    if file is None:
+        return []
+    try:
+        return file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"--ids-from: {file}: {error}") from None
+
+
+async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
+    async with pool() as opened:
+        (await acting(opened)).check(Deed.SEE)
+        held = await QuarantineStore(opened, SystemClock()).replayable(
+            ids=chosen.ids, reason=chosen.reason, limit=chosen.limit or _MOST_PREVIEWED
+        )
+        found = await previews([each.item for each in held], opened, settings())
+    missing = sorted(set(chosen.ids) - {each.id for each in found})
+    counts = Counter(str(each.outcome) for each in found)
+    if as_json:
+        print_json(
+            {"items": len(found), "outcomes": counts, "missing": missing, "rows": [each._asdict() for each in found]}
+        )
+        return
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items()))
+    cells = [[each.id, str(each.reason), each.outcome, each.says] for each in found]
+    table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
+    _say_missing(missing)
+
+
+async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
+    config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
+    signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
+    async with pool() as opened, sqs(config) as client:
+        at = await acting(opened)
+        told = at.does(Deed.REPLAY, "quarantine", ids=chosen.ids or None, reason=chosen.reason, limit=chosen.limit)
+        queues = {origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()}
+        left = list(chosen.ids)
+        with shown_progress(*columns) as progress:
+            task = progress.add_task("sent on", total=len(left) or None)
+            while wanted := _wanted(chosen, len(replayed) + len(unfit)):
+                ids, left = left[:wanted], left[wanted:]
+                done = await replay_items(
+                    QuarantineStore(opened, SystemClock()),
+                    queues=queues,
+                    encode_transaction=lambda item: encode_retry(
+                        SourceMessage(item.body, item.origin, cause=str(item.reason))
+                    ),
+                    publish_events=replaying_events(opened, config),
+                    sign=str if signer is None else signer.sign,
+                    ids=ids,
+                    reason=chosen.reason,
+                    set_aside_before=None if ids else began,
+                    limit=wanted,
+                    also=told,
+                )
+                replayed += [item.id for item in done.sent]
+                unfit += [item.id for item in done.still_held]
+                progress.update(task, completed=len(replayed))
+                if not left and (ids or len(done.sent) + len(done.still_held) < wanted):
+                    break
+    missing = sorted(set(chosen.ids) - set(replayed) - set(unfit))
+    if as_json:
+        print_json({"replayed": replayed, "still_held": unfit, "missing": missing})
+        return
+    console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
+    if unfit:
+        errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
+    _say_missing(missing)
+
+
+def _wanted(chosen: _Chosen, had: int) -> int:
+    """How many are taken at once."""
+    return _AT_ONCE if chosen.limit is None else min(_AT_ONCE, chosen.limit - had)
+
+
+def _say_missing(ids: Sequence[str]) -> None:
+    if ids:
+        errors.print(f"not held, or too large for a queue: {', '.join(ids)}", highlight=False)
 
 
 def _document(held: HeldItem) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from abacus.console.entry.door import Door
 from abacus.console.entry.provider import Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.errands.store import ErrandStore
+from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
@@ -64,6 +65,7 @@ class Backends:
     people: PeopleStore
     approvals: Approvals
     quarantine: QuarantineStore
+    selections: SelectionStore
     cards: CardReader
     card_desk: CardDesk
     campaigns: CampaignDesk

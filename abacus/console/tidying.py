@@ -16,6 +16,7 @@ _EVERY_S: Final = 3600.0
 _OLD: Final = (
     Statement("delete from console_session where started_at < :before"),
     Statement("delete from console_link where expires_at < :before"),
+    Statement("delete from console_selection where made_at < :before"),
     Statement("delete from console_form where done_at < :before"),
     Statement("""
     with old as (delete from console_errand where asked_at < :before returning errand_id)

@@ -100,6 +100,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "console_form": Whole.AT_HOME,
     "console_link": Whole.AT_HOME,
     "console_password": Whole.AT_HOME,
+    "console_selection": Whole.AT_HOME,
     "console_session": Whole.AT_HOME,
     "worker_process": Whole.AT_HOME,
     "alembic_version": Whole.AT_HOME,

@@ -1,6 +1,8 @@
 """`abacus quarantine replay` for events: read by the present sources, published, or held with the present fault."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer
 
@@ -11,9 +13,10 @@ from abacus.engage.events.replaying import event_item
 from abacus.engage.events.store import SourceStore
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
+from abacus.platform.quarantine.types import Item, Stage
 from tests.engage.events.weather import DROP, TOPIC, WEATHER, put
 from tests.support.commands import abacus
-from tests.support.house import House, until
+from tests.support.house import House, completed, until
 
 FAULT = SetAside(Reason.INVALID, "/drops: not an integer of 64 bits")
 
@@ -56,6 +59,53 @@ async def test_events_need_a_broker_to_be_replayed(house: House) -> None:
     held = await quarantine.get(item.id)
     assert held is not None
     assert (held.status, held.replays) == (HELD, 0)
+
+
+async def test_a_dry_run_says_what_would_come_of_each_item(house: House, tmp_path: Path) -> None:
+    """The same as the replay then does, and nothing is sent."""
+    await SourceStore(house.pool).publish(
+        WEATHER,
+        built_in=built_in_sources(house.settings),
+        events_topic=house.settings.events_topic,
+        by="person:ann",
+        now=SystemClock().now(),
+    )
+    events = [
+        event_item(Record(json.dumps(message).encode(), TOPIC, 0, offset), FAULT)
+        for offset, message in enumerate((DROP, put(DROP, "/at", "noon")))
+    ]
+    sales = [
+        Item.of(Stage.TRANSACTION, f"kafka:t/0/{number}", json.dumps(completed(number, **changes)).encode(), FAULT)
+        for number, changes in enumerate(({}, {"vertical": "moon"}, {"occurred_at": "2099-01-01T00:00:00+08:00"}))
+    ]
+    award = replace(sales[0], stage=Stage.AWARD, origin="award queue", key="txn:rides:1")
+    envelope = Item.of(Stage.ENVELOPE, "award queue", b"{}", FAULT)
+    items = [*events, *sales, award, envelope]
+    quarantine = QuarantineStore(house.pool, SystemClock())
+    await quarantine.add(items)
+    file = tmp_path / "items.txt"
+    file.write_text("\n".join([*(item.id for item in items), "not-there"]), encoding="utf-8")
+    ran = await abacus("quarantine", "replay", "--ids-from", str(file), "--dry-run", "--json", env=house.environment())
+    assert ran.code == 0, ran.err
+    said = {row["id"]: (row["outcome"], row["says"]) for row in ran.json["rows"]}
+    assert said[events[0].id] == ("good", "it is published again")
+    assert said[events[1].id][0] == "held again"
+    assert said[sales[0].id][0] == "good"
+    assert said[sales[0].id][1].endswith(" GRP for m0")
+    assert said[sales[1].id][1].startswith("unknown-vertical: ")
+    assert said[sales[2].id][1].startswith("in-the-future: ")
+    assert said[award.id] == ("sent on", "to the award queue")
+    assert said[envelope.id] == ("sent on", "to the award queue, as it is")
+    assert ran.json["outcomes"] == {"good": 2, "held again": 3, "sent on": 2}
+    assert ran.json["missing"] == ["not-there"]
+    assert sum((await quarantine.counts()).values()) == len(items)
+    assert await house.pool.fetchval("select count(*) from quarantine where replays > 0") == 0
+    shown = await abacus("quarantine", "replay", "--all", "--dry-run", env=house.environment())
+    assert shown.out.startswith("7 items: 2 good, 3 held again, 2 sent on")
+    for wrong, fault in ((tmp_path / "none", "No such file"), (tmp_path / "empty", "has no id")):
+        (tmp_path / "empty").touch()
+        refused = await abacus("quarantine", "replay", "--ids-from", str(wrong), env=house.environment())
+        assert (refused.code, fault in refused.err) == (2, True)
 
 
 async def _published(house: House) -> list[tuple[str, bytes | None]]:

@@ -3,6 +3,7 @@
 from abacus.people.types.approval import Approval
 from tests.console.asking import FILE, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
+from tests.console.holding import ITEM, SELECTION
 
 
 def address(path: str, approval: Approval) -> str:
@@ -12,6 +13,8 @@ def address(path: str, approval: Approval) -> str:
         "{trial:uuid}": str(TRIAL),
         "{backtest:uuid}": str(RATES_TRIAL),
         "{scope}": "SG",
+        "{selection:uuid}": str(SELECTION),
+        "{item}": ITEM.id,
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",

@@ -24,6 +24,7 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.store import ErrandStore
+from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.store.postgres import PostgresCounterStore
@@ -207,6 +208,7 @@ async def desk(
             people=people,
             approvals=large.approvals,
             quarantine=QuarantineStore(pool, clock),
+            selections=SelectionStore(pool, clock),
             cards=cards,
             card_desk=CardDesk(pool, clock, large.approvals),
             campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals),

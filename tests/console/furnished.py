@@ -4,6 +4,7 @@ from abacus.people.types.approval import Approval
 from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
+from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
 from tests.support.counters import RAIN, publish_counter, publish_weather
 
@@ -17,4 +18,5 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
+    await hold_and_select(open_desk)
     return approval

@@ -1,11 +1,8 @@
 """Errands: who may see one and end it, what a page makes of its document, and the commands that are run for real."""
 
-import asyncio
 import csv
 import io
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -14,7 +11,6 @@ import pytest
 from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
 from abacus.console.errands.decide.telling import command_line, progress_in, state_of, told_in
-from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import LOST_AFTER
 from abacus.console.errands.types import Errand, Order, State
 from abacus.console.tidying import KEPT, tidy
@@ -22,21 +18,10 @@ from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from tests.console.asking import DOCUMENT, FILE, ORDER, TABLE, errand
 from tests.console.desk import Desk, desk
+from tests.console.errand_runner import running
 from tests.support.house import House, until
 
 LIST = Order("rates", "all", None, ("rates", "list", "--json"))
-
-
-@asynccontextmanager
-async def running(open_desk: Desk, house: House, **more: str) -> AsyncIterator[None]:
-    environment = {**os.environ, **house.settings.environment(), **more}
-    runner = asyncio.create_task(ErrandRunner(open_desk.backends.errands, environment).keep_running())
-    try:
-        yield
-    finally:
-        runner.cancel()
-        with suppress(asyncio.CancelledError):
-            await runner
 
 
 async def ended(open_desk: Desk, errand_id: UUID) -> Errand:

@@ -59,7 +59,7 @@ async def test_items_stand_under_their_reasons_with_remedies(pool: Pool) -> None
             ("invalid", 2, remedy_of(Reason.INVALID)),
             ("unknown-tier", 1, remedy_of(Reason.UNKNOWN_TIER)),
         ]
-        assert {each["detail"] for each in shown["items"]["value"]} == {"not so: T-1", "not so: T-2"}
+        assert {each["detail"] for each in shown["items"]["value"]["rows"]} == {"not so: T-1", "not so: T-2"}
         assert (await ann.see("/quarantine?reason=none-such")).status_code == 404
 
 

@@ -41,6 +41,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "console_form": "select, insert, delete",
     "console_link": "select, insert, delete, update(used_at)",
     "console_password": "select, insert, update(hash set_at set_by)",
+    "console_selection": "select, insert, delete",
     "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
     "counter_definition": "select, insert",
     "counter_partition": "select",

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
@@ -11,7 +11,8 @@ from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.issuing import DecidedBatch, Issuing
+from abacus.intake.earning.deciding import Cards, DecidedBatch
+from abacus.intake.earning.issuing import Issuing
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
 from abacus.ledger.types.account import Account
@@ -65,6 +66,11 @@ class _TakesNoForAnAnswer(Issuing):
 
 class _PaysTheRateOfTheDay(Issuing):
     """Looks every transaction up as if it had happened now."""
+
+    def __init__(self, *, cards: Cards, clock: Clock, **others: Any) -> None:
+        super().__init__(cards=cards, clock=clock, **others)
+        self._cards = cards
+        self._clock = clock
 
     async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
         decided = await super().decide(messages)

@@ -1,19 +1,24 @@
-"""The quarantine: what was set aside, grouped by reason with the remedy beside it, and the items of each."""
+"""The quarantine: what was set aside, by reason with the remedy beside it; each item whole; and choosing some."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
+from urllib.parse import urlencode
 
 from abacus.console.decide.remedies import remedy_of
+from abacus.console.selections.store import MOST
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.page import Page
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.paging import Rows
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
+from abacus.console.web.routes import form, page
 from abacus.core.errors import Reason
 from abacus.people.types.deed import Deed
-from abacus.platform.quarantine.store import Which
+from abacus.platform.quarantine.replay import readable
+from abacus.platform.quarantine.store import HELD, Which
 from abacus.platform.quarantine.types import HeldItem
 
 _MOST: Final = 50
@@ -30,11 +35,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Line:
-    """A held item without its body."""
+    """An item without its body."""
 
     id: str
+    stage: str
     reason: str
     origin: str
+    status: str
     set_aside_at: datetime
     detail: str
     replays: int
@@ -42,42 +49,120 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class QuarantinePage(Page):
-    """The groups, and the newest items of the chosen reason."""
+    """The groups, and the newest items of the chosen reason, some of which may be chosen to be replayed."""
 
     template: ClassVar[str] = "quarantine.html"
     groups: Part[Sequence[Group]]
-    items: Part[Sequence[Line]]
+    items: Part[Rows[Line]]
     chosen: str | None
-    most: int = _MOST
+    may_replay: bool
+    most: int = MOST
+    form: Form = EMPTY
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemPage(Page):
+    """One item, whole."""
+
+    template: ClassVar[str] = "quarantine_item.html"
+    item: Line
+    key: str | None
+    remedy: str
+    body: str
 
 
 async def quarantine(call: Call) -> QuarantinePage:
-    call.check(Deed.SEE, None)  # an item has no country before it is read
-    chosen = call.asked("reason")
-    if chosen not in {None, *Reason}:
+    return await _page(call, _chosen(call.asked("reason")), EMPTY)
+
+
+async def choose(call: Call) -> Page | See:
+    """Freezes what was ticked, or the oldest of the reason, as a selection."""
+    reason, store = _chosen(call.form.get("reason") or None), call.backends.quarantine
+    ticked = [each for each in call.form.get("item[]").split("\n") if each]
+    if call.form.get("act") == "all":
+        if reason is None:
+            return await _page(call, None, call.form.shown().but(act="Choose a reason first."))
+        held = await store.replayable(reason=reason, limit=MOST)
+        words = f"the oldest of {reason}"
+    else:
+        held = await store.replayable(ids=ticked, limit=MOST) if ticked else ()
+        words = "ticked"
+    if not held:
+        return await _page(call, reason, call.form.shown().but(act="Tick at least one item that is still held."))
+    selection_id = call.form.key
+    await call.backends.selections.freeze(selection_id, words, [each.item.id for each in held], call.actor.name)
+    return See(f"/quarantine/selections/{selection_id}")
+
+
+async def item(call: Call) -> ItemPage:
+    held = await call.backends.quarantine.get(call.request.path_params["item"])
+    if held is None:
+        raise PageFault("not-found", "The quarantine has no such item.")
+    return ItemPage(
+        title=f"Set aside: {held.item.reason}",
+        command=f"abacus quarantine show {held.item.id}",
+        item=line_of(held),
+        key=held.item.key,
+        remedy=remedy_of(held.item.reason),
+        body=readable(held.item.body),
+    )
+
+
+def line_of(held: HeldItem) -> Line:
+    of = held.item
+    return Line(of.id, of.stage, of.reason, of.origin, held.status, held.set_aside_at, of.detail, held.replays)
+
+
+def _chosen(text: str | None) -> Reason | None:
+    if text not in {None, *Reason}:
         raise PageFault("not-found", "Nothing is set aside for such a reason.")
-    store, which = call.backends.quarantine, Which(reason=Reason(chosen) if chosen else None)
+    return Reason(text) if text else None
+
+
+async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePage:
+    store, which = call.backends.quarantine, Which(status=HELD, reason=reason)
 
     async def groups() -> list[Group]:
         counts = await store.counts()
-        return [Group(reason, count, remedy_of(reason)) for reason, count in counts.items()]
+        return [Group(each, count, remedy_of(each)) for each, count in counts.items()]
 
-    async def items() -> list[Line]:
-        return [_line(each) for each in await store.list(which, limit=_MOST)]
+    async def items() -> Rows[Line]:
+        found = await store.list(which, limit=_MOST + 1, after=_place(call.asked("after")))
+        shown = [line_of(each) for each in found[:_MOST]]
+        if len(found) <= _MOST:
+            return Rows(shown)
+        narrowed = {"reason": reason.value} if reason else {}
+        after = f"{shown[-1].set_aside_at.isoformat()} {shown[-1].id}"
+        return Rows(shown, f"/quarantine?{urlencode({**narrowed, 'after': after})}")
 
-    option = f" --reason {chosen}" if chosen else ""
+    option = f" --reason {reason}" if reason else ""
     return QuarantinePage(
         title="Quarantine",
         command=f"abacus quarantine list{option}",
         groups=await call.part(groups()),
         items=await call.part(items()),
-        chosen=chosen,
+        chosen=reason,
+        may_replay=call.may(Deed.REPLAY, None),
+        form=typed,
     )
 
 
-def _line(held: HeldItem) -> Line:
-    item = held.item
-    return Line(item.id, item.reason, item.origin, held.set_aside_at, item.detail, held.replays)
+def _place(text: str | None) -> tuple[datetime, str] | None:
+    """Raises `PageFault` for a cursor that is none of ours."""
+    if text is None:
+        return None
+    at, _, id_ = text.partition(" ")
+    try:
+        place = datetime.fromisoformat(at), id_
+    except ValueError:
+        raise PageFault("not-found", "There is no such page of this list.") from None
+    if place[0].tzinfo is None:
+        raise PageFault("not-found", "There is no such page of this list.")
+    return place
 
 
-SERVED: Final = (page("/quarantine", quarantine),)
+SERVED: Final = (
+    page("/quarantine", quarantine, everywhere=True),  # an item has no country before it is read
+    page("/quarantine/items/{item}", item, everywhere=True),
+    form("/quarantine", choose, Deed.REPLAY, everywhere=True),
+)

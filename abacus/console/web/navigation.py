@@ -26,6 +26,7 @@ SECTIONS: Final = (
     Section("Partners", "/partners", Deed.SEE, everywhere=True),
     Section("Operations", "/operations", Deed.SEE, "Operations"),
     Section("Quarantine", "/quarantine", Deed.SEE, "Operations", everywhere=True),
+    Section("Dead letters", "/dead-letters", Deed.SEE, "Operations", everywhere=True),
     Section("Where is it?", "/where", Deed.SEE, "Operations", everywhere=True),
     Section("Errands", "/errands", Deed.SEE, "Operations"),
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),

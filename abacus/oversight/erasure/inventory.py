@@ -63,6 +63,7 @@ NAMELESS: Final = frozenset(
         "console_form",
         "console_link",
         "console_password",
+        "console_selection",
         "console_session",
         "counter_definition",
         "counter_retirement",

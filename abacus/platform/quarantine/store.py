@@ -86,7 +86,9 @@ _WHICH: Final = """(:status::text is null or status = :status) and (:reason::tex
     and (:until::timestamptz is null or set_aside_at < :until)"""
 
 _LIST: Final = Statement(f"""
-select {columns(_Row)} from quarantine where {_WHICH} order by set_aside_at desc, id limit :limit
+select {columns(_Row)} from quarantine
+where {_WHICH} and (:at::timestamptz is null or set_aside_at < :at or (set_aside_at = :at and id > :id::text))
+order by set_aside_at desc, id limit :limit
 """)
 
 _COUNTS: Final = Statement(f"select reason, count(*) from quarantine where {_WHICH} group by reason order by reason")
@@ -100,14 +102,16 @@ order by coalesce(key = any(:keys), false) desc, set_aside_at desc, id limit {_M
 _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
 
 _IS_EVENT: Final = f"stage in ({', '.join(repr(stage.value) for stage in sorted(OF_EVENTS))})"
-_TAKE: Final = Statement(f"""
+_REPLAYABLE: Final = f"""
 select {columns(_Row)} from quarantine
 where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
     and (:reason::text is null or reason = :reason)
     and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
     and ({_IS_EVENT} or octet_length(body) <= {_LARGEST_REPLAYED})
-order by set_aside_at, id limit :limit for update skip locked
-""")
+order by set_aside_at, id limit :limit
+"""
+_LOOK: Final = Statement(_REPLAYABLE)
+_TAKE: Final = Statement(f"{_REPLAYABLE} for update skip locked")
 
 _REPLAYED: Final = Statement(f"""
 update quarantine set status = '{REPLAYED}', replayed_at = :now, replays = replays + 1 where id = any(:ids::text[])
@@ -159,16 +163,19 @@ class QuarantineStore:
         for item in unique if self._counted else ():
             QUARANTINED.labels(str(item.stage), str(item.reason)).inc()
 
-    async def list(self, which: Which = ALL_HELD, *, limit: int = 100) -> Sequence[HeldItem]:
-        """The newest items first."""
+    async def list(
+        self, which: Which = ALL_HELD, *, limit: int = 100, after: tuple[datetime, str] | None = None
+    ) -> Sequence[HeldItem]:
+        """The newest items first; `after` is the time and the id of the item behind which they begin."""
+        at, id_ = after or (None, None)
         async with passing_failures():
-            rows = await self._pool.fetch(*_LIST(**which._asdict(), limit=limit))
+            rows = await self._pool.fetch(*_LIST(**which._asdict(), at=at, id=id_, limit=limit))
         return [_Row(*row).held for row in rows]
 
     async def all(self, which: Which) -> AsyncIterator[HeldItem]:
         """Every item, the newest first, however many."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(readonly=True):
-            async for page in pages(connection, *_LIST(**which._asdict(), limit=None)):
+            async for page in pages(connection, *_LIST(**which._asdict(), at=None, id=None, limit=None)):
                 for row in page:
                     yield _Row(*row).held
 
@@ -187,6 +194,19 @@ class QuarantineStore:
         async with passing_failures():
             row = await self._pool.fetchrow(*_ONE(id=id_))
         return _Row(*row).held if row else None
+
+    async def replayable(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        reason: Reason | None = None,
+        set_aside_before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[HeldItem]:
+        """Those that `replaying` would take now, the oldest first."""
+        given = {"ids": list(ids), "reason": reason, "set_aside_before": set_aside_before, "limit": limit}
+        async with passing_failures():
+            return [_Row(*row).held for row in await self._pool.fetch(*_LOOK(**given))]
 
     @asynccontextmanager
     async def replaying(

@@ -10,7 +10,8 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
-from abacus.intake.earning.issuing import DecidedBatch, Issuing
+from abacus.intake.earning.deciding import DecidedBatch
+from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.pricing.decide.card import PublishedCard

@@ -9,7 +9,8 @@ import pytest
 from abacus.core.errors import Reason
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.issuing import DecidedBatch, Issuing
+from abacus.intake.earning.deciding import DecidedBatch
+from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.pricing.decide.card import PublishedCard

@@ -1,0 +1,1 @@
+"""Selections: items of the quarantine, chosen and frozen before anything is done with them."""
