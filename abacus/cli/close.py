@@ -31,6 +31,7 @@ from abacus.programs.expiry.decide.month import Month
 from abacus.proof.decide.seal import Seal
 
 _BY: Final = frozenset({By.COUNTRY})
+_NOT_VERIFIED: Final = Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")
 
 
 def close(
@@ -49,6 +50,7 @@ def close(
     ] = None,
     reason: Annotated[str, typer.Option(help="Why an obstacle is accepted, or the month reopened.")] = "",
     reopen: Annotated[bool, typer.Option("--reopen", help="Take the close back, with a reason.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Say what stands in the way. Nothing is signed.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Show who closed and reopened which month.")] = False,
     decimals: Decimals = 2,
     as_json: AsJson = False,
@@ -77,7 +79,10 @@ def close(
             raise Refused(f"--out: there is no directory {out}")
         papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
         close_ = Close(wanted, papers, out, accept or [], reason, decimals)
-        _put(await _closed(close_), as_json=as_json)
+        if check:
+            await _checked(close_, as_json=as_json)
+        else:
+            _put(await _closed(close_), as_json=as_json)
 
     run(main())
 
@@ -128,7 +133,7 @@ async def _closed(wanted: Close) -> Signed:
         at = await acting(opened)
         report = await verified(opened)
         if not report.clean:
-            _stop_at([Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")])
+            _stop_at([_NOT_VERIFIED])
         for name, content in draft.files.items():
             _write(wanted.out / name, content)
         kept = sorted({**draft.files, **wanted.papers.named}.items())
@@ -146,6 +151,31 @@ async def _closed(wanted: Close) -> Signed:
         )
         also = at.does(Deed.CLOSE_BOOKS, f"month:{wanted.month}", reason=wanted.reason, accepted=list(wanted.accepted))
         return await MonthCloses(opened).sign(signed, also)
+
+
+async def _checked(wanted: Close, *, as_json: bool) -> None:
+    """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
+    async with pool() as opened:
+        (await acting(opened)).check(Deed.CLOSE_BOOKS)
+        check_close(await MonthCloses(opened).all(), wanted.month)
+    draft = await _draft(wanted)
+    obstacles = list(draft.obstacles)
+    async with pool() as opened:
+        if not (await verified(opened)).clean:
+            obstacles.append(_NOT_VERIFIED)
+    open_ = left(obstacles, wanted.accepted)
+    if as_json:
+        rows = [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles]
+        seal = draft.seal.number if draft.seal else None
+        print_json({"month": str(wanted.month), "may_be_signed": not open_, "seal": seal, "obstacles": rows})
+        if open_:
+            raise typer.Exit(EXIT_FAILED)
+        return
+    for each in obstacles:
+        if each not in open_:
+            console.print(f"accepted: {each}", soft_wrap=True)
+    _stop_at(open_)
+    console.print(f"{wanted.month} can be signed")
 
 
 async def _draft(wanted: Close) -> Draft:

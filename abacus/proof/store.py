@@ -17,6 +17,9 @@ from abacus.proof.tree import LeavesAdded, grow, quietly
 
 _SEALS: Final = Statement(f"select {columns(Seal)} from seal order by number")
 _LAST: Final = Statement(f"select {columns(Seal)} from seal order by number desc limit 1")
+_NEWEST: Final = Statement(f"""
+select {columns(Seal)} from seal where :before::bigint is null or number < :before order by number desc limit :limit
+""")
 _ONE: Final = Statement(f"select {columns(Seal)} from seal where number = :number")
 _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({parameters(Seal)})")
 
@@ -62,6 +65,11 @@ class Seals:
     async def all(self) -> list[Seal]:
         async with passing_failures(), self._pool.acquire() as connection:
             return await all_seals(connection)
+
+    async def newest(self, *, before: int | None, limit: int) -> list[Seal]:
+        """The last ones, or the last before that number, the newest first."""
+        async with passing_failures():
+            return [Seal(*row) for row in await self._pool.fetch(*_NEWEST(before=before, limit=limit))]
 
     async def prove(self, account: AccountId, number: int | None = None, *, progress: LeavesAdded = quietly) -> Proof:
         """The account at this seal, or at the last one, proven. Raises `Refused` when it cannot be proven."""

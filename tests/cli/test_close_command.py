@@ -189,3 +189,22 @@ async def test_a_month_that_is_not_over(close: Close) -> None:
 async def test_what_is_refused(close: Close, words: list[str], without: str, line: str) -> None:
     ran = await close(*words, without=without)
     assert (ran.code, ran.out, ran.err) == (2, "", f"abacus: {line}\n")
+
+
+async def test_a_check_says_what_a_close_would_and_signs_nothing(
+    close: Close, pool: Pool, database_url: str, tmp_path: Path
+) -> None:
+    assert (await close("--check")).out == "2026-06 can be signed\n"
+    good = await close("--check", "--json")
+    assert (good.code, good.json) == (0, {"month": JUNE, "may_be_signed": True, "seal": 1, "obstacles": []})
+    without = await close("--check", "--json", without="--reconciled")
+    assert (without.code, without.json["may_be_signed"]) == (1, False)
+    assert [(each["name"], each["left"]) for each in without.json["obstacles"]] == [("reconcile", True)]
+    accepted = await close("--check", "--json", "--accept", "reconcile", "--reason", "so", without="--reconciled")
+    assert (accepted.code, accepted.json["obstacles"][0]["left"]) == (0, False)
+    async with tampering(database_url) as superuser:
+        await superuser.execute("update account set balance = balance + 1")
+    tampered = await close("--check")
+    assert (tampered.code, "not-verified" in tampered.err) == (1, True)
+    assert await pool.fetchval("select count(*) from month_close") == 0
+    assert {each.name for each in tmp_path.iterdir()} == {"accounts.toml", "account.json"}  # noqa: ASYNC240  # two files

@@ -15,6 +15,8 @@ def address(path: str, approval: Approval) -> str:
         "{scope}": "SG",
         "{selection:uuid}": str(SELECTION),
         "{item}": ITEM.id,
+        "{report}": "cohorts",
+        "{month}": "2026-06",
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
+import orjson
+
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
 from abacus.console.errands.store import Place as After
 from abacus.console.errands.types import Errand, Order
@@ -106,6 +108,15 @@ async def kept_file(call: Call) -> Download:
     return Download(name, _MEDIA_TYPES.get(name.rpartition(".")[2], _BYTES), content)
 
 
+async def document(call: Call) -> Download:
+    """What the command printed, as it stands."""
+    shown = await _open_to(call)
+    content = await call.backends.errands.output(shown.errand_id)
+    if content is None:
+        raise PageFault("not-found", "The errand has printed no document.")
+    return Download(f"{shown.kind}.json", _MEDIA_TYPES["json"], orjson.dumps(content, option=orjson.OPT_INDENT_2))
+
+
 async def table(call: Call) -> Download:
     """A list of the document, whole, as CSV."""
     shown, name = await _open_to(call), call.request.path_params["table"]
@@ -135,6 +146,7 @@ SERVED: Final = (
     page("/errands", errands),
     page("/errands/{id:uuid}", errand),
     form("/errands/{id:uuid}/cancel", cancel),
+    file("/errands/{id:uuid}/document", document),
     file("/errands/{id:uuid}/files/{file}", kept_file),
     file("/errands/{id:uuid}/tables/{table}", table),
 )

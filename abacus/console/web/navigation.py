@@ -15,6 +15,11 @@ class Section(NamedTuple):
     group: str = ""
     everywhere: bool = False
 
+    @property
+    def place(self) -> int:
+        """Groups stand in the order of their first entries."""
+        return SECTIONS.index(self)
+
 
 SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
@@ -24,6 +29,9 @@ SECTIONS: Final = (
     Section("Campaigns", "/campaigns", Deed.SEE),
     Section("Counters", "/counters", Deed.SEE, everywhere=True),
     Section("Partners", "/partners", Deed.SEE, everywhere=True),
+    Section("Finance", "/finance", Deed.SEE, "Finance", everywhere=True),
+    Section("Assumptions", "/finance/assumptions", Deed.SEE, "Finance", everywhere=True),
+    Section("Trust", "/trust", Deed.SEE, "Finance", everywhere=True),
     Section("Operations", "/operations", Deed.SEE, "Operations"),
     Section("Quarantine", "/quarantine", Deed.SEE, "Operations", everywhere=True),
     Section("Dead letters", "/dead-letters", Deed.SEE, "Operations", everywhere=True),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 from uuid import UUID
@@ -40,8 +41,8 @@ def plain(value: Any) -> Any:
     match value:
         case Enum():
             return plain(value.value)
-        case datetime() | date() | UUID():
-            return str(value) if isinstance(value, UUID) else value.isoformat()
+        case datetime() | date() | UUID() | Decimal():
+            return value.isoformat() if isinstance(value, date) else str(value)
         case Mapping():
             return {str(name): plain(each) for name, each in value.items()}
         case list() | tuple() | set() | frozenset():

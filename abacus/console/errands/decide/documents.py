@@ -2,11 +2,13 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 MOST_ROWS: Final = 200  # of a table on a page; the whole of it is there as CSV
+_AMOUNT: Final = re.compile(r"-?[0-9]+\.[0-9]+")
 _ROWS: Final = "rows"  # what a report calls the whole of its data
 Cell = str | int | float | bool | None
 
@@ -106,6 +108,9 @@ def _cell(value: Any) -> Cell:
 
 
 def _is_number(value: Any) -> bool:
+    """An amount of money is text, so that no digit of it is lost."""
+    if isinstance(value, str):
+        return _AMOUNT.fullmatch(value) is not None
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 

@@ -1,0 +1,260 @@
+"""Finance in the console: reports that are asked for, assumptions, and a month that is signed only when it may be."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from abacus.console.decide.checklist import checklist
+from abacus.console.decide.reports import REPORTS, chart_of
+from abacus.console.errands.types import Errand, Order
+from abacus.core.errors import Refused
+from abacus.oversight.closing.decide.record import Act, Signed
+from abacus.oversight.closing.store import MonthCloses
+from abacus.platform.postgres import Pool, nothing_else
+from abacus.programs.expiry.decide.month import Month
+from tests.console.asking import errand
+from tests.console.campaigning import cards
+from tests.console.desk import Desk, desk
+
+JUNE = "/finance/close/2026-06"
+MAPPING = '[GRP."*".issued]\ndebit = "6100"\ncredit = "2400"'
+GOOD = {"month": "2026-06", "may_be_signed": True, "seal": 1, "obstacles": []}
+UNTIED = {**GOOD, "may_be_signed": False, "obstacles": [{"name": "not-tied", "said": "they do not", "left": True}]}
+
+
+async def asked(open_desk: Desk, kind: str) -> list[Errand]:
+    return [each for each in await open_desk.backends.errands.all(None, after=None, limit=99) if each.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "arguments"),
+    [
+        ("rollforward", {"month": "2026-06"}, ["--month=2026-06", "--by=country"]),
+        ("liability", {}, []),
+        ("liability", {"at": "2026-06-30"}, ["--at=2026-06-30"]),
+        ("ageing", {}, []),
+        ("cohorts", {"at": "2026-06-30"}, ["--at=2026-06-30"]),
+        ("revenue", {"month": "2026-06"}, ["--month=2026-06"]),
+    ],
+)
+async def test_a_report_is_asked_for(pool: Pool, name: str, typed: dict[str, str], arguments: list[str]) -> None:
+    async with desk(pool) as open_desk:
+        fay = await open_desk.inside("fay", "finance")
+        page = f"/finance/reports/{name}"
+        sent = await fay.send(page, page, **typed)
+        assert sent.status_code == 303
+        (asked_,) = await asked(open_desk, f"report-{name}")
+        (kept,) = asked_.keeps
+        assert asked_.arguments == ["report", name, *arguments, "--json", f"--parquet={kept}"]
+        document = {"rows": [{"program": "GRP", "month": "2026-05", "lapses": "2026-12", "liability": "12.50"}]}
+        await open_desk.backends.errands.cancel(asked_.errand_id, by="fay")
+        open_desk.clock.pass_(seconds=1)
+        order = Order(asked_.kind, asked_.subject, None, tuple(asked_.arguments), keeps=(kept,))
+        await errand(open_desk, uuid4(), order, document=document)
+        shown = await fay.see(sent.headers["location"])
+        assert "12.50" in shown.text
+        assert kept in shown.text
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("rollforward", {"month": ""}),
+        ("rollforward", {"month": "2026-13"}),
+        ("liability", {"at": "--help"}),
+        ("revenue", {}),
+    ],
+)
+async def test_a_parameter_that_is_none(pool: Pool, name: str, typed: dict[str, str]) -> None:
+    async with desk(pool) as open_desk:
+        fay = await open_desk.inside("fay", "finance")
+        page = f"/finance/reports/{name}"
+        refused = await fay.send(page, page, **typed)
+        assert refused.status_code == 422
+        assert await asked(open_desk, f"report-{name}") == []
+        assert (await fay.see("/finance/reports/other")).status_code == 404
+
+
+def test_charts_run_along_months() -> None:
+    rows = [
+        {"month": "2026-05", "earned": 10, "spent": 1, "expired": 0, "outstanding": 9},
+        {"month": "2026-06", "earned": 5, "spent": 0, "expired": 0, "outstanding": 5},
+        {"month": "2026-06", "earned": 2, "spent": None, "expired": 0, "outstanding": 2},
+        {"month": "owed", "earned": 0, "spent": 0, "expired": 0, "outstanding": -3},
+    ]
+    chart = chart_of(REPORTS["cohorts"], rows)
+    assert len(chart.times) == 2
+    assert chart.lines[0] == {"label": "earned", "values": [10, 7]}
+    assert chart_of(REPORTS["cohorts"], rows[:1]).times == []
+    assert chart_of(REPORTS["liability"], rows).times == []
+    with pytest.raises(Refused):
+        REPORTS["rollforward"].arguments("")
+
+
+async def test_assumptions_are_set_once(pool: Pool) -> None:
+    page = "/finance/assumptions"
+    good = {"program": "GRP", "country": "SG", "currency": "SGD", "expected_use": "97%", "reason": "a study"}
+    async with desk(pool) as open_desk:
+        fay = await open_desk.inside("fay", "finance")
+        for name, wrong in [
+            ("program", "grp"),
+            ("country", "Singapore"),
+            ("currency", ""),
+            ("expected_use", "970%"),
+            ("cost_per_point", "cheap"),
+            ("effective_from", "soon"),
+            ("reason", ""),
+        ]:
+            refused = await fay.send(page, page, **{**good, name: wrong})
+            assert (name, refused.status_code) == (name, 422)
+            assert (await fay.twin(page)).json()["versions"]["value"] == []
+        key = {"key": str(uuid4()), "form": (await fay.see(page)).text.split('name="form" value="')[1].split('"')[0]}
+        sent = [await fay.client.post(page, data={**good, "cost_per_point": "0.01", **key}) for _ in range(2)]
+        assert [each.status_code for each in sent] in ([303, 409], [303, 422])
+        (version,) = (await fay.twin(page)).json()["versions"]["value"]
+        assert (version["program"], version["set_by"], version["reason"]) == ("GRP", "person:fay", "a study")
+        ann = await open_desk.inside("ann", "viewer")
+        assert "Set another version" not in (await ann.see(page)).text
+
+
+async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        fay = await open_desk.inside("fay", "finance")
+        opened = await fay.send("/finance", "/finance/close", month="2026-06")
+        assert opened.headers["location"] == JUNE
+        token = {"form": (await fay.see(JUNE)).text.split('name="form" value="')[1].split('"')[0]}
+
+        async def sign() -> int:
+            return (await fay.client.post(f"{JUNE}/sign", data={**token, "key": str(uuid4())})).status_code
+
+        assert await sign() == 422
+        for wrong in ({"mapping": ""}, {"mapping": "x = = 1"}, {"mapping": MAPPING, "accept[]": "reconcile"}):
+            assert (await fay.send(JUNE, f"{JUNE}/check", **wrong)).status_code == 422
+        assert (await fay.send(JUNE, f"{JUNE}/check", mapping=MAPPING)).status_code == 303
+        (checked,) = await asked(open_desk, "close-check")
+        assert checked.arguments == [
+            "report",
+            "close",
+            "--month=2026-06",
+            "--mapping=accounts.toml",
+            "--check",
+            "--json",
+        ]
+        await open_desk.backends.errands.cancel(checked.errand_id, by="fay")
+        open_desk.clock.pass_(seconds=1)
+        order = Order("close-check", "2026-06", None, tuple(checked.arguments), json.loads(checked.papers))
+        await errand(open_desk, uuid4(), order, document=UNTIED)
+        shown = (await fay.twin(JUNE)).json()
+        assert {each["name"] for each in shown["items"] if each["stands"]} == {"not-tied"}
+        assert (shown["may_sign"], await sign()) == (False, 422)
+        assert f'action="{JUNE}/sign"' not in (await fay.see(JUNE)).text
+        assert await asked(open_desk, "close-sign") == []
+        # By another check it may, with the papers of that check, once.
+        open_desk.clock.pass_(seconds=1)
+        await errand(open_desk, uuid4(), order, document=GOOD)
+        form = {**token, "key": str(uuid4())}
+        assert [(await fay.client.post(f"{JUNE}/sign", data=form)).status_code for _ in range(2)] == [303, 303]
+        (signing,) = await asked(open_desk, "close-sign")
+        assert "--check" not in signing.arguments
+        assert json.loads(signing.papers) == {"accounts.toml": MAPPING}
+        assert signing.keeps == ["rollforward-2026-06.csv", "journal-2026-06.csv"]
+
+
+async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        fay = await open_desk.inside("fay", "finance")
+        assert (await fay.send(JUNE, f"{JUNE}/account")).status_code == 303
+        (accounted,) = await asked(open_desk, "close-reconcile")
+        # From where June begins first to where it ends last, by the cards of the examples.
+        assert accounted.arguments[1:3] == ["--from=2026-05-31T16:00:00+00:00", "--to=2026-06-30T17:00:00+00:00"]
+        await open_desk.backends.errands.cancel(accounted.errand_id, by="fay")
+        open_desk.clock.pass_(seconds=1)
+        order = Order("close-reconcile", "2026-06", None, tuple(accounted.arguments))
+        await errand(open_desk, uuid4(), order, document={"comes_out": True})
+        given = {"mapping": MAPPING, "accept[]": "quarantine", "reason": "known <b>"}
+        assert (await fay.send(JUNE, f"{JUNE}/check", **given)).status_code == 303
+        (checked,) = await asked(open_desk, "close-check")
+        assert json.loads(json.loads(checked.papers)["reconciled.json"]) == {"comes_out": True}
+        assert checked.arguments[4:] == [
+            "--reconciled=reconciled.json",
+            "--accept=quarantine",
+            "--reason=known <b>",
+            "--check",
+            "--json",
+        ]
+
+
+async def test_a_close_is_taken_back_with_a_reason(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        signed = Signed(Month(2026, 6), 0, Act.CLOSED, "person:fay", open_desk.clock.now(), "", {"a.csv": "0" * 64}, ())
+        await MonthCloses(pool).sign(signed, nothing_else)
+        fay = await open_desk.inside("fay", "finance")
+        assert "0" * 64 in (await fay.see(JUNE)).text
+        assert (await fay.twin("/finance")).json()["next"] == "2026-07"
+        assert (await fay.send(JUNE, f"{JUNE}/reopen", reason="")).status_code == 422
+        assert (await fay.send(JUNE, f"{JUNE}/reopen", reason="a mistake")).status_code == 303
+        (reopening,) = await asked(open_desk, "close-sign")
+        assert reopening.arguments[2:] == ["--month=2026-06", "--reopen", "--reason=a mistake", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("role", "sees", "checks"), [("viewer", 200, 403), ("finance", 200, 303), ("finance:SG", 403, 403)]
+)
+async def test_who_sees_the_books_and_who_closes_them(pool: Pool, role: str, sees: int, checks: int) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        kim = await open_desk.inside("kim", role)
+        for path in ("/finance", "/finance/reports/ageing", JUNE, "/trust"):
+            assert (path, (await kim.see(path)).status_code) == (path, sees)
+        token = (await kim.see("/me")).text.split('name="form" value="')[1].split('"')[0]
+        form = {"form": token, "key": str(uuid4()), "mapping": MAPPING}
+        assert (await kim.client.post(f"{JUNE}/check", data=form)).status_code == checks
+
+
+@pytest.mark.parametrize(
+    ("document", "states"),
+    [
+        (None, {None}),
+        (GOOD, {False}),
+        (UNTIED, {False, True}),
+    ],
+)
+def test_a_checklist_names_everything_that_a_close_looks_at(document: Any, states: set[bool | None]) -> None:
+    items = checklist(document)
+    assert {each.stands for each in items} == states
+    assert {each.name for each in items if each.acceptable} == {"expiry", "quarantine", "reconcile"}
+    assert len(items) == 7
+
+
+async def test_trust_asks_for_what_is_long(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        olga = await open_desk.inside("olga", "operator")
+        for act in ("verify", "seal"):
+            assert (await olga.send("/trust", f"/trust/{act}")).status_code == 303
+        for wrong in ({"begin": "", "end": ""}, {"begin": "2026-06-02T00:00", "end": "2026-06-01T00:00"}):
+            assert (await olga.send("/trust", "/trust/reconcile", **wrong)).status_code == 422
+        window = {"begin": "2026-06-01T00:00", "end": "2026-06-02T00:00"}
+        assert (await olga.send("/trust", "/trust/reconcile", **window)).status_code == 303
+        for wrong in ({"member": ""}, {"member": "bob", "seal": "-1"}):
+            assert (await olga.send("/trust", "/trust/prove", **wrong)).status_code == 422
+        proof = {"member": "--bob", "program": "GRP", "seal": "3"}
+        assert (await olga.send("/trust", "/trust/prove", **proof)).status_code == 303
+        found = {each.kind: each.arguments for each in await open_desk.backends.errands.all(None, after=None, limit=9)}
+        assert found == {
+            "verify": ["ledger", "verify", "--json"],
+            "seal": ["ledger", "seal", "--json"],
+            "reconcile": [
+                "reconcile",
+                "--from=2026-06-01T00:00:00+00:00",
+                "--to=2026-06-02T00:00:00+00:00",
+                "--json",
+            ],
+            "proof": ["ledger", "prove", "--program=GRP", "--seal=3", "--", "--bob"],
+        }
+        ann = await open_desk.inside("ann", "viewer")
+        assert "/trust/seal" not in (await ann.see("/trust")).text
