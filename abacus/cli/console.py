@@ -1,5 +1,6 @@
 """`abacus console`: links by which a person gets into the console."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -11,11 +12,12 @@ from abacus.cli.shell import AsJson, console, database, errors, pool, print_json
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.people.decide.names import parse_grants
 from abacus.people.decide.rights import check_may_manage
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Role
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 
@@ -65,19 +67,26 @@ def console_url(config: Settings) -> str:
     return config.console_public_url or f"http://{config.console_host}:{config.console_port}"
 
 
-async def first_link(config: Settings) -> str | None:
-    """For a house on this machine: a link for its admin, who is entered if there is nobody. None where others are."""
-    clock = SystemClock()
+async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """For a house on this machine: a link for each of these people, who are entered with these roles where they are not
+    there.
+    """
+    clock, links = SystemClock(), dict[str, str]()
     async with database(config) as opened:
         store, at = PeopleStore(opened, clock), Acting(Actor(login(), None), config.people_required, opened, clock)
-        people = await store.all()
-        if not people:
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{_FIRST}", did="create", roles=[Role.ADMIN])
-            await store.create(_FIRST, (Grant(Role.ADMIN),), by=at.actor, also=also)
-        elif [each.person.person_id for each in people] != [_FIRST]:
-            return None
-        address, _ = await new_link(opened, at, _FIRST, config, timedelta(days=1))
-        return address
+        for person_id, roles in people.items():
+            if await store.find(person_id) is None:
+                also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="create", roles=list(roles))
+                await store.create(person_id, parse_grants(roles), by=at.actor, also=also)
+            links[person_id], _ = await new_link(opened, at, person_id, config, timedelta(days=1))
+    return links
+
+
+async def first_link(config: Settings) -> str | None:
+    """For a house on this machine: a link for its admin, who is entered if there is nobody. None where others are."""
+    async with database(config) as opened:
+        people = [each.person.person_id for each in await PeopleStore(opened, SystemClock()).all()]
+    return (await links_for(config, {_FIRST: [Role.ADMIN]}))[_FIRST] if people in ([], [_FIRST]) else None
 
 
 async def check_manages(opened: Pool, at: Acting, person_id: str) -> None:

@@ -1,7 +1,6 @@
 """`abacus up`: everything on this machine, until Ctrl-C."""
 
 import asyncio
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.console import console_url, first_link
+from abacus.cli.free_ports import on_free_ports
 from abacus.cli.own_key import key_file
 from abacus.cli.shell import AsJson, console, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
@@ -52,14 +52,8 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
         await make_sandbox(complete.required("database_url"))
         if published:
             starting.tell(f"published the example rate cards {', '.join(published)}")
-        ports = {
-            "api_port": _port(complete, complete.api_host, "api_port"),
-            "counts_port": _port(complete, complete.counts_host, "counts_port"),
-            "console_port": _port(complete, complete.console_host, "console_port"),
-            "health_port": complete.health_port or _free_port(complete.api_host),
-        }
-        with_ports = complete.model_copy(update=ports)
-        async with running(WORKERS, with_ports, starting, health_port=ports["health_port"]) as workers:
+        with_ports = on_free_ports(complete)
+        async with running(WORKERS, with_ports, starting, health_port=with_ports.health_port) as workers:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
             with _environment_file(data_dir, complete, key) as environment:
@@ -81,25 +75,6 @@ def _environment_file(data_dir: Path, config: Settings, key: Path | None) -> Ite
         yield path
     finally:
         path.unlink(missing_ok=True)
-
-
-def _port(config: Settings, host: str, setting: str) -> int:
-    """The port to listen on: a free one if the usual port is taken and nobody chose it."""
-    usual: int = getattr(config, setting)
-    chosen = setting in config.model_fields_set and usual != 0
-    for port in (usual, 0):
-        try:
-            return _free_port(host, port)
-        except OSError:
-            if chosen:
-                break
-    return usual
-
-
-def _free_port(host: str, port: int = 0) -> int:
-    """The port, or for 0 any one, that nobody listens on. Raises `OSError` when somebody does."""
-    with socket.create_server((host, port)) as free:
-        return int(free.getsockname()[1])
 
 
 def _announce(config: Settings, environment: Path, link: str | None, *, as_json: bool) -> None:

@@ -57,23 +57,28 @@ CAMPAIGNS = {
 
 @asynccontextmanager
 async def up(data_dir: str) -> AsyncIterator[dict[str, str]]:
-    """A running `abacus up`, by the addresses it prints. Told to stop, it has to end well within thirty seconds."""
+    """A running `abacus up`, by the addresses it prints."""
+    async with left_running("up", "--json", "--data-dir", data_dir) as addresses:
+        yield addresses
+
+
+@asynccontextmanager
+async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, Any]]:
+    """A command that runs until it is told to stop, by the last of its first lines. It has to end well within thirty
+    seconds.
+    """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "abacus",
-        "up",
-        "--json",
-        "--data-dir",
-        data_dir,
+        *(sys.executable, "-m", "abacus", *words),
         env={**clean, **FREE_PORTS},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )
     assert process.stdout is not None
     try:
-        line = await asyncio.wait_for(process.stdout.readline(), 60)
+        line = b""
+        for _ in range(lines):
+            line = await asyncio.wait_for(process.stdout.readline(), 120)
         yield json.loads(line)
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 30) == 0
@@ -222,3 +227,12 @@ async def _transfers(database_url: str, count: int) -> bool:
         return int(await connection.fetchval("select count(*) from transfer")) >= count
     finally:
         await connection.close()
+
+
+@pytest.mark.long
+async def test_the_demo_leaves_people_in_a_filled_house() -> None:
+    async with left_running("demo", "--transactions", "20", "--console", "--json", lines=2) as opened:
+        links = opened["console"]
+        assert list(links) == ["admin", "cleo", "dora"]
+        for person_id, link in links.items():
+            assert f"Sign in as {person_id}" in await get(link)

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.console import links_for
 from abacus.cli.demo.afterwards import (
     comes_out,
     end_the_month,
@@ -23,6 +24,7 @@ from abacus.cli.demo.counting import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.explain import explained
+from abacus.cli.free_ports import on_free_ports
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.cli.stack import make_ready, running, services
 from abacus.cli.starting import Starting
@@ -31,6 +33,7 @@ from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
 from abacus.engage.notify.channels import log as log_channel
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.patience import unless_stopped
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
@@ -39,9 +42,15 @@ from abacus.process import stopped_by_signals
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
-from workers import FOLLOWERS, PIPELINE
+from workers import FOLLOWERS, PIPELINE, WORKERS
 
 _KEPT_WHOLE: Final = 100_000  # of a longer stream the embedded broker forgets the beginning
+# Who may be whom in the console.
+_PEOPLE: Final = {
+    "admin": ["admin"],
+    "cleo": ["country_editor", "support"],
+    "dora": ["approver", "finance"],
+}
 _GATHER_S: Final = 1.0  # for the notices of one member: the demo does not last long
 
 
@@ -76,6 +85,9 @@ def demo(
     data_dir: Annotated[
         Path | None, typer.Option(help="Keep the ledger here; else it is thrown away at the end.")
     ] = None,
+    stays: Annotated[
+        bool, typer.Option("--console", help="Leave the house running, with links into its console, until Ctrl-C.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Send a reproducible stream through every worker, count the outcomes, and verify the ledger."""
@@ -96,8 +108,25 @@ def demo(
                     await asyncio.wait((playing,))
                     raise Refused("stopped before the end")
                 playing.result()
+                if stays:
+                    await unless_stopped(_stay(complete, starting, as_json=as_json), stop)
 
     run(main())
+
+
+async def _stay(complete: Settings, starting: Starting, *, as_json: bool) -> None:
+    """Run every worker until it is cancelled, or one fails."""
+    with_ports = on_free_ports(complete)
+    async with running(WORKERS, with_ports, starting, health_port=with_ports.health_port) as workers:
+        links = await links_for(with_ports, _PEOPLE)
+        if as_json:
+            print_json({"console": links})
+        else:
+            console.print("The console is open. Each link lets one person in, once:", highlight=False)
+            for person_id, link in links.items():
+                console.print(f"{person_id:>8}  {link}", highlight=False, soft_wrap=True)
+            console.print("Two people, say two windows, are what an approval takes; Ctrl-C ends.", highlight=False)
+        await asyncio.wait((workers,))
 
 
 @contextmanager
