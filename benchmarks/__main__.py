@@ -22,6 +22,7 @@ from benchmarks import (
     campaigns,
     campaigns_backtest,
     campaigns_due,
+    console,
     counters_store,
     counters_writer,
     counts,
@@ -59,6 +60,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "demo": lambda _, chosen: pipeline.measure_demo(chosen.transactions),
     "memory": lambda directory, chosen: uvloop.run(pipeline.measure_memory(directory, chosen.transactions)),
     "api": lambda directory, _: uvloop.run(api.measure(directory)),
+    "console": lambda directory, chosen: uvloop.run(console.measure(directory, chosen.accounts)),
     "counts": lambda directory, _: uvloop.run(counts.measure(directory)),
     against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
@@ -93,7 +95,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"growth", "hour", "profile", "reports"}
+_ONLY_ASKED_FOR: Final = {"console", "growth", "hour", "profile", "reports"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
