@@ -11,6 +11,8 @@ from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
+from abacus.console.decide.tier_progress import TierProgress
+from abacus.console.pages import member_life
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -20,6 +22,8 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
 from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN
+from abacus.engage.campaigns.member_progress import MemberProgress
+from abacus.engage.notify.sent import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.store.read import Remaining
 from abacus.ledger.types.movement import Hold
@@ -84,6 +88,9 @@ class MemberPage(Page):
     holds: Part[Sequence[Hold]]
     lots: Part[Sequence[Remaining]]
     timeline: Part[Rows[Told]]
+    tiers: Part[Sequence[TierProgress]]
+    messages: Part[Sequence[MemberMessage]]
+    campaigns: Part[Sequence[MemberProgress]]
     may: May
     asked: UUID | None
     reverses: str | None
@@ -130,10 +137,14 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
     accounts = await call.part(_accounts(call, member_id))
     programs = [each.program for each in accounts.value or ()]
     address = address_of(member_id)
-    holds, lots, timeline = await asyncio.gather(
+    open_ = {each.program: each.country for each in accounts.value or ()}
+    holds, lots, timeline, tiers, messages, campaigns = await asyncio.gather(
         call.part(_holds(call, member_id, programs)),
         call.part(_lots(call, member_id, programs)),
         call.part(_timeline(call, member_id, {each: below.get(each, FROM_THE_NEWEST) for each in programs})),
+        call.part(member_life.tiers(call, member_id, open_)),
+        call.part(member_life.messages(call, member_id, open_)),
+        call.part(member_life.campaigns(call, member_id)),
     )
     return MemberPage(
         title=member_id,
@@ -144,6 +155,9 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
         holds=holds,
         lots=lots,
         timeline=timeline,
+        tiers=tiers,
+        messages=messages,
+        campaigns=campaigns,
         may=_may(call, accounts.value or ()),
         asked=asked,
         reverses=call.asked("reverse"),

@@ -1,0 +1,64 @@
+"""What a member's page says beside the ledger: its tier, its messages, and its campaigns."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from abacus.console.decide.tier_progress import TierProgress, earned_in, next_tier
+from abacus.console.web.calls import Call
+from abacus.core.errors import SetAside, Unavailable
+from abacus.engage.campaigns.member_progress import MemberProgress, progress_of
+from abacus.engage.notify.sent import MemberMessage, messages_of
+from abacus.people.types.deed import Deed
+from abacus.pricing.decide.card import RateCard
+from abacus.programs.tiers.decide.policy import period_of
+from abacus.programs.tiers.store import MembershipStore, Shown
+
+MOST: Final = 20  # of messages and of campaigns
+
+
+async def tiers(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[TierProgress]:
+    """In the programs of these accounts, each at home in a country. Raises `Unavailable`."""
+    found = await MembershipStore(call.backends.pool, call.backends.clock).show(member_id)
+    return [_progress(call, each, open_[_program(each)]) for each in found if _program(each) in open_]
+
+
+async def messages(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[MemberMessage]:
+    """None where no account of the member is open to the person. Raises `Unavailable`."""
+    return await messages_of(call.backends.pool, member_id, MOST) if open_ else ()
+
+
+async def campaigns(call: Call, member_id: str) -> Sequence[MemberProgress]:
+    """Raises `Unavailable`."""
+    return await progress_of(call.backends.pool, member_id, call.countries(Deed.SEE), MOST)
+
+
+def _program(shown: Shown) -> str:
+    return shown.known.account.program
+
+
+def _progress(call: Call, shown: Shown, country: str) -> TierProgress:
+    account, card = shown.known.account, _card(call, country, call.now)
+    earned, ends_on, policy = 0, None, card.tier_policy if card is not None else None
+    if card is not None and policy is not None:
+        period = period_of(call.now, card.zone, policy.period_months)
+        earned, ends_on = earned_in(shown.tallies, period), period.ends_on
+    following, missing = next_tier(policy, earned)
+    return TierProgress(
+        program=account.program,
+        country=country,
+        tier=shown.known.tier,
+        until=account.until,
+        override=shown.membership.reason if shown.membership is not None else None,
+        earned=earned,
+        ends_on=ends_on,
+        next=following,
+        missing=missing,
+    )
+
+
+def _card(call: Call, country: str, now: datetime) -> RateCard | None:
+    try:
+        return call.backends.cards.book().in_force(country, now).card
+    except (SetAside, Unavailable):
+        return None
