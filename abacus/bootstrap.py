@@ -37,6 +37,7 @@ from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
+from abacus.oversight.status.sources import Group
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
@@ -104,6 +105,18 @@ def built_in_sources(settings: Settings) -> list[Source]:
         points_topic=settings.points_topic,
         tiers_topic=settings.tiers_topic,
     )
+
+
+def groups_of(settings: Settings) -> list[Group]:
+    """The consumer groups whose lag people look at."""
+    prefix = settings.queue_prefix
+    return [
+        Group(settings.transactions_topic, f"{prefix}calculator", "calculator"),
+        Group(settings.points_topic, f"{prefix}tierkeeper", "tierkeeper"),
+        Group(settings.points_topic, f"{prefix}webhooks", "webhooks"),
+        Group(settings.points_topic, f"{prefix}notifier", "notifier"),
+        Group(settings.tiers_topic, f"{prefix}notifier-tiers", "notifier"),
+    ]
 
 
 def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:

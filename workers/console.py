@@ -12,7 +12,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_of, http_limits
+from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_of, groups_of, http_limits
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -52,6 +52,7 @@ from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})
 DATABASE_WITHIN_S: Final = 5.0
+_QUEUES_WITHIN_S: Final = 3.0
 _CONNECTIONS: Final = 8
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
@@ -162,7 +163,14 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         cards=cards,
         card_desk=CardDesk(pool, clock, large.approvals),
         campaigns=CampaignDesk(pool, clock, built_in_sources(settings), large.approvals),
-        watched=Watched(settings.points_topic, settings.queue_prefix, PIPELINE),
+        watched=Watched(
+            settings.points_topic,
+            settings.queue_prefix,
+            PIPELINE,
+            groups_of(settings),
+            settings.kafka_bootstrap,
+            await wiring.sqs(within_s=_QUEUES_WITHIN_S) if settings.sqs_endpoint_url is not None else None,
+        ),
         ledger=LedgerReader(pool),
         members=MemberReader(pool),
         holds=HoldReader(pool),

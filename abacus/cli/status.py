@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import typer
 
+from abacus.bootstrap import groups_of
 from abacus.cli.shell import AsJson, console, database, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.reading import Places, read
-from abacus.oversight.status.sources import Group
 from abacus.oversight.status.types import Problem, QueueState, Snapshot, WorkerState
-from abacus.platform.settings import Settings
 from workers import PIPELINE
 
 _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
@@ -36,7 +35,9 @@ def status(as_json: AsJson = False) -> None:
                 pool, unknown["database"] = None, str(error)
             client = await stack.enter_async_context(sqs(config))
             kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
-            snapshot = await read(Places(pool, client, kafka, prefix, topic, _groups(config), PIPELINE), clock, unknown)
+            snapshot = await read(
+                Places(pool, client, kafka, prefix, topic, groups_of(config), PIPELINE), clock, unknown
+            )
         faults = problems(snapshot, PIPELINE, prefix)
         if as_json:
             print_json(_document(snapshot, faults))
@@ -63,17 +64,6 @@ def queue_rows(queues: Sequence[QueueState]) -> list[list[str]]:
 
 def show_queues(queues: Sequence[QueueState]) -> None:
     table("Queues", _QUEUE, queue_rows(queues))
-
-
-def _groups(config: Settings) -> list[Group]:
-    prefix = config.queue_prefix
-    return [
-        Group(config.transactions_topic, f"{prefix}calculator", "calculator"),
-        Group(config.points_topic, f"{prefix}tierkeeper", "tierkeeper"),
-        Group(config.points_topic, f"{prefix}webhooks", "webhooks"),
-        Group(config.points_topic, f"{prefix}notifier", "notifier"),
-        Group(config.tiers_topic, f"{prefix}notifier-tiers", "notifier"),
-    ]
 
 
 def _show(snapshot: Snapshot, faults: Sequence[Problem]) -> None:

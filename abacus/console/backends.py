@@ -20,12 +20,14 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import LargeMoves, Mover
 from abacus.ledger.store.read import LedgerReader
+from abacus.oversight.status.sources import Group
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.queue import Client
 from abacus.pricing.store.reader import CardReader
 
 
@@ -42,11 +44,16 @@ class Address:
 
 
 class Watched(NamedTuple):
-    """What operations look at: the relay's topic, the prefix of the queues, and the workers that have to run."""
+    """What operations look at: the relay's topic, the prefix of the queues, and the workers that have to run; the
+    consumer groups, where a broker is set, and the queues, where an address is.
+    """
 
     points_topic: str
     queue_prefix: str
     pipeline: Sequence[str]
+    groups: Sequence[Group] = ()
+    kafka: str | None = None
+    sqs: Client | None = None
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role
         actor = Actor("someone", (Grant(role),) if role is not None else ())
         answers, wanted = {}, {}
         for served in SERVED:
-            if served.method == "GET":
+            if served.method == "GET" and not (served.is_stream and role is not None):
                 answers[served.path] = (await who.twin(address(served.path, approval))).status_code
                 wanted[served.path] = 401 if role is None else 200 if may(actor, served.deed, None) else 403
         assert answers == wanted

@@ -100,3 +100,24 @@ def test_settings_that_cannot_be_are_refused(settings: dict[str, str], fault: st
     else:
         with pytest.raises(Refused, match=fault):
             plan_of(given)
+
+
+@pytest.mark.long
+async def test_operations_are_told_as_they_change_until_the_session_ends(house: House) -> None:
+    async with console_of(house) as opened, httpx.AsyncClient(base_url=opened.url, timeout=20) as client:
+        env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
+        assert (await abacus("people", "create", "ann", "--role", "viewer", env=env)).code == 0
+        assert (await abacus("people", "password", "ann", env=env, typed=f"{PASSWORD}\n")).code == 0
+        ann = Browser(client)
+        assert (await client.get("/operations/live", headers={"Accept": "application/json"})).status_code == 401
+        assert (await ann.sign_in("ann")).status_code == 303
+        shown = (await ann.twin("/operations")).json()
+        assert {each["queue"] for each in shown["queues"]["value"]} >= {f"{house.settings.queue_prefix}award"}
+        assert (shown["groups"]["down"]["dependency"], shown["not_read"]) == ("kafka", {})  # it has no topic yet
+        async with client.stream("GET", "/operations/live") as events:
+            assert events.headers["content-type"].startswith("text/event-stream")
+            lines = events.aiter_lines()
+            seen = [await anext(lines) for _ in range(5)]
+            assert seen == [": listening", "", "event: changed", "data:", ""]
+            assert (await ann.send("/me", "/sign-out")).status_code == 303
+            assert {line async for line in lines} <= {"", "event: changed", "data:"}  # and then it ends

@@ -1,55 +1,93 @@
-"""Operations: the workers, the relay, what is undelivered, the jobs that are overdue, and what is wrong with them."""
+"""Operations: workers, streams, queues, the relay, what is undelivered, overdue jobs, and what is wrong with them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from abacus.console.web.calls import Call
-from abacus.console.web.page import Page
+from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
+from abacus.console.web.routes import page, stream
+from abacus.core.errors import Refused, Unavailable
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.jobs import overdue
-from abacus.oversight.status.sources import Notes, notes, relay, undelivered
-from abacus.oversight.status.types import Overdue, Problem, RelayState, Snapshot, Undelivered
+from abacus.oversight.status.reading import groups_in_use
+from abacus.oversight.status.sources import Notes, lags, notes, queues, relay, undelivered
+from abacus.oversight.status.types import (
+    GroupLag,
+    Overdue,
+    Problem,
+    QueueState,
+    RelayState,
+    Snapshot,
+    Undelivered,
+    Workforce,
+)
 from abacus.people.types.deed import Deed
 
-# What no part of the page reads, and the command that does.
-_ELSEWHERE: Final = {
-    "queues": "the console is not connected to SQS; see abacus queues list",
-    "groups": "the console is not connected to Kafka; see abacus status",
+COUNTED_TO: Final = 100_000  # transfers that are not published
+_LOOK_EVERY_S: Final = 2.0
+_LOOKS: Final = 300  # then the browser comes again
+_WITHIN_S: Final = 4.0
+# What is not read without a setting, and the command that reads it.
+_UNSET: Final = {
+    "queues": "ABACUS_SQS_ENDPOINT_URL is not set for the console; see abacus queues list",
+    "groups": "ABACUS_KAFKA_BOOTSTRAP is not set for the console; see abacus status",
 }
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationsPage(Page):
-    """The state by parts. A part is None where the person may not see it: only jobs are of a country."""
+    """The state by parts. A part is None where the person may not see it, or no setting says where it is: only jobs are
+    of a country.
+    """
 
     template: ClassVar[str] = "operations.html"
     problems: Sequence[Problem]
     workers: Part[Notes] | None
+    groups: Part[Sequence[GroupLag]] | None
+    queues: Part[Sequence[QueueState]] | None
     relay: Part[RelayState] | None
     undelivered: Part[Undelivered] | None
     jobs: Part[Sequence[Overdue]]
     not_read: Mapping[str, str]
+    counted_to: int = COUNTED_TO
+
+
+class _Read(NamedTuple):
+    """The parts as they were read."""
+
+    jobs: Part[Sequence[Overdue]]
+    workers: Part[Notes] | None = None
+    groups: Part[Sequence[GroupLag]] | None = None
+    queues: Part[Sequence[QueueState]] | None = None
+    relay: Part[RelayState] | None = None
+    undelivered: Part[Undelivered] | None = None
 
 
 async def operations(call: Call) -> OperationsPage:
     pool, clock, watched = call.backends.pool, call.backends.clock, call.backends.watched
-    jobs = call.part(overdue_for(call))
     if not call.may(Deed.SEE, None):
-        late = await jobs
-        return _page(call, None, None, None, late)
-    return _page(
-        call,
-        *await asyncio.gather(
-            call.part(notes(pool, clock)),
-            call.part(relay(pool, watched.points_topic, clock)),
-            call.part(undelivered(pool, clock)),
-            jobs,
-        ),
+        return _page(call, _Read(await call.part(overdue_for(call))))
+    workers = await call.part(notes(pool, clock))
+    heard = workers.value
+    groups, queued, relaying, outside, jobs = await asyncio.gather(
+        _lags(call, heard.workforce if heard is not None else None),
+        _queues(call, heard.oldest_s if heard is not None else {}),
+        call.part(relay(pool, watched.points_topic, clock, most=COUNTED_TO)),
+        call.part(undelivered(pool, clock)),
+        call.part(overdue_for(call)),
     )
+    return _page(call, _Read(jobs, workers, groups, queued, relaying, outside))
+
+
+async def live(call: Call) -> Events:
+    """An event whenever something has changed, as long as the person is in and may look."""
+    return Events(_changes(call))
 
 
 async def overdue_for(call: Call) -> Sequence[Overdue]:
@@ -61,35 +99,78 @@ async def overdue_for(call: Call) -> Sequence[Overdue]:
     return [each for each in found if countries is None or each.country in countries]
 
 
-def _page(
-    call: Call,
-    workers: Part[Notes] | None,
-    relaying: Part[RelayState] | None,
-    outside: Part[Undelivered] | None,
-    jobs: Part[Sequence[Overdue]],
-) -> OperationsPage:
+async def _changes(call: Call) -> AsyncIterator[str]:
+    before: OperationsPage | None = None
+    for _ in range(_LOOKS):
+        with suppress(Unavailable):
+            if not await call.still_may(Deed.SEE):
+                return
+            now = await operations(call)
+            if now != before:
+                yield "changed"
+            before = now
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _lags(call: Call, workforce: Workforce | None) -> Part[Sequence[GroupLag]] | None:
     watched = call.backends.watched
+    if watched.kafka is None:
+        return None
+    groups = groups_in_use(watched.groups, watched.pipeline, workforce)
+    return await call.part(_within(lags(watched.kafka, groups), "kafka"))
+
+
+async def _queues(call: Call, oldest_s: Mapping[str, float]) -> Part[Sequence[QueueState]] | None:
+    watched = call.backends.watched
+    if watched.sqs is None:
+        return None
+    return await call.part(_within(queues(watched.sqs, watched.queue_prefix, oldest_s), "sqs"))
+
+
+async def _within(reading: Awaitable[Value], dependency: str) -> Value:
+    """Raises `Unavailable`, also for what is not there."""
+    try:
+        async with asyncio.timeout(_WITHIN_S):
+            return await reading
+    except TimeoutError:
+        raise Unavailable(dependency, f"no answer within {_WITHIN_S:.0f} s") from None
+    except Refused as fault:
+        raise Unavailable(dependency, str(fault)) from None
+
+
+def _page(call: Call, parts: _Read) -> OperationsPage:
+    watched = call.backends.watched
+    unset = {
+        name: why
+        for name, why, is_set in (
+            ("queues", _UNSET["queues"], watched.sqs is not None),
+            ("groups", _UNSET["groups"], watched.kafka is not None),
+        )
+        if not is_set
+    }
+    heard = _value(parts.workers)
     snapshot = Snapshot(
         at=call.now,
-        workforce=workers.value.workforce if workers is not None and workers.value is not None else None,
-        lags=None,
-        queues=None,
-        relay=relaying.value if relaying is not None else None,
+        workforce=heard.workforce if heard is not None else None,
+        lags=_value(parts.groups),
+        queues=_value(parts.queues),
+        relay=_value(parts.relay),
         quarantine=None,
-        undelivered=outside.value if outside is not None else None,
-        overdue=jobs.value,
-        unknown=_ELSEWHERE,
+        undelivered=_value(parts.undelivered),
+        overdue=parts.jobs.value,
+        unknown=unset,
     )
     return OperationsPage(
         title="Operations",
         command="abacus status",
         problems=problems(snapshot, watched.pipeline, watched.queue_prefix),
-        workers=workers,
-        relay=relaying,
-        undelivered=outside,
-        jobs=jobs,
-        not_read=_ELSEWHERE,
+        not_read=unset,
+        **parts._asdict(),
     )
 
 
-SERVED: Final = (page("/operations", operations),)
+def _value(part: Part[Value] | None) -> Value | None:
+    return part.value if part is not None else None
+
+
+SERVED: Final = (page("/operations", operations), stream("/operations/live", live))

@@ -55,6 +55,25 @@ function charts(root) {
   }
 }
 
+// A part of the page is loaded anew whenever the server says that something has changed, while somebody looks.
+function live() {
+  const part = document.querySelector("[data-live]");
+  if (!part) return;
+  const [address, select] = [part.dataset.live, `#${part.id}`];
+  let events = null;
+  function listen() {
+    if (events) events.close();
+    events = document.hidden ? null : new EventSource(address);
+    if (!events) return;
+    events.addEventListener("changed", () => {
+      htmx.ajax("GET", location.href, { source: select, target: select, select, swap: "outerHTML" });
+    });
+  }
+  document.addEventListener("visibilitychange", listen);
+  window.addEventListener("pagehide", () => events && events.close());
+  listen();
+}
+
 function prepare(root) {
   sendOnce(root);
   copying(root);
@@ -70,4 +89,5 @@ document.addEventListener("htmx:load", (event) => {
 });
 zones();
 prepare(document);
+live();
 document.documentElement.dataset.ready = "yes";

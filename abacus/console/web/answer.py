@@ -1,5 +1,6 @@
 """Answers: a page as HTML or, where JSON is asked for, as its value; a fault as a page or a problem document."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -8,7 +9,7 @@ from urllib.parse import quote
 import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from abacus.api.api_problem import MEDIA_TYPE, TYPES
 from abacus.console.web.assets import Assets
@@ -16,7 +17,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, new_form_key
 from abacus.console.web.navigation import open_to
-from abacus.console.web.page import Download, Page, See, plain
+from abacus.console.web.page import Download, Events, Outcome, See, plain
 from abacus.console.web.times import Shown, shown
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
@@ -46,13 +47,15 @@ class Answers:
         self._environment.globals.update(asset=assets.address, new_form_key=new_form_key)
         self._environment.filters["plain"] = plain
 
-    def of(self, request: Request, outcome: Page | See | Download, call: Call | None = None, **more: Any) -> Response:
+    def of(self, request: Request, outcome: Outcome, call: Call | None = None, **more: Any) -> Response:
         """`more` is for the template alone."""
         if isinstance(outcome, See):
             return RedirectResponse(outcome.path, status_code=303)
         if isinstance(outcome, Download):
             kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(outcome.name, safe='')}"}
             return Response(outcome.content, media_type=outcome.media_type, headers=kept)
+        if isinstance(outcome, Events):
+            return StreamingResponse(_told(outcome.names), media_type="text/event-stream")
         status = _REFUSED if getattr(outcome, "fault", None) or getattr(outcome, "form", EMPTY).wrong else _OK
         if wants_json(request):
             return Response(orjson.dumps(plain(outcome)), status, media_type=_JSON)
@@ -86,3 +89,10 @@ class Answers:
             **given,
         )
         return Response(text, status, media_type=_HTML)
+
+
+async def _told(names: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    """Server-sent events. The first line comes at once, so that the browser knows that it is heard."""
+    yield b": listening\n\n"
+    async for name in names:
+        yield f"event: {name}\ndata:\n\n".encode()

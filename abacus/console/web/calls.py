@@ -65,6 +65,12 @@ class Call:
         except Refused as fault:
             raise PageFault("role-needed", str(fault)) from None
 
+    async def still_may(self, deed: Deed) -> bool:
+        """For an answer that goes on: whether the session holds, and the person may do it somewhere by now."""
+        session = await self.backends.sessions.find(self.token)
+        actor = await self.backends.door.actor(self.session.person_id) if session is not None else None
+        return actor is not None and countries_of(actor, deed) != ()
+
     def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
         """The entry of the log, for the transaction of the deed."""
         entry = entry_of(self.actor.source, deed, subject, self.now, country=country, **details)

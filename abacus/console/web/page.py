@@ -1,11 +1,11 @@
 """A page is a typed value and the name of its template; its JSON twin is the value."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
 
@@ -34,6 +34,16 @@ class Download:
     name: str
     media_type: str
     content: bytes
+
+
+@dataclass(frozen=True)
+class Events:
+    """Names of events for a browser that listens, as they happen."""
+
+    names: AsyncIterator[str]
+
+
+Outcome: TypeAlias = Page | See | Download | Events
 
 
 def plain(value: Any) -> Any:

@@ -17,12 +17,12 @@ from abacus.console.web.calls import Call, call_of
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault, of_unavailable
 from abacus.console.web.forms import DoneBefore
-from abacus.console.web.page import Download, Page, See
+from abacus.console.web.page import Outcome, Page, See
 from abacus.core.errors import Unavailable
 from abacus.people.decide.rights import roles_for, words
 from abacus.people.types.deed import Deed
 
-Handler: TypeAlias = Callable[[Call], Awaitable[Page | See | Download]]
+Handler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
 Anyone: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _OF_STATUS: Final = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}
@@ -33,7 +33,8 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True)
 class Served:
     """A page, or a form that is sent to it, for whoever may do the deed in some country, or `everywhere`. What belongs
-    to one country is checked by the handler. `is_file`: it is nothing to look at.
+    to one country is checked by the handler. `is_file`: it is no page; `is_stream`: it
+    goes on for minutes.
     """
 
     path: str
@@ -42,6 +43,7 @@ class Served:
     method: str = "GET"
     everywhere: bool = False
     is_file: bool = False
+    is_stream: bool = False
 
 
 def page(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
@@ -54,6 +56,10 @@ def form(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool
 
 def file(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
     return Served(path, handler, deed, everywhere=everywhere, is_file=True)
+
+
+def stream(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
+    return Served(path, handler, deed, everywhere=everywhere, is_file=True, is_stream=True)
 
 
 class Routing:

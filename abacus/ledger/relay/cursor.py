@@ -45,11 +45,11 @@ class RelayCursor:
         async with passing_failures(), self._pool.acquire() as connection:
             return await self._cursor.position(connection, self._clock.now())
 
-    async def waiting(self) -> int:
-        """How many transfers are not published yet."""
+    async def waiting(self, most: int | None = None) -> int:
+        """How many transfers are not published yet; counted to `most`."""
         async with passing_failures(), self._pool.acquire() as connection:
             position = await self._cursor.position(connection, self._clock.now())
-            return await TRANSFERS.waiting(connection, position)
+            return await TRANSFERS.waiting(connection, position, most)
 
     async def rewind(self, posted_from: datetime | None, *, also: Also = nothing_else) -> Position:
         """Publish again the transfers posted from that time on, or all.

@@ -48,7 +48,9 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
     )
     lags = None
     if places.kafka is not None:
-        lags = await _known("groups", sources.lags(places.kafka, _groups(places, workforce)), unknown)
+        lags = await _known(
+            "groups", sources.lags(places.kafka, groups_in_use(places.groups, places.always, workforce)), unknown
+        )
     else:
         unknown["groups"] = "ABACUS_KAFKA_BOOTSTRAP is not set"
     return Snapshot(
@@ -64,10 +66,10 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
     )
 
 
-def _groups(places: Places, workforce: Workforce | None) -> list[Group]:
+def groups_in_use(groups: Sequence[Group], always: Sequence[str], workforce: Workforce | None) -> list[Group]:
     """A worker that is not used has a group that reads nothing, and that is no fault."""
-    used = {*places.always, *(each.worker for each in (workforce.workers if workforce is not None else ()))}
-    return [group for group in places.groups if group.worker in used]
+    used = {*always, *(each.worker for each in (workforce.workers if workforce is not None else ()))}
+    return [group for group in groups if group.worker in used]
 
 
 async def _known(name: str, reading: Awaitable[Part], unknown: dict[str, str]) -> Part | None:

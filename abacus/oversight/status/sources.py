@@ -93,10 +93,10 @@ async def queues(client: Client, prefix: str, oldest_s: Mapping[str, float]) -> 
     return sorted(states)
 
 
-async def relay(pool: Pool, topic: str, clock: Clock) -> RelayState:
-    """Raises `Unavailable`."""
+async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None) -> RelayState:
+    """What waits is counted to `most`. Raises `Unavailable`."""
     cursor = RelayCursor(pool, topic, clock)
-    position, waiting = await cursor.position(), await cursor.waiting()
+    position, waiting = await cursor.position(), await cursor.waiting(most)
     async with passing_failures(), pool.acquire() as connection:
         first = await _FIRST_WAITING.next(connection, position)
     return RelayState(waiting, first.rows[0].posted_at if first is not None else None)

@@ -42,7 +42,7 @@ class Walk(Generic[Row, At]):
             f" where {behind} and xid < pg_snapshot_xmin(pg_current_snapshot())"
             f" order by {table}.xid, {key} limit {batch}"
         )
-        self._count = Statement(f"select count(*) from {table} where {behind}")
+        self._count = Statement(f"select count(*) from (select from {table} where {behind} limit :most) as behind")
 
     async def next(self, connection: Connection, position: At) -> NextRows[Row, At] | None:
         """The rows behind the position; None when there are none. Raises `Unavailable` when the server has not reached
@@ -62,9 +62,9 @@ class Walk(Generic[Row, At]):
         reached = type(self._start)(rows[-1]["at_xid"], *key)
         return NextRows([self._row_type(*values) for *values, _ in rows], reached)
 
-    async def waiting(self, connection: Connection, position: At) -> int:
-        """The number of rows behind the position, also of those that `next` does not return yet."""
-        return int(await connection.fetchval(*self._count(**_named(position))))
+    async def waiting(self, connection: Connection, position: At, most: int | None = None) -> int:
+        """The number of rows behind the position, also of those that `next` does not return yet; counted to `most`."""
+        return int(await connection.fetchval(*self._count(**_named(position), most=most)))
 
 
 class Cursor(Generic[At]):
