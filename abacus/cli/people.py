@@ -194,6 +194,7 @@ def log(
     actor: Annotated[str | None, typer.Option(metavar="SOURCE", help="Only this actor's: person:ann.")] = None,
     deed: Annotated[Deed | None, typer.Option(help="Only these deeds.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only what was done to this: member:bob, partner:acme.")] = None,
+    country: Annotated[str | None, typer.Option(help="Only what was done in this country: SG.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this time, with an offset.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     as_json: AsJson = False,
@@ -202,8 +203,11 @@ def log(
 
     async def main() -> None:
         start = moment("--since", since) if since is not None else None
+        countries = [country] if country is not None else None
         async with pool() as opened:
-            entries = await entries_of(opened, actor=actor, deed=deed, subject=subject, since=start, limit=limit)
+            entries = await entries_of(
+                opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
+            )
         if as_json:
             print_json([_entry_document(each) for each in entries])
         else:

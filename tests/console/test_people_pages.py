@@ -1,11 +1,12 @@
 """People, their sessions, and the log: for admins, and for each person its own."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from abacus.console.web.forms import DoneBefore, Form, once
-from abacus.people.store.audit import log
+from abacus.people.store.audit import entry_of, log, write
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.desk import desk, token_in
@@ -88,6 +89,21 @@ async def test_the_log_is_filtered_and_goes_on_by_cursor(pool: Pool) -> None:
         assert [each["deed"] for each in one["list"]["rows"]] == ["sign-in"]
         assert one["command"] == "abacus people log --actor person:p3 --subject person:p3"
         assert (await eve.see("/log?deed=lie")).status_code == 422
+
+
+async def test_the_log_is_narrowed_by_country_and_time(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        now = datetime.now(UTC)
+        entries = [entry_of("person:eve", Deed.ADJUST, f"member:{each}", now, country=each) for each in ("SG", "ID")]
+        async with pool.acquire() as connection:
+            await write(connection, entries)
+        rows = (await eve.twin("/log?country=SG&since=2000-01-01T00:00:00Z")).json()
+        assert [each["subject"] for each in rows["list"]["rows"]] == ["member:SG"]
+        assert rows["command"] == "abacus people log --country SG --since 2000-01-01T00:00:00Z"
+        assert (await eve.twin("/log?since=2999-01-01T00:00:00Z")).json()["list"]["rows"] == []
+        for wrong in ("country=sg", "country=%3Cscript%3E", "since=today", "since=2026-03-01"):
+            assert (await eve.see(f"/log?{wrong}")).status_code == 422
 
 
 async def test_what_was_done_today_is_of_the_person_s_countries(pool: Pool) -> None:

@@ -1,6 +1,8 @@
 """The log of what was done, for an admin."""
 
 import json
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +20,7 @@ from abacus.people.store.audit import log as entries_of
 from abacus.people.types.deed import Deed, Entry
 
 _MOST: Final = 50
+_NARROWS: Final = ("actor", "deed", "subject", "country", "since")
 
 
 @dataclass(frozen=True)
@@ -45,17 +48,25 @@ class LogPage(Page):
 
 
 async def log(call: Call) -> LogPage:
-    asked = {name: value for name in ("actor", "deed", "subject") if (value := call.asked(name)) is not None}
+    asked = {name: value for name in _NARROWS if (value := call.asked(name)) is not None}
     form = Form(asked)
-    deed = asked.get("deed")
+    deed, country = asked.get("deed"), asked.get("country")
+    since = _time(asked["since"]) if "since" in asked else None
     if deed not in {None, *Deed}:
         form = form.but(deed="There is no such deed.")
+    if country is not None and re.fullmatch("[A-Z]{2}", country) is None:
+        form = form.but(country="A country is two capital letters: SG.")
+    if "since" in asked and since is None:
+        form = form.but(since="A time has an offset: 2026-03-01T00:00:00Z.")
+    if form.wrong:
         return LogPage(title="Log", list=Rows(()), form=form)
     found = await entries_of(
         call.backends.pool,
         actor=asked.get("actor"),
         deed=Deed(deed) if deed else None,
         subject=asked.get("subject"),
+        since=since,
+        countries=[country] if country else None,
         before=place_of(call.asked("after")),
         limit=_MOST + 1,
     )
@@ -65,8 +76,17 @@ async def log(call: Call) -> LogPage:
         lambda each: Place(each.at, each.entry_id),
         lambda after: f"/log?{urlencode({**asked, 'after': after})}",
     )
-    options = "".join(f" --{name} {value}" for name, value in asked.items())
+    options = "".join(f" --{name} {shlex.quote(value)}" for name, value in asked.items())
     return LogPage(title="Log", command=f"abacus people log{options}", list=rows, form=form)
+
+
+def _time(typed: str) -> datetime | None:
+    """None where it is no time with an offset."""
+    try:
+        read = datetime.fromisoformat(typed.replace(" ", "+"))
+    except ValueError:
+        return None
+    return read if read.tzinfo is not None else None
 
 
 def _shown(entry: Entry) -> Deeds:
