@@ -7,7 +7,10 @@ from typing import ClassVar, Final
 from abacus.console.decide.bars import Bar, bars_of
 from abacus.console.decide.outcomes import Series, series_of
 from abacus.console.decide.sentences import Sentence, sentences_of
+from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns import CampaignRow, row_of
+from abacus.console.pages.errands import Done as Asked
+from abacus.console.pages.errands import ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -20,11 +23,12 @@ from abacus.engage.campaigns.decide.document import to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.states import Act, State
-from abacus.engage.campaigns.report import ActionLine, CampaignReport, DayLine, used_overall
+from abacus.engage.campaigns.report import DayLine, Glance, used_overall
 from abacus.engage.campaigns.reporting import against_control
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
+REPORT: Final = "campaign-report"
 _ACTS: Final[dict[State, tuple[Act, ...]]] = {
     State.DRAFT: (Act.SUBMIT, Act.END),
     State.SUBMITTED: (Act.WITHDRAW,),
@@ -55,7 +59,6 @@ class Done:
     used: Sequence[Bar]
     days: Sequence[DayLine]
     arms: Sequence[Arm]
-    actions: Sequence[ActionLine]
     chart: Series
 
 
@@ -71,6 +74,7 @@ class CampaignPage(Page):
     sentences: Sequence[Sentence]
     document: str
     done: Part[Done]
+    report: Part[Asked | None]
     versions: Sequence[CampaignRow]
     act_options: Sequence[tuple[str, str]]
     may_edit: bool
@@ -105,6 +109,14 @@ async def move(call: Call) -> Page | See:
     except Refused as fault:
         return await _page(call, history, record, fault=str(fault), form=call.form.shown())
     return See(f"/campaigns/{record.campaign.name}?version={record.campaign.version}")
+
+
+async def ask_report(call: Call) -> See:
+    """The whole report: it counts every action, and holds the claims against the ledger."""
+    record = (await history_of(call))[-1]
+    name = record.campaign.name
+    await ask(call, Order(REPORT, name, record.campaign.country, ("campaigns", "report", name, "--json")))
+    return See(f"/campaigns/{name}")
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:
@@ -145,6 +157,7 @@ async def _page(
         sentences=sentences_of(record.campaign),
         document=to_toml(record.campaign),
         done=await call.part(_done(call, record)),
+        report=await call.part(newest(call, REPORT, name)),
         versions=[row_of(each, now) for each in reversed(history)],
         act_options=[(act, act.capitalize()) for act in _acts(call, record)],
         may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.campaign.country),
@@ -154,12 +167,12 @@ async def _page(
 
 
 async def _done(call: Call, record: CampaignRecord) -> Done:
-    found: CampaignReport = await call.backends.campaigns.report(record.campaign)
+    found = await call.backends.campaigns.glance(record.campaign)
     bars = bars_of(record.campaign, used_overall(found))
-    return Done(bars, found.days, _arms(found), found.actions, series_of(found.days))
+    return Done(bars, found.days, _arms(found), series_of(found.days))
 
 
-def _arms(found: CampaignReport) -> Sequence[Arm]:
+def _arms(found: Glance) -> Sequence[Arm]:
     return [
         Arm(
             each.variant,
@@ -183,4 +196,5 @@ def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
 SERVED: Final = (
     page("/campaigns/{name}", campaign),
     form("/campaigns/{name}/move", move, Deed.EDIT_CAMPAIGNS),
+    form("/campaigns/{name}/report", ask_report),
 )

@@ -13,7 +13,7 @@ from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
-from abacus.engage.campaigns.report import CampaignReport, report, used_by
+from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.events.decide.source import Source
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, write
@@ -80,6 +80,10 @@ class CampaignDesk:
 
     async def report(self, campaign: Campaign) -> CampaignReport:
         return await report(self._pool, campaign)
+
+    async def glance(self, campaign: Campaign) -> Glance:
+        """What a page shows of the report at once."""
+        return await glance(self._pool, campaign)
 
     async def used(self, names: Sequence[str]) -> Mapping[str, Amounts]:
         """What each of the campaigns has taken of its limits over its whole life."""

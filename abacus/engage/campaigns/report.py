@@ -58,6 +58,14 @@ class CampaignReport(NamedTuple):
     seen: Mapping[date, int]
 
 
+class Glance(NamedTuple):
+    """The parts of a report that are read by keys and sums, however much a campaign has done."""
+
+    days: Sequence[DayLine]
+    arms: Sequence[ArmLine]
+    used: Mapping[str, Amounts]
+
+
 _DAYS: Final = Statement(f"""
 select {columns(DayLine)} from (
     select version, day, variant, outcome, sum(events)::bigint as events, sum(points)::bigint as points,
@@ -105,6 +113,17 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
         )
 
 
+async def glance(pool: Pool, campaign: Campaign) -> Glance:
+    """As of one moment. Raises `Unavailable`."""
+    name = campaign.name
+    async with snapshot(pool) as connection:
+        return Glance(
+            days=[DayLine(*row) for row in await connection.fetch(*_DAYS(campaign=name))],
+            arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
+            used={row[1]: Amounts(*row[2:]) for row in await connection.fetch(*_USED(campaigns=[name], period=None))},
+        )
+
+
 async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
     """What each of the campaigns has taken of its limits over its whole life. Raises `Unavailable`."""
     async with passing_failures():
@@ -120,5 +139,5 @@ def faults_of(found: CampaignReport) -> list[str]:
     return []
 
 
-def used_overall(found: CampaignReport) -> Amounts:
+def used_overall(found: CampaignReport | Glance) -> Amounts:
     return found.used.get(EVER, NOTHING)

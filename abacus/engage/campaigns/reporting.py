@@ -8,7 +8,7 @@ from abacus.engage.campaigns.decide.campaign import CONTROL
 from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
 from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.reading_limits import limits_document
-from abacus.engage.campaigns.report import ArmLine, CampaignReport, faults_of, used_overall
+from abacus.engage.campaigns.report import ArmLine, CampaignReport, Glance, faults_of, used_overall
 
 
 def report_document(record: CampaignRecord, found: CampaignReport, now: datetime) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _document_of(interval: Interval | None) -> dict[str, float] | None:
     return None if interval is None else interval._asdict()
 
 
-def against_control(line: ArmLine, found: CampaignReport) -> Interval | None:
+def against_control(line: ArmLine, found: CampaignReport | Glance) -> Interval | None:
     """How much greater the share of conversions is than without the campaign."""
     control = next((each for each in found.arms if each.variant == CONTROL), None)
     if control is None or line.variant == CONTROL:

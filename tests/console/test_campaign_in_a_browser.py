@@ -1,0 +1,59 @@
+"""A campaign is written in rows in a browser, and comes into force by another person."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.window import a_browser, office
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with a_browser() as opened:
+        yield opened
+
+
+async def test_a_campaign_is_written_in_rows_and_approved_by_another(browser: Browser, pool: Pool) -> None:
+    async with office(browser, pool) as open_office:
+        await cards(open_office.desk)
+        await open_office.desk.hire("cleo", "country_editor:SG", "approver:SG")
+        await open_office.desk.hire("dora", "approver:SG")
+        async with open_office.window() as window:
+            page, verdict = window.page, window.page.locator("#verdict")
+            await window.see("/campaigns")
+            await window.sign_in("cleo")
+            await window.follow("Draft one")
+            # Only what fits the variable is offered.
+            await page.get_by_label("Value").select_option("var.amount")
+            comparison = page.get_by_label("Comparison")
+            await expect(comparison.locator("option", has_text="begins with")).to_have_count(0)
+            await page.get_by_label("Value").select_option("var.vertical")
+            await expect(comparison.locator("option", has_text="begins with")).to_have_count(1)
+            await page.get_by_label("Value").select_option("var.amount")
+            await expect(comparison.locator("option", has_text="begins with")).to_have_count(0)
+            await comparison.select_option("gte")
+            await page.get_by_label("With", exact=True).fill("20")
+            await page.locator("button[value='add-condition']").click()
+            await expect(verdict).to_contain_text("var.amount is at least 20")
+            await page.get_by_role("button", name="Remove var.vertical is food").click()
+            await expect(verdict).not_to_contain_text("var.vertical is food")
+            # And what is typed is checked at once.
+            text = page.get_by_label("The campaign, as TOML")
+            good = await text.input_value()
+            await text.fill(good.replace("points = 500", "points = 0"))
+            await expect(verdict).to_contain_text("steps[0].do[0].award.points")
+            await text.fill(good)
+            await expect(verdict).to_contain_text("award 500 points")
+            await window.press("Submit for approval")
+            address = page.url.removeprefix(window.url)
+            assert "somebody else has to approve it" in await window.text()
+        async with open_office.window() as window:
+            await window.see(address)
+            await window.sign_in("dora")
+            await window.page.get_by_role("button", name="Approve ").click()
+            await expect(window.page.locator("main")).to_contain_text("done")
+            await window.see("/campaigns/third_order")
+            assert "scheduled" in await window.text()
