@@ -20,7 +20,8 @@ from abacus.console.entry.decide.vouching import Reading, read_groups
 from abacus.console.entry.door import Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
-from abacus.console.entry.provider import Client, Provider
+from abacus.console.entry.provider import Client as OidcClient
+from abacus.console.entry.provider import Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
@@ -48,9 +49,11 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.settings import Settings
+from abacus.platform.sqs.queue import Client
 from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})
+USES: Final = frozenset({Service.KAFKA, Service.SQS})  # where they are set; what is not is shown as not looked at
 DATABASE_WITHIN_S: Final = 5.0
 _QUEUES_WITHIN_S: Final = 3.0
 _CONNECTIONS: Final = 8
@@ -67,7 +70,7 @@ class Plan(NamedTuple):
     address: Address
     limits: SessionLimits
     code_for: tuple[Role, ...]
-    client: Client | None
+    client: OidcClient | None
     reading: Reading
 
 
@@ -169,7 +172,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
             PIPELINE,
             groups_of(settings),
             settings.kafka_bootstrap,
-            await wiring.sqs(within_s=_QUEUES_WITHIN_S) if settings.sqs_endpoint_url is not None else None,
+            await _sqs(wiring),
         ),
         ledger=LedgerReader(pool),
         members=MemberReader(pool),
@@ -180,6 +183,14 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         counters=counters,
         errands=errands,
     )
+
+
+async def _sqs(wiring: Wiring) -> Client | None:
+    """`None` where neither an address nor a region says which SQS to look at."""
+    try:
+        return await wiring.sqs(within_s=_QUEUES_WITHIN_S)
+    except Refused:
+        return None
 
 
 async def _watch(wiring: Wiring, pool: Pool, outages: Outages) -> None:
@@ -197,7 +208,7 @@ async def _watch(wiring: Wiring, pool: Pool, outages: Outages) -> None:
         await asyncio.sleep(_PROBE_EVERY_S)
 
 
-def _client(settings: Settings, public_url: str) -> Client | None:
+def _client(settings: Settings, public_url: str) -> OidcClient | None:
     issuer, client_id = settings.console_oidc_issuer, settings.console_oidc_client_id
     if issuer is None and client_id is None:
         return None
@@ -205,7 +216,7 @@ def _client(settings: Settings, public_url: str) -> Client | None:
         raise Refused("ABACUS_CONSOLE_OIDC_ISSUER and ABACUS_CONSOLE_OIDC_CLIENT_ID go together")
     if not issuer.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
         raise Refused("ABACUS_CONSOLE_OIDC_ISSUER: an https address is needed")
-    return Client(issuer, client_id, settings.console_oidc_client_secret, public_url + BACK)
+    return OidcClient(issuer, client_id, settings.console_oidc_client_secret, public_url + BACK)
 
 
 def _roles(text: str) -> tuple[Role, ...]:

@@ -40,7 +40,7 @@ QUEUES = ("award", "retry", "expiry", "campaign-retry")
             ["quarantine", "replay"],
             {"ABACUS_DATABASE_URL": DOWN},
             2,
-            "abacus: say which: ids, --reason REASON, or --all",
+            "abacus: say which: ids, --ids-from FILE, --reason REASON, or --all",
         ),
         (["relay", "rewind", "--from", "yesterday"], {"ABACUS_DATABASE_URL": DOWN}, 2, "abacus: --from: 'yesterday'"),
         (
@@ -125,7 +125,7 @@ async def test_the_operators_round(house: House, tmp_path: Path) -> None:
         assert "vertical 'yachts' is not on the card of SG" in shown.out
 
         again = await abacus("quarantine", "replay", item["id"], "--json", env=env)
-        assert again.json == {"replayed": [item["id"]], "still_held": []}
+        assert again.json == {"replayed": [item["id"]], "still_held": [], "missing": []}
         await until(lambda: _rows(house, "quarantine where status = 'held' and replays = 1", 1))
 
         card = (await abacus("rates", "show", "SG", "--toml", env=env)).out

@@ -39,7 +39,9 @@ def test_a_worker_needs_what_it_is_wired_with(name: str) -> None:
     parts = [
         node.attr
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "wiring"
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("wiring", "settings")
     ]
     settings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     declared = needs([name]) | getattr(module, "USES", frozenset())

@@ -33,7 +33,7 @@ _LOOKS: Final = 300  # then the browser comes again
 _WITHIN_S: Final = 4.0
 # What is not read without a setting, and the command that reads it.
 _UNSET: Final = {
-    "queues": "ABACUS_SQS_ENDPOINT_URL is not set for the console; see abacus queues list",
+    "queues": "the console knows neither ABACUS_SQS_ENDPOINT_URL nor a region of AWS; see abacus queues list",
     "groups": "ABACUS_KAFKA_BOOTSTRAP is not set for the console; see abacus status",
 }
 

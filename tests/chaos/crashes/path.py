@@ -64,6 +64,7 @@ RULES: Final = (
     _Rule("abacus.intake.earning.issuing", "*hand_over", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.intake.earning.issuing", "*_send*", "*", Stage.SEND),
     _Rule("abacus.intake.earning.issuing", "*", "*", Stage.DECIDE),
+    _Rule("abacus.intake.earning.deciding", "*", "*", Stage.DECIDE),
     _Rule("abacus.intake.earning.retrier", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.intake.earning.retrier", "*", "*hand_over*", Stage.HANDLE),
     _Rule("abacus.intake.earning.retrier", "*", "*", Stage.DECIDE),

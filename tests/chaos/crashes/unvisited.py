@@ -36,7 +36,7 @@ REASONS: Final = (
     _Reason("abacus.engage.campaigns.doing", "turns_of.*", "*", _PACED),
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason(
-        "abacus.intake.earning.issuing",
+        "abacus.intake.earning.deciding",
         "*.decide",
         "self._decide(read, self._calculator_for(self._cards.book()))",
         "only when a card is published while the batch is decided; nothing is in hand",
