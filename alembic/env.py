@@ -20,6 +20,7 @@ import abacus.engage.events.tables
 import abacus.engage.notify.tables
 import abacus.engage.segments.tables
 import abacus.intake.partners.tables
+import abacus.intake.pulse.tables
 import abacus.ledger.store.tables
 import abacus.oversight.closing.tables
 import abacus.oversight.erasure.tables
@@ -53,6 +54,7 @@ ROOMS = (
     abacus.engage.notify.tables,
     abacus.engage.segments.tables,
     abacus.intake.partners.tables,
+    abacus.intake.pulse.tables,
     abacus.people.store.tables,
     abacus.platform.pace.tables,
     abacus.platform.presence.tables,

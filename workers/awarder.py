@@ -5,6 +5,8 @@ from typing import Final
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
+from abacus.intake.pulse.store import PulseStore
+from abacus.intake.pulse.tally import Tally
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.postgres import LOOKUPS_BY_KEY
@@ -21,6 +23,9 @@ async def wire(wiring: Wiring) -> Run:
     ledger = PostgresLedger(pool, wiring.clock)
     moves = PostgresMoves(pool, wiring.clock)
     door = Door(wiring.cards(pool), wiring.clock, wiring.verifier())
-    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock)
+    tally = Tally(PulseStore(pool), wiring.clock)
+    wiring.at_the_end(tally.write)
+    wiring.beside(tally.keep_writing())
+    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally)
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     return QueueConsumer(queue, awarder.handle, wiring.health, hands=HANDS).run

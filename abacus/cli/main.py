@@ -20,6 +20,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "demo": "demo.command:demo",
     "worker": "worker:worker",
     "status": "status:status",
+    "pulse": "pulse:pulse",
     "migrate": "ledger:migrate",
     "explain": "explain:explain",
     "where": "where:where",

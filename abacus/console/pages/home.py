@@ -1,4 +1,4 @@
-"""The first page: what waits for the person, and what was done today."""
+"""The first page: how points come, what waits for the person, and what was done today."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,10 +8,12 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.pages.operations import overdue_for
+from abacus.console.pages.pulse import Pulse, pulse
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
+from abacus.intake.pulse.decide.steps import Range
 from abacus.oversight.status.types import Overdue
 from abacus.people.store.audit import log
 from abacus.people.types.approval import Approval, Status
@@ -53,6 +55,8 @@ class Home(Page):
     """A part is None where the person may not see it."""
 
     template: ClassVar[str] = "home.html"
+    pulse: Part[Pulse] | None
+    ranges: Sequence[Range] = tuple(Range)
     approvals: Part[Waiting] | None
     quarantine: Part[Sequence[Held]] | None
     jobs: Part[Sequence[Overdue]]
@@ -62,12 +66,15 @@ class Home(Page):
 
 async def home(call: Call) -> Home:
     midnight = call.now.astimezone(ZoneInfo(call.session.zone)).replace(hour=0, minute=0, second=0, microsecond=0)
-    approvals, quarantine, jobs, today = await asyncio.gather(
-        _waiting(call), _held(call), call.part(overdue_for(call)), call.part(_done(call, midnight))
+    beating, approvals, quarantine, jobs, today = await asyncio.gather(
+        pulse(call), _waiting(call), _held(call), call.part(overdue_for(call)), call.part(_done(call, midnight))
     )
     return Home(
         title="Home",
-        command="abacus approvals list --status pending",
+        command=f"abacus pulse --range {beating.value.range}"
+        if beating is not None and beating.value is not None
+        else None,
+        pulse=beating,
         approvals=approvals,
         quarantine=quarantine,
         jobs=jobs,

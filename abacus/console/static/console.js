@@ -45,8 +45,9 @@ function charts(root) {
       stroke: colour(lines[number % lines.length]),
       width: 2,
     }));
+    const scales = given.scale === "log" ? { y: { distr: 3 } } : {};
     const drawn = new uPlot(
-      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, axis] },
+      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, axis], scales },
       [given.times, ...given.series.map((each) => each.values)],
       holder,
     );

@@ -10,6 +10,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
+from abacus.intake.pulse.tally import Tally
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.types.posting import LedgerPort, Outcome, Status, Unpostable
@@ -24,7 +25,7 @@ MOST_AWARDS: Final = 1000
 class Awarder:
     """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
     one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
-    other awards are posted. Metrics know of the awards if they are `counted`.
+    other awards are posted. Metrics know of the awards if they are `counted`, and the tally if there is one.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class Awarder:
         clock: Clock,
         *,
         counted: bool = True,
+        tally: Tally | None = None,
     ) -> None:
         self._door = door
         self._counted = counted
+        self._tally = tally
         self._ledger = ledger
         self._moves = moves
         self._quarantine = quarantine
@@ -74,6 +77,9 @@ class Awarder:
             POSTING_SECONDS.observe(time.perf_counter() - started)
             POSTING_AWARDS.observe(len(awards))
             self._count(outcomes)
+        if self._tally is not None:
+            posted = (each.award for each in outcomes if each.status is Status.POSTED)
+            self._tally.posted(posted, self._clock.now())
         return outcomes
 
     def _count(self, outcomes: Sequence[Outcome]) -> None:

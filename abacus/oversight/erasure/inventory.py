@@ -85,6 +85,7 @@ NAMELESS: Final = frozenset(
         "partner_key",
         "person",
         "person_token",
+        "points_pulse",
         "rate_card",
         "rate_card_withdrawal",
         "rate_limit",

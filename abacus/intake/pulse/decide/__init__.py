@@ -1,0 +1,1 @@
+"""What the sums of a range say. Pure."""
