@@ -1,0 +1,161 @@
+"""Partners are entered and changed: rights and keys at once, wider limits by a second person."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from abacus.core.tokens import digest_of
+from abacus.people.types.approval import Kind
+from abacus.platform.postgres import Pool
+from tests.console.desk import Browser, Desk, desk
+
+RIGHTS = {"name": "Acme", "may[]": "fixed_points", "requests-per-minute": "60"}
+NEW = {"partner": "zest", **RIGHTS}
+
+
+async def shown(browser: Browser, partner: str = "acme") -> dict[str, Any]:
+    page: dict[str, Any] = (await browser.twin(f"/partners/{partner}")).json()
+    limits = {each["field"]: each["limit"] for each in page["partner"]["limits"]}
+    return {**page["partner"], "limits": limits}
+
+
+async def log(open_desk: Desk) -> list[str]:
+    return [row[0] for row in await open_desk.pool.fetch("select deed from audit_log where subject = 'partner:acme'")]
+
+
+async def test_a_partner_is_entered_and_its_key_shown_once(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "operator")
+        made = await eve.send("/partners", "/partners", **NEW, country="SG, VN", source="rides")
+        assert made.status_code == 200
+        [key] = re.findall(r"abk_live_\w{55}", made.text)
+        prefix, digest = (await pool.fetch("select prefix, digest from partner_key"))[0]
+        assert (key.startswith(prefix), digest) == (True, digest_of(key))
+        there = await shown(eve, "zest")
+        assert (there["rights"], there["countries"], there["sources"]) == (["fixed_points"], ["SG", "VN"], ["rides"])
+        assert there["requests_per_minute"] == 60
+        assert key not in (await eve.see("/partners/zest")).text
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "says"),
+    [
+        ({"partner": "No Such Id"}, "name", "an id has 1 to 40 small letters"),
+        ({"partner": "acme"}, "name", "there is a partner &#39;acme&#39; already"),
+        ({"name": " "}, "name", "say who the partner is"),
+        ({"country": "Singapore"}, "country", "is not a country"),
+        ({"source": "a b/c"}, "source", "is not a source"),
+        ({"card": "partner:zest"}, "card", "no rate card of the scope"),
+        ({"requests-per-minute": "many"}, "requests-per-minute", "A whole number is needed."),
+        ({"requests-per-minute": "0"}, "requests-per-minute", "between 1 and"),
+        ({"may[]": "may_adjust"}, "name", "may neither award nor count"),
+        ({"may[]": "signing_secret"}, "name", "may neither award nor count"),
+    ],
+)
+async def test_what_is_wrong_stands_beside_its_field(pool: Pool, typed: dict[str, str], field: str, says: str) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        answer = await eve.send("/partners", "/partners", **NEW | typed)
+        assert answer.status_code == 422
+        [beside] = re.findall(f'<p class="error" id="wrong-{field}">(.*?)</p>', answer.text, re.DOTALL)
+        assert says in beside
+        assert await pool.fetchval("select count(*) from partner") == 1
+
+
+async def test_rights_are_changed_as_they_are_typed(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        await pool.execute("update partner set sources = null")
+        eve = await open_desk.inside("eve", "operator")
+        for typed, sources in ((RIGHTS, None), (RIGHTS | {"source": "rides mart"}, ["rides", "mart"]), (RIGHTS, [])):
+            answer = await eve.send("/partners/acme", "/partners/acme/rights", **typed)
+            assert answer.status_code == 303
+            there = await shown(eve)
+            assert (there["rights"], there["sources"]) == (["fixed_points"], sources)
+        assert await log(open_desk) == ["edit-partners"] * 3
+
+
+async def test_narrower_limits_hold_at_once_and_wider_ones_when_another_person_approves(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve, dora = await open_desk.inside("eve", "operator"), await open_desk.inside("dora", "approver")
+        narrower = await eve.send("/partners/acme", "/partners/acme/limits", per_day="400", per_award="50")
+        assert narrower.headers["location"] == "/partners/acme"
+        limits = {"per_day": 400, "per_award": 50, "per_member_day": None, "in_total": None}
+        assert (await shown(eve))["limits"] == limits
+        wider = await eve.send("/partners/acme", "/partners/acme/limits", per_day="4,000", per_award="50")
+        assert (await shown(eve))["limits"] == limits
+        [approval] = await open_desk.backends.approvals.all()
+        assert (approval.kind, wider.headers["location"]) == (Kind.LIMITS, f"/approvals/{approval.approval_id}")
+        approved = await dora.send(f"/approvals/{approval.approval_id}", f"/approvals/{approval.approval_id}/approve")
+        assert approved.status_code == 303
+        assert (await shown(eve))["limits"] == limits | {"per_day": 4000}
+
+
+@pytest.mark.parametrize("typed", ["-1", "1.5", "many", "1" * 20, "1000000000000001"])
+async def test_a_limit_is_a_whole_number(pool: Pool, typed: str) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        answer = await eve.send("/partners/acme", "/partners/acme/limits", per_day=typed)
+        assert (answer.status_code, typed in answer.text) == (422, True)
+        assert (await shown(eve))["limits"]["per_day"] == 500
+
+
+async def test_a_new_key_is_made_once_and_the_old_one_ends_in_time(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        open_desk.clock.pass_(seconds=1)
+        eve = await open_desk.inside("eve", "operator")
+        page = (await eve.see("/partners/acme")).text
+        token = page.partition('name="form" value="')[2].partition('"')[0]
+        typed = {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11", "overlap": "2"}
+        first, second = [await eve.client.post("/partners/acme/new-key", data=typed) for _ in range(2)]
+        assert (first.status_code, second.status_code) == (200, 409)
+        assert (len(re.findall(r"abk_live_\w{55}", first.text)), "abk_live_" in second.text) == (1, False)
+        keys = (await shown(eve))["keys"]
+        assert [each["expires_at"] is None for each in keys] == [False, True]
+        ends = open_desk.clock.now() + timedelta(hours=2)
+        assert datetime.fromisoformat(keys[0]["expires_at"]) == ends
+        wrong = await eve.send("/partners/acme", "/partners/acme/new-key", overlap="soon")
+        assert wrong.status_code == 422
+
+
+async def test_a_partner_is_shut_out_and_let_in_again(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        await eve.send("/partners/acme", "/partners/acme/disable")
+        assert (await shown(eve))["disabled_at"] is not None
+        await eve.send("/partners/acme", "/partners/acme/enable")
+        assert (await shown(eve))["disabled_at"] is None
+        assert await log(open_desk) == ["edit-partners"] * 2
+
+
+@pytest.mark.parametrize("act", ["rights", "limits", "new-key", "disable", "enable", "try-webhook"])
+async def test_nobody_changes_a_partner_who_is_not_there_or_without_the_role(pool: Pool, act: str) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve, sam = await open_desk.inside("eve", "operator"), await open_desk.inside("sam", "support")
+        for who, partner, status in ((eve, "nobody", 404), (sam, "acme", 403)):
+            token = (await who.see("/me")).text.partition('name="form" value="')[2].partition('"')[0]
+            typed = RIGHTS | {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11", "overlap": "1"}
+            answer = await who.client.post(f"/partners/{partner}/{act}", data=typed)
+            assert (partner, answer.status_code) == (partner, status)
+        assert await pool.fetchval("select count(*) from console_errand") == 0
+        page = (await sam.see("/partners/acme")).text
+        assert [f"/partners/acme/{act}" in page for act in ("rights", "limits", "new-key")] == [False] * 3
+
+
+async def test_a_trial_is_an_errand_of_the_command(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        token = (await eve.see("/me")).text.partition('name="form" value="')[2].partition('"')[0]
+        typed = {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
+        assert (await eve.client.post("/partners/acme/try-webhook", data=typed)).status_code == 303
+        [errand] = await pool.fetch("select kind, arguments from console_errand")
+        assert errand["arguments"] == ["partners", "webhook", "test", "--json", "--", "acme"]
