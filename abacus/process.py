@@ -74,7 +74,7 @@ async def run_workers(
         tasks.append(
             asyncio.create_task(serve(health_app(health), listener, stop, http_limits(settings)), name="health")
         )
-    async with noted(settings.database_url, health, SystemClock()):
+    async with noted(settings.database_url, health, SystemClock(), settings.told()):
         await _until_stopped_or_failed(tasks, stop)
         stop.set()
     await _end(tasks)

@@ -1,8 +1,9 @@
 """The executors of approvals: what each kind lets happen. The rooms that do it know nothing of approvals."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from abacus.approving.assumptions import assuming
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.around import surroundings
@@ -16,55 +17,17 @@ from abacus.ledger.store.large_moves import Alone, LargeMoves, Mover
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.approving import canonical, check_unchanged
-from abacus.people.store.approvals import Approvals
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.approvals import Approvals, Executor
+from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Also, Connection, Pool
+from abacus.platform.postgres import Also, Pool
 from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
 from abacus.pricing.store.cards import CardStore
 
 
 def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Iterable[Source]) -> LargeMoves:
     """The large moves, with the approvals that they and every other kind go through."""
-    sources = tuple(built_in)
-
-    async def publish(approval: Approval, also: Also) -> None:
-        card = _card(approval)
-        check_unchanged(approval, canonical(to_document(card)))
-        await CardStore(pool).publish(
-            card, by=approval.asked_by, now=clock.now(), approved_by=approval.decided_by, also=also
-        )
-
-    async def limit(approval: Approval, also: Also) -> None:
-        limits = Limits(**json.loads(approval.document)["limits"])
-        check_unchanged(approval, limits_document(approval.subject, limits))
-        entry = entry_of(
-            approval.asked_by,
-            Deed.EDIT_LIMITS,
-            f"partner:{approval.subject}",
-            clock.now(),
-            after=limits._asdict(),
-            approved_by=approval.decided_by,
-        )
-
-        async def logged(connection: Connection) -> None:
-            await also(connection)
-            await write(connection, [entry])
-
-        await PartnerStore(pool, clock).limit(approval.subject, limits, also=logged)
-
-    async def run(approval: Approval, also: Also) -> None:
-        content = json.loads(approval.document)
-        now = clock.now()
-        campaign = restore_campaign(content["campaign"], content["version"])
-        check_unchanged(approval, proposed(campaign))
-        change = Change(approval.asked_by, now, approved_by=approval.decided_by)
-        around = await surroundings(pool, sources, now)
-        try:
-            await CampaignStore(pool).approve(campaign.name, campaign.version, around, change, also)
-        except DocumentFaults as fault:
-            raise CannotExecute(f"{campaign.label} does not fit what is published any more: {fault}") from None
 
     async def moved(movement: Movement) -> Moved:
         try:
@@ -72,8 +35,13 @@ def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Ite
         except KeyReused as error:
             raise CannotDecide("idempotency-key-reused", f"{movement.key} is the key of an award") from error
 
-    approvals = Approvals(pool, clock, {Kind.RATE_CARD: publish, Kind.LIMITS: limit, Kind.CAMPAIGN: run})
-    return LargeMoves(approvals, moved, alone)
+    executors: dict[Kind, Executor] = {
+        Kind.RATE_CARD: _publishing(pool, clock),
+        Kind.LIMITS: _limiting(pool, clock),
+        Kind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
+        Kind.ASSUMPTION: assuming(pool, clock),
+    }
+    return LargeMoves(Approvals(pool, clock, executors), moved, alone)
 
 
 def card_proposal(card: RateCard, changes: list[str]) -> Proposal:
@@ -103,6 +71,50 @@ def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
 
 def limits_document(partner_id: str, limits: Limits) -> str:
     return canonical({"partner_id": partner_id, "limits": limits._asdict()})
+
+
+def _publishing(pool: Pool, clock: Clock) -> Executor:
+    async def publish(approval: Approval, also: Also) -> None:
+        card = _card(approval)
+        check_unchanged(approval, canonical(to_document(card)))
+        await CardStore(pool).publish(
+            card, by=approval.asked_by, now=clock.now(), approved_by=approval.decided_by, also=also
+        )
+
+    return publish
+
+
+def _limiting(pool: Pool, clock: Clock) -> Executor:
+    async def limit(approval: Approval, also: Also) -> None:
+        limits = Limits(**json.loads(approval.document)["limits"])
+        check_unchanged(approval, limits_document(approval.subject, limits))
+        entry = entry_of(
+            approval.asked_by,
+            Deed.EDIT_LIMITS,
+            f"partner:{approval.subject}",
+            clock.now(),
+            after=limits._asdict(),
+            approved_by=approval.decided_by,
+        )
+        await PartnerStore(pool, clock).limit(approval.subject, limits, also=with_entry(also, entry))
+
+    return limit
+
+
+def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
+    async def run(approval: Approval, also: Also) -> None:
+        content = json.loads(approval.document)
+        now = clock.now()
+        campaign = restore_campaign(content["campaign"], content["version"])
+        check_unchanged(approval, proposed(campaign))
+        change = Change(approval.asked_by, now, approved_by=approval.decided_by)
+        around = await surroundings(pool, sources, now)
+        try:
+            await CampaignStore(pool).approve(campaign.name, campaign.version, around, change, also)
+        except DocumentFaults as fault:
+            raise CannotExecute(f"{campaign.label} does not fit what is published any more: {fault}") from None
+
+    return run
 
 
 def _card(approval: Approval) -> RateCard:

@@ -21,6 +21,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "worker": "worker:worker",
     "status": "status:status",
     "pulse": "pulse:pulse",
+    "settings": "settings:settings",
     "migrate": "ledger:migrate",
     "explain": "explain:explain",
     "where": "where:where",

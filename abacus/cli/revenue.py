@@ -7,9 +7,11 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.cli.acting import acting
+from abacus.cli.approvals import large_moves, show_waiting
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.shell import AsJson, console, pool, print_json, run
+from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -84,10 +86,14 @@ def set_assumption(
         since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
         async with pool() as opened:
             at = await acting(opened)
-            also = at.does(
-                Deed.SET_ASSUMPTIONS, f"assumption:{program}:{country}", country=country, reason=reason, start=since
-            )
-            assumption = await AssumptionStore(opened).set(
+            wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(opened)
+            also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
+            if settings().assumptions_need_approval:
+                await store.check(program, country, since, estimate)
+                request = await large_moves(opened, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
+                show_waiting(request, as_json=as_json)
+                return
+            assumption = await store.set(
                 program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
             )
         if as_json:

@@ -34,6 +34,7 @@ from abacus.console.pages import (
     rate_draft,
     rate_quote,
     rates,
+    settings,
     trust,
     where,
 )
@@ -73,6 +74,7 @@ SERVED: Final = (
     *own_sessions.SERVED,
     *people.SERVED,
     *audit.SERVED,
+    *settings.SERVED,
 )
 
 

@@ -20,6 +20,7 @@ PREFIX = "ABACUS_"
 
 _LAST_PORT = 65535
 _SECRET_BYTES: Final = range(24, 65)
+_HIDDEN: Final = "(set)"
 # Addresses may hold a password.
 _SECRETS: Final = frozenset(
     {
@@ -29,6 +30,7 @@ _SECRETS: Final = frozenset(
         "database_url",
         "envelope_keys",
         "notify_webhook_secret",
+        "notify_webhook_url",
         "secrets_key",
         "token",
     }
@@ -170,6 +172,7 @@ class Settings(BaseSettings):
     # What needs a second person beside large adjustments and reversals.
     limits_need_approval: bool = False
     cards_need_approval: bool = False
+    assumptions_need_approval: bool = False
     # The person that commands act for, and whether commands that change anything need one.
     token: str | None = None
     people_required: bool = False
@@ -224,6 +227,13 @@ class Settings(BaseSettings):
         """What was set, as a child process finds it in its environment."""
         set_ = ((name, getattr(self, name)) for name in sorted(self.model_fields_set))
         return {f"{PREFIX}{name.upper()}": str(value) for name, value in set_ if value is not None}
+
+    def told(self) -> dict[str, str]:
+        """What was set, as everybody may know it: of secrets only that they are set."""
+        return {
+            name: _HIDDEN if name.removeprefix(PREFIX).lower() in _SECRETS else value
+            for name, value in self.environment().items()
+        }
 
 
 def read_settings() -> Settings:

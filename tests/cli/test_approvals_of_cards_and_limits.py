@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.points import Multiplier
+from abacus.oversight.reports.assumption_store import AssumptionStore
+from abacus.oversight.reports.decide.assumption import Estimate
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
@@ -25,6 +28,7 @@ def abacus(database_url: str) -> Abacus:
     settings = {
         "ABACUS_DATABASE_URL": database_url,
         "ABACUS_CARDS_NEED_APPROVAL": "true",
+        "ABACUS_ASSUMPTIONS_NEED_APPROVAL": "true",
         "ABACUS_LIMITS_NEED_APPROVAL": "true",
     }
 
@@ -109,3 +113,33 @@ async def test_limits_are_raised_by_two_and_lowered_by_one(abacus: Abacus, pool:
     done = await abacus("approvals", "approve", request["approval_id"], "--digest", request["digest"], token=ben)
     assert done.code == 0, done.err
     assert await total() is None
+
+
+async def test_an_assumption_is_set_when_a_second_person_has_approved_it(abacus: Abacus, pool: Pool) -> None:
+    fay, ben = await hire(pool, "fay", "finance"), await hire(pool, "ben", "approver:SG")
+    values = "--program GRP --country SG --currency SGD --cost-per-point 0.008 --from 2026-01-01 --reason study --json"
+    words = ("report", "assumptions", "set", *values.split())
+    asked = (await abacus(*words, "--expected-use", "97%", token=fay)).json["approval"]
+    assert asked["summary"] == "assume of GRP in SG from 2026-01-01: 97% used, 0.008 SGD a point"
+    store = AssumptionStore(pool)
+    assert await store.all() == []
+    approve = ("approvals", "approve", asked["approval_id"], "--digest", asked["digest"])
+    assert (await abacus(*approve, token=fay)).code == 2
+    assert (await abacus(*approve, token=ben)).code == 0
+    (version,) = await store.all()
+    assert (version.name, version.set_by, version.reason) == ("GRP/SG@1", "person:fay", "study")
+    assert version.estimate == Estimate("SGD", Decimal("0.97"), Decimal("0.008"))
+    same = await abacus(*words, "--expected-use", "97%", token=fay)
+    assert (same.code, "says the same already" in same.err) == (2, True)
+    other = (await abacus(*words, "--expected-use", "96%", token=fay)).json["approval"]
+    await store.set(
+        "GRP",
+        "SG",
+        date(2026, 1, 1),
+        Estimate("SGD", Decimal("0.96"), Decimal("0.008")),
+        by="tests",
+        why="x",
+        now=SystemClock().now(),
+    )
+    late = await abacus("approvals", "approve", other["approval_id"], "--digest", other["digest"], token=ben)
+    assert (late.code, len(await store.all())) == (2, 2)

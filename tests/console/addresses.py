@@ -24,6 +24,7 @@ def address(path: str, approval: Approval) -> str:
         "{member:path}": "bob",
         "{partner}": "acme",
         "{counter}": "count_rain_drops",
+        "counts.csv": "counts.csv?keys=rain_drops:city:1",
     }
     for part, text in stands_for.items():
         path = path.replace(part, text)

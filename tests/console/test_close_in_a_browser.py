@@ -30,6 +30,7 @@ async def test_a_month_is_closed(browser: Browser, house: House) -> None:
         await fill(house.pool, "bob", "eve", transfers=1)
         await Seals(house.pool, SystemClock()).make()
         await open_office.desk.hire("fay", "finance")
+        await open_office.desk.hire("dora", "approver")
         async with open_office.window() as window:
             page, main = window.page, window.page.locator("main")
             await window.see("/finance/assumptions")
@@ -44,7 +45,12 @@ async def test_a_month_is_closed(browser: Browser, house: House) -> None:
                 "Reason": "a study",
             }.items():
                 await page.get_by_label(label, exact=True).fill(value)
-            await window.press("Set")
+            await window.press("Ask for it")
+            [asked] = await open_office.desk.backends.approvals.all()
+            async with open_office.window() as other:
+                await other.see(f"/approvals/{asked.approval_id}")
+                await other.sign_in("dora")
+                await other.press(f"Approve {asked.digest[:8]}")
             await window.see("/finance")
             await page.get_by_label("Month").fill("2026-06")
             await window.press("Open its checklist")

@@ -74,3 +74,21 @@ async def test_counters_are_for_those_whose_role_holds_everywhere(pool: Pool) ->
         for path in ("/counters", "/counters/count_rain_drops", asked()):
             assert [(await each.twin(path)).status_code for each in (ann, eve)] == [200, 403]
         assert (await ann.twin("/counters/nothing")).status_code == 404
+
+
+async def test_counts_are_taken_away_as_csv(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann = await open_desk.inside("ann", "viewer")
+        here = asked().replace("/counters?", "/counters/counts.csv?")
+        assert "counts.csv?" in (await ann.see(asked())).text
+        taken = await ann.see(here)
+        assert (taken.status_code, taken.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+        assert "attachment" in taken.headers["content-disposition"]
+        assert taken.text.splitlines() == [
+            f"from,{KEY}",
+            "2026-09-01T00:00:00+00:00,3",
+            "2026-09-01T01:00:00+00:00,0",
+            "2026-09-01T02:00:00+00:00,4",
+        ]
+        assert (await ann.see("/counters/counts.csv")).status_code == 404

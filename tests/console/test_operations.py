@@ -112,3 +112,15 @@ async def test_the_first_page_has_the_overdue_jobs_of_ones_countries(pool: Pool,
             assert [each["country"] for each in late] == seen
             assert {each["command"] for each in late} == {"abacus tiers roll --due"}
             assert "abacus tiers roll --due" in (await ann.see(path)).text
+
+
+async def test_streams_and_queues_are_looked_into_by_the_command(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        sent = await ann.send("/where?key=--T-1&source=rides", "/where")
+        assert sent.headers["location"] == "/where?key=--T-1&source=rides"
+        [errand] = await pool.fetch("select arguments from console_errand")
+        assert errand["arguments"] == ["where", "--json", "--source=rides", "--", "--T-1"]
+        shown = (await ann.twin(sent.headers["location"])).json()["everywhere"]["value"]["errand"]
+        assert (shown["state"], shown["asked_by"]) == ("waiting", "ann")
+        assert (await ann.twin("/where?key=T-2")).json()["everywhere"]["value"] is None

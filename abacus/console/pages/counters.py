@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
 from abacus.console.decide.steps import SECONDS, Span, spans_of
+from abacus.console.errands.decide.documents import csv_text
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page
+from abacus.console.web.page import Download, Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
+from abacus.console.web.routes import file, page
 from abacus.core.errors import Refused
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.diff import described
@@ -22,7 +23,6 @@ from abacus.engage.counters.definitions import DefinitionRecord, DefinitionStore
 from abacus.engage.counters.reading.decide.plan import Plan, Planner
 from abacus.engage.counters.reading.types import Lookup, NotCounted
 from abacus.engage.counters.types import SlotRange
-from abacus.people.types.deed import Deed
 
 _MOST_KEYS: Final = 4
 _USUAL: Final = timedelta(days=1)
@@ -80,7 +80,6 @@ class CounterPage(Page):
 
 
 async def counters(call: Call) -> CountersPage:
-    call.check(Deed.SEE, None)
     usual = {"from": (call.now - _USUAL).isoformat(timespec="minutes"), "step": "hours"}
     typed = usual | {name: value for name in ("keys", "from", "to", "step") if (value := call.asked(name))}
     form, keys = Form(typed), typed.get("keys", "").split()
@@ -105,8 +104,19 @@ async def counters(call: Call) -> CountersPage:
     )
 
 
+async def export(call: Call) -> Download:
+    """The chart's counts as CSV. Raises `PageFault` for what cannot be drawn."""
+    asked = await counters(call)
+    drawn = asked.chart.value if asked.chart is not None else None
+    if drawn is None:
+        down = asked.chart.down if asked.chart is not None else None
+        raise PageFault("unavailable", down.detail) if down else PageFault("not-found", "Say which keys, and when.")
+    rows = [["from", *(each.label for each in drawn.series)]]
+    rows += [[at.isoformat(), *counts] for at, counts in drawn.rows]
+    return Download("counts.csv", "text/csv; charset=utf-8", csv_text(rows))
+
+
 async def counter(call: Call) -> CounterPage:
-    call.check(Deed.SEE, None)
     store, name = DefinitionStore(call.backends.pool), str(call.request.path_params["counter"])
     try:
         latest = named(name, await store.latest())
@@ -181,4 +191,8 @@ def _planned(planner: Planner, lookup: Lookup) -> Plan:
     return plan
 
 
-SERVED: Final = (page("/counters", counters), page("/counters/{counter}", counter))
+SERVED: Final = (
+    page("/counters", counters, everywhere=True),
+    file("/counters/counts.csv", export, everywhere=True),
+    page("/counters/{counter}", counter, everywhere=True),
+)

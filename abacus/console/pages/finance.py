@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import ClassVar, Final
 
+from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.console.decide.outcomes import Series
 from abacus.console.decide.reports import REPORTS, Report, chart_of
 from abacus.console.errands.types import Order
@@ -14,7 +15,7 @@ from abacus.console.pages.errands import Done, ask, newest
 from abacus.console.pages.month_close import Act, act_of
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form, once
+from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
@@ -105,6 +106,7 @@ async def assumptions(call: Call) -> AssumptionsPage:
 
 
 async def set_assumption(call: Call) -> Page | See:
+    """Another person approves it."""
     typed = call.form.shown()
     typed = typed.but(
         **{
@@ -120,23 +122,14 @@ async def set_assumption(call: Call) -> Page | See:
     if typed.wrong or estimate is None:
         return await _assumptions(call, form=typed)
     program, country, reason = (typed.get(name) for name in ("program", "country", "reason"))
-    subject = f"assumption:{program}:{country}"
     call.check(Deed.SET_ASSUMPTIONS, country)
-    told = call.told(Deed.SET_ASSUMPTIONS, subject, country=country, reason=reason, start=since)
     try:
-        await AssumptionStore(call.backends.pool).set(
-            program,
-            country,
-            since,
-            estimate,
-            by=call.actor.source,
-            why=reason,
-            now=call.now,
-            also=once(call.form, call.actor.name, call.backends.clock, told),
-        )
+        await AssumptionStore(call.backends.pool).check(program, country, since, estimate)
     except Refused as fault:
         return await _assumptions(call, form=typed, fault=str(fault))
-    return See("/finance/assumptions")
+    wanted = Assumed(program, country, since, estimate, reason)
+    approval = await call.backends.approvals.ask(assumption_proposal(wanted), call.actor.agent)
+    return See(f"/approvals/{approval.approval_id}")
 
 
 def _which(call: Call) -> Report:

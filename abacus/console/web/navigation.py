@@ -39,6 +39,7 @@ SECTIONS: Final = (
     Section("Errands", "/errands", Deed.SEE, "Operations"),
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
     Section("Log", "/log", Deed.MANAGE_PEOPLE, "Admin", everywhere=True),
+    Section("Settings", "/settings", Deed.RUN_JOBS, "Admin", everywhere=True),
 )
 
 

@@ -4,8 +4,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from abacus.core.errors import Refused
-from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
+from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate, check_follows
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 
@@ -60,24 +59,25 @@ class AssumptionStore:
         now: datetime,
         also: Also = nothing_else,
     ) -> Assumption:
-        """Add the next version. Raises `Refused` if the latest version says the same already, or is in another
-        currency: sums over months would mix the two.
-        """
+        """Add the next version. Raises `Refused` where it cannot follow the latest one."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(program=program, country=country))
             row = await connection.fetchrow(*_LATEST(program=program, country=country))
             latest = _assumption(_Row(*row)) if row else None
-            if latest is not None and (latest.effective_from, latest.estimate) == (effective_from, estimate):
-                raise Refused(f"{latest.name} says the same already; nothing to set")
-            if latest is not None and latest.estimate.currency != estimate.currency:
-                raise Refused(
-                    f"{latest.name} is in {latest.estimate.currency}, so this cannot be in {estimate.currency}"
-                )
+            if latest is not None:
+                check_follows(latest, effective_from, estimate)
             version = latest.version + 1 if latest else 1
             assumption = Assumption(program, country, version, effective_from, estimate, now, by, why)
             await connection.execute(*_INSERT(**_row(assumption)))
             await also(connection)
         return assumption
+
+    async def check(self, program: str, country: str, effective_from: date, estimate: Estimate) -> None:
+        """Raises `Refused` for what `set` would refuse now."""
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_LATEST(program=program, country=country))
+        if row is not None:
+            check_follows(_assumption(_Row(*row)), effective_from, estimate)
 
     async def all(self) -> list[Assumption]:
         async with passing_failures():

@@ -39,6 +39,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     Kind.RATE_CARD: Deed.PUBLISH_RATES,
     Kind.LIMITS: Deed.EDIT_LIMITS,
     Kind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
+    Kind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
 }
 
 _LOCK_SUBJECT: Final = Statement("select pg_advisory_xact_lock(hashtext('approval:' || :kind || ':' || :subject))")

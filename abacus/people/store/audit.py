@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from abacus.core.sources import is_person
 from abacus.people.types.deed import Deed, Entry
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 
 _WRITE: Final = Statement(f"insert into audit_log ({columns(Entry)}) values ({parameters(Entry)})")
@@ -43,6 +43,16 @@ def entry_of(
 async def write(connection: Connection, entries: Sequence[Entry]) -> None:
     """Write the entries in the transaction of the connection."""
     await connection.executemany(*_WRITE.rows([entry._asdict() for entry in entries]))
+
+
+def with_entry(also: Also, entry: Entry) -> Also:
+    """`also`, and the entry in the same transaction."""
+
+    async def both(connection: Connection) -> None:
+        await also(connection)
+        await write(connection, [entry])
+
+    return both
 
 
 async def log(

@@ -16,6 +16,7 @@ class Kind(StrEnum):
     RATE_CARD = "rate_card"
     LIMITS = "limits"
     CAMPAIGN = "campaign"
+    ASSUMPTION = "assumption"
 
 
 class Status(StrEnum):

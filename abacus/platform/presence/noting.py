@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -27,24 +27,31 @@ _LEAVE_S: Final = 1.0  # of the thirty seconds in which a process has to end
 log = structlog.get_logger(__name__)
 
 
-def report_of(health: Health) -> Report:
+def report_of(health: Health, settings: Mapping[str, str]) -> Report:
     """The report of this process, by its health and its metrics."""
     workers = {name: WorkerNote(**each) for name, each in health.report().items()}
     queues = {labels["queue"]: age for labels, age in _samples(QUEUE_AGE)}
     ages = [age for _, age in _samples(CARDS_AGE) if 0 < age < float("inf")]  # 0 in a process without cards
-    return Report(workers, dict(health.missed), queues, ages[0] if ages else None)
+    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings)
 
 
 @asynccontextmanager
 async def noted(
-    database_url: str | None, health: Health, clock: Clock, *, every_s: float = NOTED_EVERY_S
+    database_url: str | None,
+    health: Health,
+    clock: Clock,
+    settings: Mapping[str, str],
+    *,
+    every_s: float = NOTED_EVERY_S,
 ) -> AsyncIterator[None]:
-    """Notes the process until the block ends, and then that it ended. A process without a database notes nothing."""
+    """Notes the process until the block ends, and then that it ended. A process without a database notes nothing. The
+    settings are told to whoever reads notes.
+    """
     if database_url is None:
         yield
         return
     process = ProcessNote(uuid4(), socket.gethostname(), os.getpid(), __version__, clock.now(), clock.now(), b"")
-    noting = asyncio.create_task(_note(database_url, process, health, clock, every_s))
+    noting = asyncio.create_task(_note(database_url, process, partial(report_of, health, settings), clock, every_s))
     try:
         yield
     finally:
@@ -53,9 +60,11 @@ async def noted(
         await _quietly(database_url, clock, partial(Presence.leave, process_id=process.process_id), within_s=_LEAVE_S)
 
 
-async def _note(database_url: str, process: ProcessNote, health: Health, clock: Clock, every_s: float) -> None:
+async def _note(
+    database_url: str, process: ProcessNote, report: Callable[[], Report], clock: Clock, every_s: float
+) -> None:
     while True:
-        now = process._replace(seen_at=clock.now(), report=report_of(health).text)
+        now = process._replace(seen_at=clock.now(), report=report().text)
         await _quietly(database_url, clock, partial(Presence.note, process=now), within_s=_NOTE_S)
         await asyncio.sleep(every_s)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -20,25 +21,31 @@ class WorkerNote(NamedTuple):
 
 class Report(NamedTuple):
     """What a process knows of itself: its workers, the services that it does without, the age in seconds of the oldest
-    message of each queue that it receives from, and of its rate cards where it has any.
+    message of each queue that it receives from, and of its rate cards where it has any; and the settings that it was
+    given, as they may be told.
     """
 
     workers: Mapping[str, WorkerNote]
     missed: Mapping[str, str]
     queues: Mapping[str, float]
     cards_age_s: float | None
+    settings: Mapping[str, str] = MappingProxyType({})
 
     @property
     def text(self) -> bytes:
         workers = {name: note._asdict() for name, note in self.workers.items()}
-        return orjson.dumps({**self._asdict(), "workers": workers})
+        return orjson.dumps({**self._asdict(), "workers": workers, "settings": dict(self.settings)})
 
     @classmethod
     def of(cls, text: bytes) -> "Report":
-        """The report of this version or another: what a later one adds is passed over."""
+        """The report of this version or another: what a later one adds is passed over, what an earlier one lacks is
+        empty.
+        """
         document: Mapping[str, Any] = orjson.loads(text)
         workers = {name: WorkerNote(each["state"], each["detail"]) for name, each in document["workers"].items()}
-        return cls(workers, document["missed"], document["queues"], document["cards_age_s"])
+        return cls(
+            workers, document["missed"], document["queues"], document["cards_age_s"], document.get("settings", {})
+        )
 
 
 class ProcessNote(NamedTuple):

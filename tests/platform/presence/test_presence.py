@@ -33,7 +33,7 @@ async def reports(pool: Pool) -> list[Report]:
 async def test_a_process_notes_its_workers_while_it_runs_and_leaves(pool: Pool, database_url: str) -> None:
     health = Health(["awarder", "api"])
     health.worker("awarder").ready()
-    async with noted(database_url, health, CLOCK, every_s=0.1):
+    async with noted(database_url, health, CLOCK, {}, every_s=0.1):
         async with asyncio.timeout(30):
             while not await reports(pool):  # noqa: ASYNC110  # another connection writes it
                 await asyncio.sleep(0.02)
@@ -51,7 +51,7 @@ async def test_a_process_notes_its_workers_while_it_runs_and_leaves(pool: Pool, 
 @pytest.mark.parametrize("address", [None, DOWN, "postgresql://x?sslmode=bogus"], ids=["none", "down", "wrong"])
 async def test_a_process_whose_database_is_away_goes_on(address: str | None) -> None:
     async with asyncio.timeout(20):
-        async with noted(address, Health(["relay"]), CLOCK, every_s=0.01):
+        async with noted(address, Health(["relay"]), CLOCK, {}, every_s=0.01):
             await asyncio.sleep(0.2)
 
 
@@ -68,9 +68,12 @@ def test_a_report_says_what_the_process_knows() -> None:
     health.worker("retrier").stopped("too much is bad")
     health.miss("SNS", "away")
     QUEUE_AGE.labels("presence-retry").set(12.5)
-    report = report_of(health)
+    report = report_of(health, {"ABACUS_RETRY_HOURS": "5.0"})
     assert report.workers == {"retrier": WorkerNote("stopped", "too much is bad")}
     assert report.missed == {"SNS": "away"}
     assert report.queues["presence-retry"] == 12.5
+    assert report.settings == {"ABACUS_RETRY_HOURS": "5.0"}
     assert Report.of(report.text) == report
     assert Report.of(report.text.replace(b'"state"', b'"new":1,"state"')) == report
+    earlier = report.text.replace(b',"settings":{"ABACUS_RETRY_HOURS":"5.0"}', b"")
+    assert Report.of(earlier) == report._replace(settings={})

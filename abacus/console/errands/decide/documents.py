@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,10 +55,12 @@ def csv_of(document: Any, name: str) -> bytes | None:
     if rows is None:
         return None
     names = _names(rows)
+    return csv_text([names, *([_cell(row.get(each)) for each in names] for row in rows)])
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> bytes:
     written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    writer.writerow(names)
-    writer.writerows([_cell(row.get(each)) for each in names] for row in rows)
+    csv.writer(written).writerows(rows)
     return written.getvalue().encode()
 
 

@@ -46,6 +46,16 @@ class Assumption(NamedTuple):
         return f"{self.program}/{self.country}@{self.version}"
 
 
+def check_follows(latest: Assumption, effective_from: date, estimate: Estimate) -> None:
+    """Raises `Refused` if the latest version says the same already, or is in another currency: sums over months would
+    mix the two.
+    """
+    if (latest.effective_from, latest.estimate) == (effective_from, estimate):
+        raise Refused(f"{latest.name} says the same already; nothing to set")
+    if latest.estimate.currency != estimate.currency:
+        raise Refused(f"{latest.name} is in {latest.estimate.currency}, so this cannot be in {estimate.currency}")
+
+
 class AssumptionBook:
     """All versions, and which of them is in force when."""
 

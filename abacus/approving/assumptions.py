@@ -1,0 +1,90 @@
+"""An assumption of finance, as another person approves it."""
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.oversight.reports.assumption_store import AssumptionStore
+from abacus.oversight.reports.decide.assumption import Estimate, percent
+from abacus.people.decide.approving import canonical, check_unchanged
+from abacus.people.store.approvals import Executor
+from abacus.people.store.audit import entry_of, with_entry
+from abacus.people.types.approval import Approval, CannotExecute, Kind, Proposal
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Pool
+
+
+class Assumed(NamedTuple):
+    """A version of a program's assumptions in a country, before it has a number."""
+
+    program: str
+    country: str
+    effective_from: date
+    estimate: Estimate
+    reason: str
+
+    @property
+    def subject(self) -> str:
+        """What the log and the approval call it."""
+        return f"assumption:{self.program}:{self.country}"
+
+    @property
+    def document(self) -> str:
+        """The canonical JSON of all of it."""
+        estimate = {name: None if value is None else str(value) for name, value in self.estimate._asdict().items()}
+        day = self.effective_from.isoformat()
+        return canonical({**self._asdict(), "effective_from": day, "estimate": estimate})
+
+
+def assumption_proposal(wanted: Assumed) -> Proposal:
+    use, cost = percent(wanted.estimate.expected_use), wanted.estimate.cost_per_point
+    priced = f", {cost} {wanted.estimate.currency} a point" if cost is not None else ""
+    return Proposal(
+        kind=Kind.ASSUMPTION,
+        subject=wanted.subject,
+        country=wanted.country,
+        summary=f"assume of {wanted.program} in {wanted.country} from {wanted.effective_from}: {use} used{priced}",
+        document=wanted.document,
+    )
+
+
+def assumed(approval: Approval) -> Assumed:
+    """What an approval lets be assumed."""
+    content = json.loads(approval.document)
+    values = content.pop("estimate")
+    currency = values.pop("currency")
+    use = Decimal(values.pop("expected_use"))
+    prices = {name: None if value is None else Decimal(value) for name, value in values.items()}
+    effective_from = date.fromisoformat(content.pop("effective_from"))
+    return Assumed(**content, effective_from=effective_from, estimate=Estimate(currency, use, **prices))
+
+
+def assuming(pool: Pool, clock: Clock) -> Executor:
+    """Sets what was approved as the next version."""
+
+    async def assume(approval: Approval, also: Also) -> None:
+        wanted, now = assumed(approval), clock.now()
+        check_unchanged(approval, wanted.document)
+        program, country, effective_from, estimate, reason = wanted
+        entry = entry_of(
+            approval.asked_by,
+            Deed.SET_ASSUMPTIONS,
+            wanted.subject,
+            now,
+            country=country,
+            reason=reason,
+            start=effective_from,
+            approved_by=approval.decided_by,
+        )
+        too = with_entry(also, entry)
+        try:
+            await AssumptionStore(pool).set(
+                program, country, effective_from, estimate, by=approval.asked_by, why=reason, now=now, also=too
+            )
+        except Refused as fault:
+            raise CannotExecute(str(fault)) from None
+
+    return assume

@@ -1,0 +1,33 @@
+"""The settings of running processes, side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from abacus.console.web.calls import Call
+from abacus.console.web.page import Page
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import page
+from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
+from abacus.people.types.deed import Deed
+from abacus.platform.presence.store import Presence
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsPage(Page):
+    """What processes were given."""
+
+    template: ClassVar[str] = "settings.html"
+    settings: Part[Sequence[SettingInUse]]
+
+
+async def settings(call: Call) -> SettingsPage:
+    return SettingsPage(title="Settings", command="abacus settings", settings=await call.part(_in_use(call)))
+
+
+async def _in_use(call: Call) -> Sequence[SettingInUse]:
+    backends = call.backends
+    return settings_in_use(await Presence(backends.pool, backends.clock).all(), call.now)
+
+
+SERVED: Final = (page("/settings", settings, Deed.RUN_JOBS, everywhere=True),)
