@@ -36,6 +36,13 @@ MOST_S: Final = 0.4
 MOST_WITH_FEW_S: Final = 0.15
 MOST_FIRST_BYTES: Final = 100 * 1024
 MOST_MEMORY: Final = 200 << 20
+# Ten countries whose points come within six bounds of time.
+_PULSE: Final = """
+insert into points_pulse
+select $1, since, 'C' || country, within_s, 100, 1000
+from generate_series(date_trunc('hour', now()) - $2::text::interval, now(), $3::text::interval) as since,
+    generate_series(0, 9) as country, unnest(array[0.1, 0.2, 0.3, 0.5, 1, 10]) as within_s
+"""
 _HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 _LOADED: Final = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 
@@ -117,6 +124,8 @@ async def _fill(settings: Settings, accounts: int) -> None:
         store = QuarantineStore(owner, SystemClock(), counted=False)
         item = Item(Stage.TRANSACTION, "", Reason.UNKNOWN_TIER, "no such tier", b'{"transaction_id": "T-1"}')
         await store.add([replace(item, origin=f"kafka:t/0/{number}") for number in range(SET_ASIDE)])
+        for step, back in (("minute", "6 hours"), ("quarter", "35 days")):
+            await owner.execute(_PULSE, step, back, "1 minute" if step == "minute" else "15 minutes")
         await owner.execute("vacuum analyze")
     finally:
         await owner.close()
@@ -145,6 +154,7 @@ def _paths(accounts: int) -> Sequence[str]:
     one = member(accounts // 2)
     return [
         *plain,
+        "/?range=week",
         f"/members/{one}",
         "/rates/SG",
         "/rates-quote?country=SG&amount=10",

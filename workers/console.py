@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -59,6 +60,7 @@ _QUEUES_WITHIN_S: Final = 3.0
 _CONNECTIONS: Final = 8
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
+_OWNER: Final = "ABACUS_CONSOLE_OWNER_DATABASE_URL"
 _HERE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 log = structlog.get_logger(__name__)
@@ -147,7 +149,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
     counters, _ = await wiring.entered(open_store(cassandra_of(settings), pool, clock))
     large = approving(pool, clock, move, alone, built_in_sources(settings))
     errands = ErrandStore(pool, clock)
-    wiring.beside(ErrandRunner(errands, {**os.environ, **settings.environment()}).keep_running())
+    wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
     wiring.beside(keep_tidying(pool, clock))
     return Backends(
         address=plan.address,
@@ -182,7 +184,15 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         partners=PartnerStore(pool, clock),
         counters=counters,
         errands=errands,
+        erases=settings.console_owner_database_url is not None,
     )
+
+
+def environments(settings: Settings) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What commands find, and what those find beside that erase: nobody else is given the owner's login."""
+    every = {name: value for name, value in {**os.environ, **settings.environment()}.items() if name != _OWNER}
+    owner = settings.console_owner_database_url
+    return every, {} if owner is None else {"ABACUS_DATABASE_URL": owner}
 
 
 async def _sqs(wiring: Wiring) -> Client | None:

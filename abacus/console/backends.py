@@ -85,6 +85,7 @@ class Backends:
     partners: PartnerStore
     counters: CounterStore
     errands: ErrandStore
+    erases: bool  # whether the process has the login for it
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

@@ -26,6 +26,7 @@ _SECRETS: Final = frozenset(
     {
         "cassandra_password",
         "console_oidc_client_secret",
+        "console_owner_database_url",
         "counts_redis_url",
         "database_url",
         "envelope_keys",
@@ -141,6 +142,8 @@ class Settings(BaseSettings):
     # A session ends when nobody used it for so long, and after so long in any case.
     console_idle_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 60
     console_session_hours: Annotated[float, Field(gt=0, le=24 * 31)] = 12
+    # The login that owns the tables, for erasing members and nothing else; without it a page names the command.
+    console_owner_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     # The roles that need an authenticator beside a password or a link, with commas between.
     console_code_for: Annotated[str, Field(pattern=r"^[a-z_]+(\s*,\s*[a-z_]+)*$")] | None = None
     # The provider of identities, what it knows the console by, and the roles of its groups as JSON.

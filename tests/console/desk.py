@@ -220,6 +220,7 @@ async def desk(
             large=large,
             partners=PartnerStore(pool, clock),
             counters=PostgresCounterStore(pool, clock),
+            erases=True,
             errands=ErrandStore(pool, clock),
         )
         await directory.refresh()

@@ -43,6 +43,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "console_idle_minutes": 60,
         "console_session_hours": 12,
         "console_code_for": None,
+        "console_owner_database_url": None,
         "console_oidc_issuer": None,
         "console_oidc_client_id": None,
         "console_oidc_client_secret": None,

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 from uuid import uuid4
 
@@ -12,9 +13,10 @@ import structlog
 from abacus.console.errands.acting import ERRAND_TOKEN
 from abacus.console.errands.command import Command
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
-from abacus.console.errands.types import Errand, Outcome, State
+from abacus.console.errands.types import ERASE, Errand, Outcome, State
 from abacus.core.errors import Unavailable
 
+NOTHING_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 AT_ONCE: Final = 3
 WITHIN_S: Final = 3600.0
 _LOOK_EVERY_S: Final = 0.3
@@ -27,11 +29,16 @@ log = structlog.get_logger(__name__)
 
 
 class ErrandRunner:
-    """`environment`: what the commands find there, the addresses of the services among it."""
+    """`environment`: what the commands find there, the addresses of the services among it; `for_erasing`: what those
+    find beside that erase a member, and no others.
+    """
 
-    def __init__(self, store: ErrandStore, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, store: ErrandStore, environment: Mapping[str, str], for_erasing: Mapping[str, str] = NOTHING_MORE
+    ) -> None:
         self._store = store
         self._environment = environment
+        self._for_erasing = for_erasing
         self._runner = uuid4()
 
     async def keep_running(self) -> None:
@@ -59,7 +66,8 @@ class ErrandRunner:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _run(self, errand: Errand, token: str) -> None:
-        environment = {**self._environment, "ABACUS_TOKEN": token}
+        more = self._for_erasing if errand.kind == ERASE else NOTHING_MORE
+        environment = {**self._environment, **more, "ABACUS_TOKEN": token}
         papers: Mapping[str, str] = json.loads(errand.papers)
         try:
             async with Command(errand.arguments, papers, errand.keeps, environment) as command:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID
 
+ERASE: Final = "erase"  # the one kind that needs the login that owns the tables
 NO_PAPERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 

@@ -12,7 +12,9 @@ from uuid import UUID
 
 from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.console.decide.tier_progress import TierProgress
+from abacus.console.errands.types import ERASE
 from abacus.console.pages import member_life
+from abacus.console.pages.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -75,6 +77,7 @@ class May:
     adjust: bool
     reverse: bool
     move: bool
+    erase: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +98,8 @@ class MemberPage(Page):
     asked: UUID | None
     reverses: str | None
     erase: str
+    erases: bool
+    erasing: Part[Done | None]
     form: Form = EMPTY
     fault: str | None = None
 
@@ -162,6 +167,8 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
         asked=asked,
         reverses=call.asked("reverse"),
         erase=f"abacus members erase {shlex.quote(member_id)}",
+        erases=call.backends.erases,
+        erasing=await call.part(newest(call, ERASE, member_id)),
         form=form,
         fault=fault,
     )
@@ -173,6 +180,7 @@ def _may(call: Call, accounts: Sequence[AccountAsOf]) -> May:
         adjust=call.may_somewhere(Deed.ADJUST),
         reverse=any(call.may(Deed.REVERSE, country) for country in countries),
         move=any(call.may(Deed.MOVE_POINTS, country) for country in countries),
+        erase=call.may(Deed.ERASE, None),
     )
 
 
