@@ -50,6 +50,9 @@ test: env ## all tests
 mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)
 
+pictures: env ## the pages of the console in a demo's house, for docs/console.md; needs Chromium
+	@$(PY) -m tests.console.pictures
+
 chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
 	@$(PY) -m tests.chaos $(ARGS)
 
@@ -91,4 +94,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants chaos crashes nightly check monitoring format bench wheel clean
+.PHONY: help env lock demo up services services-stop test mutants pictures chaos crashes nightly check monitoring format bench wheel clean

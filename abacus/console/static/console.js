@@ -44,10 +44,11 @@ function charts(root) {
       label: each.label,
       stroke: colour(lines[number % lines.length]),
       width: 2,
+      points: { show: each.values.includes(null), size: 4 },
     }));
     const scales = given.scale === "log" ? { y: { distr: 3 } } : {};
     const drawn = new uPlot(
-      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, axis], scales },
+      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, { ...axis, size: 72 }], scales },
       [given.times, ...given.series.map((each) => each.values)],
       holder,
     );
