@@ -24,6 +24,8 @@ from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
+from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
@@ -71,7 +73,10 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     backends = await _backends(wiring, is_open)
     for part in (backends.events, backends.movement_batcher, backends.award_intake, backends.limiter):
         wiring.at_the_end(part.close)
-    app = api_app(backends, wiring.settings.api_public_url)
+    journal = RequestJournal(RequestStore(await wiring.pool(size=1, within_s=DATABASE_WITHIN_S)), wiring.clock)
+    wiring.at_the_end(journal.write)
+    wiring.beside(journal.keep_writing())
+    app = api_app(backends, wiring.settings.api_public_url, journal)
     is_open.set()
     return app
 

@@ -16,6 +16,8 @@ from abacus.core.errors import Unavailable
 from abacus.engage.counters.reading.rounds import NO_SLOTS, STORE
 from abacus.engage.counters.store.port import CounterStore
 from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.people.directory import PeopleDirectory
@@ -49,6 +51,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     clock = wiring.clock
     directory = Directory(PartnerStore(pool, clock), clock)
     people = PeopleDirectory(PeopleStore(pool, clock), clock)
+    journal = RequestJournal(RequestStore(pool), clock)
     limiter = RateLimiter(BucketStore(pool), clock, apart="counts:")
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     for work in (
@@ -57,9 +60,11 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         people.keep_fresh(),
         people.keep_noting_use(),
         limiter.keep_giving_back(),
+        journal.keep_writing(),
     ):
         wiring.beside(work)
     wiring.at_the_end(partial(_note_use, directory, people))
+    wiring.at_the_end(journal.write)
     store_pool = await wiring.pool(
         size=_AT_ONCE,
         settings=LOOKUPS_BY_KEY,
@@ -79,7 +84,8 @@ async def _opened(wiring: Wiring) -> ASGIApp:
             signing_secrets=SigningSecrets(wiring.secrets()),
             limiter=limiter,
             counting=counting,
-        )
+        ),
+        journal=journal,
     )
     wiring.beside(_watch(wiring, store))
     return app

@@ -3,7 +3,8 @@
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
 
-from typing import Final, Generic, NamedTuple, Protocol, Self
+from collections.abc import MutableMapping
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
@@ -140,7 +141,7 @@ class Guard(Generic[Served]):
         if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
             try:
                 authorization = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-                call = await self._call(authorization, scope["state"]["headers"])
+                call = await self._call(authorization, scope["state"])
                 if isinstance(call, Call):
                     secret = await call.backends.signing_secrets.of(call.partner)
                     if secret is not None:
@@ -156,10 +157,11 @@ class Guard(Generic[Served]):
     def _route(self, scope: Scope) -> BaseRoute | None:
         return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
-    async def _call(self, authorization: str, answer_headers: dict[str, str]) -> Call[Served] | PersonCall[Served]:
+    async def _call(self, authorization: str, state: MutableMapping[str, Any]) -> Call[Served] | PersonCall[Served]:
         """The person, or the partner with the backends for its key: those of a test key lead to nothing live. Raises
         `ApiProblem`, or `Unavailable` when the partners, or the people, were never read.
         """
+        answer_headers = state["headers"]
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
@@ -174,6 +176,7 @@ class Guard(Generic[Served]):
         partner = await backends.directory.find(key) if backends is not None else None
         if backends is None or partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
+        state["partner_id"], state["mode"] = partner.partner_id, backends.mode
         if backends.mode != LIVE:
             answer_headers["abacus-mode"] = backends.mode
         await _take(backends, partner.source, partner.requests_per_minute, answer_headers)

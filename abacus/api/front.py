@@ -1,11 +1,12 @@
-"""The outermost layer of the API: it gives each request an id, limits its body, refuses ambiguous headers, counts the
-request, and answers even after a crash.
+"""The outermost layer of the API: it gives each request an id, limits its body, refuses ambiguous headers, counts
+and notes the request, and answers even after a crash.
 """
 
 import random
 import re
 import time
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
+from http import HTTPStatus
 from typing import Any, Final
 
 import structlog
@@ -14,8 +15,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.api_problem import MEDIA_TYPE, ApiProblem
+from abacus.api.noting import Answered, note
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.platform.metrics import REQUEST_SECONDS, REQUESTS
 
 MOST_BYTES: Final = 2 * 1024 * 1024  # a batch of the longest thousand awards, however their JSON is written
@@ -38,10 +41,11 @@ log = structlog.get_logger(__name__)
 
 
 class Front:
-    """An ASGI application around the API's."""
+    """An ASGI application around the API's. Requests of partners are noted in the journal, where there is one."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, journal: RequestJournal | None = None) -> None:
         self._app = app
+        self._journal = journal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,34 +57,55 @@ class Front:
         request_id = given.decode() if _REQUEST_ID.fullmatch(given) else _new_id()
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["request_id"], state["headers"] = request_id, {}
-        status = 500
-        started = False
-
-        async def answer(message: Message) -> None:
-            nonlocal status, started
-            if message["type"] == "http.response.start":
-                status, started = message["status"], True
-                extra = {"x-request-id": request_id, **state["headers"]}
-                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in extra.items())]
-            await send(message)
-
+        answer = _Answer(send, request_id, state["headers"])
         try:
             if _declared(headers) > MOST_BYTES:
-                await _plain_problem(ApiProblem("too-large"), request_id, answer)
+                await answer.refuse(ApiProblem("too-large"))
             elif len(headers) < len(scope["headers"]) and (name := _named_twice(scope["headers"])) is not None:
-                await _plain_problem(ApiProblem("malformed", f"the header {name} stands twice"), request_id, answer)
+                await answer.refuse(ApiProblem("malformed", f"the header {name} stands twice"))
             else:
-                await self._app(scope, _bounded(receive), answer)
+                await self._app(scope, _bounded(receive), answer.send)
         except ClientDisconnect:
-            status = HUNG_UP
+            answer.status = HUNG_UP
         except Exception:
             log.exception("request failed", request_id=request_id, path=scope["path"])
-            if not started:
-                await _plain_problem(ApiProblem("internal"), request_id, answer)
+            if not answer.started:
+                await answer.refuse(ApiProblem("internal"))
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            REQUESTS.labels(route, str(status)).inc()
-            REQUEST_SECONDS.labels(route).observe(time.perf_counter() - began)
+            took_s = time.perf_counter() - began
+            REQUESTS.labels(route, str(answer.status)).inc()
+            REQUEST_SECONDS.labels(route).observe(took_s)
+            if self._journal is not None:
+                note(self._journal, scope, Answered(route, answer.status, answer.refusal, took_s))
+
+
+class _Answer:
+    """Passes an answer on, with the headers that every answer has, and keeps what is counted and noted of it."""
+
+    __slots__ = ("_headers", "_request_id", "_send", "refusal", "started", "status")
+
+    def __init__(self, send: Send, request_id: str, headers: Mapping[str, str]) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._headers = headers
+        self.status = 500
+        self.started = False
+        self.refusal = b""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self.started = message["status"], True
+            extra = {"x-request-id": self._request_id, **self._headers}
+            message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in extra.items())]
+        elif self.status >= HTTPStatus.BAD_REQUEST:
+            self.refusal += message.get("body", b"")
+        await self._send(message)
+
+    async def refuse(self, problem: ApiProblem) -> None:
+        headers = [(b"content-type", MEDIA_TYPE.encode())]
+        await self.send({"type": "http.response.start", "status": problem.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": problem.body(self._request_id)})
 
 
 def _new_id() -> str:
@@ -115,9 +140,3 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return bounded
-
-
-async def _plain_problem(problem: ApiProblem, request_id: str, send: Send) -> None:
-    headers = [(b"content-type", MEDIA_TYPE.encode())]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": problem.body(request_id)})

@@ -8,6 +8,7 @@ import typer
 from abacus.approving.executors import limits_proposal
 from abacus.cli.acting import acting
 from abacus.cli.approvals import large_moves, show_waiting
+from abacus.cli.partner_requests import requests
 from abacus.cli.partner_rights import set_rights, show
 from abacus.cli.partner_words import document, limits_in_words, row
 from abacus.cli.shell import (
@@ -339,3 +340,4 @@ def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
 
 app.command("show")(show)
 app.command("set")(set_rights)
+app.command("requests")(requests)

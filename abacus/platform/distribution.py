@@ -81,6 +81,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "pace": Whole.AT_HOME,
     "partner": Whole.AT_HOME,
     "partner_key": Whole.AT_HOME,
+    "partner_request": Whole.AT_HOME,
     "points_pulse": Whole.AT_HOME,
     "quarantine": Whole.AT_HOME,
     "rate_card": Whole.AT_HOME,

@@ -92,6 +92,9 @@ REQUEST_SECONDS: Final = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 
+# Requests of partners that were not noted, because too many came in a second, or because the database is away.
+REQUESTS_NOT_NOTED: Final = Counter("abacus_api_requests_not_noted", "Requests of partners that were not noted")
+
 # Lookups of counters, by outcome: counted, invalid, unknown-key, counter-retired, beyond-keep, to-before-from,
 # unavailable.
 COUNT_LOOKUPS: Final = Counter("abacus_count_lookups", "Lookups of counters, by outcome", ["outcome"])

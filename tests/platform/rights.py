@@ -77,6 +77,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "partner_award": (
         "select, insert, update(program points expires_on explanation lifetime provisional taken_until queued_at)"
     ),
+    "partner_request": "select, insert, delete",
     "points_pulse": "select, insert, delete, update(awards points)",
     "partner_key": "select, insert, update(expires_at last_used_at)",
     "person": "select, insert, update(grants disabled_at)",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import ARRAY, Boolean, Column, DateTime, Index, Integer, LargeBinary, Table, Text, text
+from sqlalchemy import ARRAY, Boolean, Column, DateTime, Double, Index, Integer, LargeBinary, Table, Text, Uuid, text
 
 from abacus.ledger.store.tables import Xid8
 from abacus.platform.metadata import KEY_TEXT, METADATA
@@ -74,6 +74,25 @@ WEBHOOK_DELIVERY: Final = Table(
     Index(None, "partner_id", "due_at", postgresql_where=text("delivered_at is null and given_up_at is null")),
     Index(None, "partner_id", "created_at", postgresql_where=text("delivered_at is null")),
     Index(None, "delivered_at", postgresql_where=text("delivered_at is not null")),
+)
+
+# What partners asked for in the last days, and how it was answered.
+PARTNER_REQUEST: Final = Table(
+    "partner_request",
+    METADATA,
+    Column("partner_id", KEY_TEXT, primary_key=True),
+    Column("at", DateTime(timezone=True), primary_key=True),
+    Column("noted_id", Uuid, primary_key=True),
+    Column("request_id", KEY_TEXT, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("method", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("took_s", Double, nullable=False),
+    Column("problem", Text),
+    Column("detail", Text),
+    Index(None, "partner_id", "request_id"),
+    Index(None, "at"),
 )
 
 # How far rejections have been turned into deliveries.

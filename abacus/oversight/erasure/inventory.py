@@ -83,6 +83,7 @@ NAMELESS: Final = frozenset(
         "pace",
         "partner",
         "partner_key",
+        "partner_request",
         "person",
         "person_token",
         "points_pulse",

@@ -1,0 +1,60 @@
+"""The requests in Postgres."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final
+
+from abacus.intake.partners.requests.types import Earlier, Noted
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+_ADD: Final = Statement(f"""
+insert into partner_request ({columns(Noted)})
+select u.* from {unnested(Noted, took_s="float8")} on conflict do nothing
+""")
+_LATEST: Final = Statement(f"""
+select {columns(Noted)} from partner_request
+where partner_id = :partner_id
+    and (:at::timestamptz is null or (at, noted_id) < (:at, :noted_id::uuid)) and status >= :least_status
+order by at desc, noted_id desc limit :limit
+""")
+_NAMED: Final = Statement(f"""
+select {columns(Noted)} from partner_request
+where partner_id = :partner_id and request_id = :request_id order by at desc limit :limit
+""")
+_FORGET: Final = Statement("delete from partner_request where at < :before")
+
+
+class RequestStore:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add(self, noted: Sequence[Noted]) -> None:
+        """One that is there already stays as it is."""
+        async with passing_failures():
+            await self._pool.execute(*_ADD(**arrays(Noted, noted)))
+
+    async def latest(
+        self, partner_id: str, *, refused: bool, limit: int, before: Earlier | None = None
+    ) -> Sequence[Noted]:
+        """The newest of a partner, the newest first; only those that were refused, if so asked."""
+        at, noted_id = before or (None, None)
+        least_status = HTTPStatus.BAD_REQUEST if refused else 0
+        asked = _LATEST(partner_id=partner_id, at=at, noted_id=noted_id, least_status=least_status, limit=limit)
+        async with passing_failures():
+            rows = await self._pool.fetch(*asked)
+        return [Noted(*row) for row in rows]
+
+    async def named(self, partner_id: str, request_id: str, *, limit: int) -> Sequence[Noted]:
+        """The newest of a partner with this id: a partner that names its requests may use a name twice."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_NAMED(partner_id=partner_id, request_id=request_id, limit=limit))
+        return [Noted(*row) for row in rows]
+
+    async def forget(self, before: datetime) -> None:
+        """Deletes the requests before that time."""
+        async with passing_failures():
+            await self._pool.execute(*_FORGET(before=before))
