@@ -297,6 +297,7 @@ class Wiring:
             keep_s=_KEEP_COUNTS_S,
             shared=await self._shared_counts(),
             at_once=at_once,
+            health=self.process_health,
         )
         late_by = timedelta(hours=settings.counts_late_hours)
         return CountService(
@@ -314,7 +315,7 @@ class Wiring:
             raise Refused(
                 "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
             ) from None
-        return await self.entered(opened(url, prefix=self.settings.queue_prefix))
+        return await self.entered(opened(url, prefix=self.settings.queue_prefix, health=self.process_health))
 
     def segments(self, pool: Pool) -> SegmentsInUse:
         segments = SegmentsInUse(pool)

@@ -63,7 +63,7 @@ async def wire(wiring: Wiring) -> Run:
         counters=lambda: campaigns.around().counters,
         counts=counting.counts,
         segments=wiring.segments(pool).look,
-        services=Services(downstreams.by_name, poster, pool, clock, secrets).ask,
+        services=Services(downstreams.by_name, poster, pool, clock, secrets, health=wiring.process_health).ask,
     )
     client, quarantine, rng = await wiring.sqs(), QuarantineStore(pool, clock), random.Random()
     retries = await wiring.queue(client, CAMPAIGN_RETRY)

@@ -17,7 +17,7 @@ from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_o
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
-from abacus.console.entry.decide.vouching import Reading, read_groups
+from abacus.console.entry.decide import vouching
 from abacus.console.entry.door import Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -28,24 +28,23 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.pages.sign_in import BACK
+from abacus.console.reading import Reading, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.tidying import keep_tidying
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.store.opening import open_store
-from abacus.intake.partners.members import MemberReader
+from abacus.engage.counters.store.port import CounterStore
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.person import Role
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import DEPENDENCY, Pool, passing_failures
+from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, passing_failures
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
@@ -73,14 +72,14 @@ class Plan(NamedTuple):
     limits: SessionLimits
     code_for: tuple[Role, ...]
     client: OidcClient | None
-    reading: Reading
+    reading: vouching.Reading
 
 
 def plan_of(settings: Settings) -> Plan:
     """Raises `Refused` with the setting that is wrong, or missing beside another."""
     public_url = settings.console_public_url or f"http://{settings.console_host}:{settings.console_port}"
     try:
-        groups = read_groups(settings.console_oidc_groups)
+        groups = vouching.read_groups(settings.console_oidc_groups)
     except (ValueError, Refused) as fault:
         raise Refused(f"ABACUS_CONSOLE_OIDC_GROUPS: {fault}") from None
     return Plan(
@@ -90,7 +89,7 @@ def plan_of(settings: Settings) -> Plan:
         ),
         _roles(settings.console_code_for or ""),
         _client(settings, public_url),
-        Reading(settings.console_oidc_id_claim, settings.console_oidc_groups_claim, groups),
+        vouching.Reading(settings.console_oidc_id_claim, settings.console_oidc_groups_claim, groups),
     )
 
 
@@ -146,7 +145,8 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         return moved
 
     alone = Alone(settings.adjustment_limit, settings.reversal_limit)
-    counters, _ = await wiring.entered(open_store(cassandra_of(settings), pool, clock))
+    cassandra = cassandra_of(settings)
+    counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
     large = approving(pool, clock, move, alone, built_in_sources(settings))
     errands = ErrandStore(pool, clock)
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
@@ -176,16 +176,29 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
             settings.kafka_bootstrap,
             await _sqs(wiring),
         ),
-        ledger=LedgerReader(pool),
-        members=MemberReader(pool),
-        holds=HoldReader(pool),
+        here=reading_of(pool, clock, counters),
         move=move,
         large=large,
         partners=PartnerStore(pool, clock),
-        counters=counters,
         errands=errands,
         erases=settings.console_owner_database_url is not None,
+        replica=_replica(wiring, counters if cassandra is not None else None),
     )
+
+
+def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
+    url, clock = wiring.settings.read_database_url, wiring.clock
+    if url is None:
+        return None
+
+    async def opened() -> Reading:
+        pool = await open_pool(url, size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
+        return reading_of(pool, clock, counters)
+
+    replica = Replica(opened, wiring.process_health)
+    wiring.at_the_end(replica.close)
+    wiring.beside(replica.keep_looking())
+    return replica
 
 
 def environments(settings: Settings) -> tuple[Mapping[str, str], Mapping[str, str]]:

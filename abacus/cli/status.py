@@ -70,6 +70,12 @@ def _show(snapshot: Snapshot, faults: Sequence[Problem]) -> None:
     if snapshot.workforce is not None:
         columns = ["worker", "host", "pid", "state", "since", "why"]
         table("Workers", columns, [_worker(each, snapshot.at) for each in snapshot.workforce.workers])
+        if without := snapshot.workforce.without:
+            table(
+                "Done without",
+                ["what", "host", "pid", "why"],
+                [[e.dependency, e.host, str(e.pid), e.why] for e in without],
+            )
     if snapshot.lags is not None:
         table("Streams", ["group", "topic", "to read"], [[e.group, e.topic, f"{e.messages:,}"] for e in snapshot.lags])
     if snapshot.queues is not None:
@@ -108,6 +114,7 @@ def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
         "problems": _documents(faults),
         "unknown": snapshot.unknown,
         "workers": None if workforce is None else _documents(workforce.workers),
+        "without": None if workforce is None else _documents(workforce.without),
         "rate_cards_age_s": None if workforce is None else workforce.cards_age_s,
         "groups": _documents(snapshot.lags),
         "queues": _documents(snapshot.queues),

@@ -9,17 +9,14 @@ from abacus.console.entry.door import Door
 from abacus.console.entry.provider import Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.errands.store import ErrandStore
+from abacus.console.reading import Reading, Replica
 from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.counters.store.port import CounterStore
-from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import LargeMoves, Mover
-from abacus.ledger.store.read import LedgerReader
 from abacus.oversight.status.sources import Group
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.approvals import Approvals
@@ -77,15 +74,13 @@ class Backends:
     card_desk: CardDesk
     campaigns: CampaignDesk
     watched: Watched
-    ledger: LedgerReader
-    members: MemberReader
-    holds: HoldReader
+    here: Reading
     move: Mover
     large: LargeMoves
     partners: PartnerStore
-    counters: CounterStore
     errands: ErrandStore
     erases: bool  # whether the process has the login for it
+    replica: Replica | None = None
 
     def zone_of(self, country: str) -> str | None:
         """The time zone of the country, by the card that is in force there."""

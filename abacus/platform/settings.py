@@ -32,6 +32,7 @@ _SECRETS: Final = frozenset(
         "envelope_keys",
         "notify_webhook_secret",
         "notify_webhook_url",
+        "read_database_url",
         "secrets_key",
         "token",
     }
@@ -114,6 +115,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=True)
 
     database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
+    # A replica of it, which pages of the console are read from.
+    read_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     kafka_bootstrap: Annotated[str, AfterValidator(_bootstrap)] | None = None
     sqs_endpoint_url: Annotated[str, AfterValidator(_http_url)] | None = None
     queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "abacus-"

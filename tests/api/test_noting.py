@@ -33,7 +33,7 @@ async def test_changes_and_refusals_are_noted_and_reads_are_not(house: House) ->
     person = await hire(house.pool, "ann", "admin")
     async with shop(house) as opened:
         acme, ann, nobody = [await opened.caller(each) for each in (key, person, "abk_live_wrong")]
-        accepted = await award(acme, "k1", **{"X-Request-Id": "mine"})
+        accepted = await award(acme, "k1", GRANT, **{"X-Request-Id": "mine"})
         refused = await award(acme, "k2", TOO_MANY)
         assert (accepted.status_code, refused.status_code) == (202, 403)
         assert (await acme.get("/v1/members/bob%20the%20builder/points?as_of=never")).status_code == 422
@@ -71,7 +71,7 @@ async def test_the_command_finds_one_by_its_id(house: House) -> None:
     key = await register(house, limits=Limits(per_award=200))
     async with shop(house) as opened:
         acme = await opened.caller(key)
-        await award(acme, "k1", **{"X-Request-Id": "fine"})
+        await award(acme, "k1", GRANT, **{"X-Request-Id": "fine"})
         await award(acme, "k2", TOO_MANY, **{"X-Request-Id": "odd"})
         await noted(house, 2)
     for more, ids in (

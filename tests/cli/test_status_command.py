@@ -66,7 +66,10 @@ async def test_what_stands_still_is_told(house: House) -> None:
     await PostgresLedger(house.pool, SystemClock()).post([granted("txn:taxi:T1")])
     await house.produce([b"not json"] * 3)
     report = Report(
-        {"awarder": WorkerNote("waiting", "database: away")}, {}, {house.settings.queue_prefix + AWARD: 400.0}, None
+        {"awarder": WorkerNote("waiting", "database: away")},
+        {"service score": "no answer"},
+        {house.settings.queue_prefix + AWARD: 400.0},
+        None,
     )
     await Presence(house.pool, SystemClock()).note(
         ProcessNote(UUID(int=1), "host", 1, "0.1.0", now, now - timedelta(seconds=1), report.text)
@@ -85,6 +88,8 @@ async def test_what_stands_still_is_told(house: House) -> None:
     faults = "\n".join(each["fault"] for each in document["problems"])
     prefix = house.settings.queue_prefix
     assert "the worker awarder on host (pid 1) waits: database: away" in faults
+    assert "a process on host (pid 1) does without service score: no answer" in faults
+    assert document["without"] == [{"dependency": "service score", "host": "host", "pid": 1, "why": "no answer"}]
     assert f"the oldest message of {prefix}award is 400 s old" in faults
     assert f"{prefix}retry-dlq holds 1 dead letters" in faults
     assert document["relay"]["waiting"] == 1
@@ -107,6 +112,7 @@ async def test_what_stands_still_is_told(house: House) -> None:
     }
     shown = await abacus("queues", "list", env=house.environment())
     assert "400 s" in shown.out
+    assert "Done without" in (await status(house)).out
     assert "not delivered: 1 notifications parked, 1 webhook messages wait" in (await status(house)).out
 
 

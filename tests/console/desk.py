@@ -24,19 +24,16 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.store import ErrandStore
+from abacus.console.reading import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.counters.store.postgres import PostgresCounterStore
 from abacus.engage.events.decide.builtin import built_in
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
@@ -162,6 +159,7 @@ async def desk(
     issuer: str | None = None,
     reading: Reading | None = None,
     behind_proxy: bool = False,
+    replica: Replica | None = None,
 ) -> AsyncIterator[Desk]:
     clock = Clock(datetime.now(UTC))
     people, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, SessionLimits(idle, whole))
@@ -213,15 +211,13 @@ async def desk(
             card_desk=CardDesk(pool, clock, large.approvals),
             campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals),
             watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
-            ledger=LedgerReader(pool),
-            members=MemberReader(pool),
-            holds=HoldReader(pool),
+            here=reading_of(pool, clock),
             move=move,
             large=large,
             partners=PartnerStore(pool, clock),
-            counters=PostgresCounterStore(pool, clock),
             erases=True,
             errands=ErrandStore(pool, clock),
+            replica=replica,
         )
         await directory.refresh()
         yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser
 
 from abacus.platform.postgres import Pool
-from tests.console.test_members import HERE, balance, opened
+from tests.console.one_member import HERE, balance, opened
 from tests.console.window import a_browser, office
 
 

@@ -10,7 +10,7 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from tests.console.desk import desk
 from tests.console.errand_runner import running
-from tests.console.test_members import HERE, opened
+from tests.console.one_member import HERE, opened
 from tests.support.house import House, until
 from tests.support.sealing import fill
 from workers.console import environments

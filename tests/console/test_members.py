@@ -4,34 +4,13 @@ from urllib.parse import quote
 
 import pytest
 
-from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
-from abacus.pricing.store.cards import CardStore
-from tests.console.desk import Browser, Desk, desk
-from tests.support.cards import SINGAPORE
+from tests.console.desk import desk
+from tests.console.one_member import HERE, adjusted, balance, opened
 from tests.support.hooks import award, post
 from tests.support.hooks import partner as hooked
 
-HERE = "/members/bob"
 SCRIPT = "<script>alert(1)</script>"
-
-
-async def opened(pool: Pool, open_desk: Desk, member: str = "bob") -> None:
-    await CardStore(pool).publish(SINGAPORE, by="tests", now=open_desk.clock.now())
-    await open_desk.backends.cards.refresh()
-    await post(pool, award(f"txn:rides:{member}", 100, member))
-    open_desk.clock.pass_(seconds=60)  # what is done on the pages comes later
-
-
-async def balance(pool: Pool, member: str = "bob") -> int:
-    (account,) = await LedgerReader(pool).accounts(member)
-    return account.balance
-
-
-async def adjusted(who: Browser, points: str, reason: str = "sorry") -> str:
-    sent = await who.send(HERE, f"{HERE}/adjust", adjust_points=points, adjust_reason=reason)
-    assert sent.status_code == 303, sent.text
-    return sent.headers["location"]
 
 
 async def test_a_large_adjustment_is_refused_to_its_author_and_approved_by_another(pool: Pool) -> None:

@@ -1,11 +1,15 @@
 """Operations, the quarantine and the search: what they show, to whom, and that what others wrote is text."""
 
+from uuid import uuid4
+
 import asyncpg
 import pytest
 
 from abacus.console.decide.remedies import remedy_of
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
+from abacus.platform.presence.store import Presence
+from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.desk import Desk, desk
 
@@ -35,6 +39,19 @@ async def test_a_worker_that_does_not_run_is_a_problem_with_its_remedy(pool: Poo
         } in shown["problems"]
         assert shown["relay"]["value"]["waiting"] == 0
         assert (shown["jobs"]["value"], sorted(shown["not_read"])) == ([], ["groups", "queues"])
+
+
+async def test_what_a_process_does_without_is_told(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        now = open_desk.clock.now()
+        report = Report({"campaigner": WorkerNote("ready", "")}, {"service score": SCRIPT}, {}, None)
+        note = ProcessNote(uuid4(), "host", 7, "0.1.0", now, now, report.text)
+        await Presence(pool, open_desk.clock).note(note)
+        shown = (await ann.see("/operations")).text
+        assert ("service score" in shown, SCRIPT in shown) == (True, False)
+        faults = [each["fault"] for each in (await ann.twin("/operations")).json()["problems"]]
+        assert f"a process on host (pid 7) does without service score: {SCRIPT}" in faults
 
 
 @pytest.mark.parametrize(("path", "status"), [("/operations", 200), ("/quarantine", 403), ("/where?key=T-1", 403)])

@@ -61,7 +61,7 @@ async def log(call: Call) -> LogPage:
     if form.wrong:
         return LogPage(title="Log", list=Rows(()), form=form)
     found = await entries_of(
-        call.backends.pool,
+        call.reading.pool,
         actor=asked.get("actor"),
         deed=Deed(deed) if deed else None,
         subject=asked.get("subject"),

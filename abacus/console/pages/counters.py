@@ -117,7 +117,7 @@ async def export(call: Call) -> Download:
 
 
 async def counter(call: Call) -> CounterPage:
-    store, name = DefinitionStore(call.backends.pool), str(call.request.path_params["counter"])
+    store, name = DefinitionStore(call.reading.pool), str(call.request.path_params["counter"])
     try:
         latest = named(name, await store.latest())
     except Refused:
@@ -127,7 +127,7 @@ async def counter(call: Call) -> CounterPage:
 
 
 async def _latest(call: Call) -> Sequence[Version]:
-    return [_version(each) for each in await DefinitionStore(call.backends.pool).latest()]
+    return [_version(each) for each in await DefinitionStore(call.reading.pool).latest()]
 
 
 def _version(record: DefinitionRecord) -> Version:
@@ -166,12 +166,12 @@ def _second(text: str) -> int:
 
 async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Chart:
     """All steps of all keys are summed in one call of the store. Raises `Refused` for what cannot be counted."""
-    definitions, _ = await DefinitionStore(call.backends.pool).published()
+    definitions, _ = await DefinitionStore(call.reading.pool).published()
     catalog, now = Catalog(definitions, {}), int(call.now.timestamp())
     planner = Planner(catalog, now, late_by_s=0, keeps=lambda _: False)
     plans = [[_planned(planner, Lookup(key, *span)) for span in spans] for key in keys]
     ranges = [[SlotRange(plan.key, *slots) for slots in plan.shape.open] for planned in plans for plan in planned]
-    sums = iter(await call.backends.counters.sums([each for some in ranges for each in some]))
+    sums = iter(await call.reading.counters.sums([each for some in ranges for each in some]))
     totals = iter([sum(next(sums) for _ in some) for some in ranges])
     values = [[plan.counted(next(totals)).value for plan in planned] for planned in plans]
     return Chart(

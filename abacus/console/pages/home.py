@@ -109,9 +109,7 @@ async def _held(call: Call) -> Part[Sequence[Held]] | None:
 
 async def _done(call: Call, since: datetime) -> Sequence[Done]:
     hidden = () if call.may(Deed.MANAGE_PEOPLE, None) else _OF_PEOPLE
-    entries = await log(
-        call.backends.pool, since=since, countries=call.countries(Deed.SEE), without=hidden, limit=_MOST
-    )
+    entries = await log(call.reading.pool, since=since, countries=call.countries(Deed.SEE), without=hidden, limit=_MOST)
     return [Done(each.at, each.actor, each.deed, each.subject, each.country) for each in entries]
 
 

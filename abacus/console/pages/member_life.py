@@ -19,18 +19,18 @@ MOST: Final = 20  # of messages and of campaigns
 
 async def tiers(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[TierProgress]:
     """In the programs of these accounts, each at home in a country. Raises `Unavailable`."""
-    found = await MembershipStore(call.backends.pool, call.backends.clock).show(member_id)
+    found = await MembershipStore(call.reading.pool, call.backends.clock).show(member_id)
     return [_progress(call, each, open_[_program(each)]) for each in found if _program(each) in open_]
 
 
 async def messages(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[MemberMessage]:
     """None where no account of the member is open to the person. Raises `Unavailable`."""
-    return await messages_of(call.backends.pool, member_id, MOST) if open_ else ()
+    return await messages_of(call.reading.pool, member_id, MOST) if open_ else ()
 
 
 async def campaigns(call: Call, member_id: str) -> Sequence[MemberProgress]:
     """Raises `Unavailable`."""
-    return await progress_of(call.backends.pool, member_id, call.countries(Deed.SEE), MOST)
+    return await progress_of(call.reading.pool, member_id, call.countries(Deed.SEE), MOST)
 
 
 def _program(shown: Shown) -> str:

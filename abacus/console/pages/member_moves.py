@@ -71,7 +71,7 @@ async def hold(call: Call) -> Page | See:
 async def release(call: Call) -> Page | See:
     member_id, typed = member_of(call), call.form.get("hold")
     try:
-        held = await call.backends.holds.hold(member_id, UUID(typed))
+        held = await call.reading.holds.hold(member_id, UUID(typed))
     except ValueError:
         held = None
     if held is None or not call.may(Deed.SEE, held.country):
@@ -101,7 +101,7 @@ async def reverse(call: Call) -> Page | See:
 
 
 async def _original(call: Call, member_id: str, typed: str) -> Any:
-    ledger = call.backends.ledger
+    ledger = call.reading.ledger
     claim, place = await ledger.claim(typed), parse_transfer_id(typed)
     found = await ledger.transfer(claim) if claim else await ledger.at(*place) if place else None
     if found is None or found.member_id != member_id or not call.may(Deed.SEE, found.country):
@@ -113,7 +113,7 @@ async def _target(call: Call, member_id: str, order: Any, deed: Deed, *, may_ope
     """The account, in a country where the person may do it. An account elsewhere is as good as none, but in its program
     no other is opened.
     """
-    accounts = await call.backends.ledger.accounts(member_id)
+    accounts = await call.reading.ledger.accounts(member_id)
     seen = [each for each in accounts if call.may(Deed.SEE, each.country)]
     try:
         target = target_of(member_id, order, seen, call.backends.cards.book(), call.now, may_open=may_open)

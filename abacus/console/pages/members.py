@@ -185,25 +185,25 @@ def _may(call: Call, accounts: Sequence[AccountAsOf]) -> May:
 
 
 async def _accounts(call: Call, member_id: str) -> Sequence[AccountAsOf]:
-    holdings = await call.backends.members.holdings(member_id)
+    holdings = await call.reading.members.holdings(member_id)
     return [each.now for each in holdings if call.may(Deed.SEE, each.account.country)]
 
 
 async def _holds(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[Hold]:
     if not programs:
         return ()
-    return [each for each in await call.backends.holds.open_holds(member_id) if each.program in programs]
+    return [each for each in await call.reading.holds.open_holds(member_id) if each.program in programs]
 
 
 async def _lots(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[Remaining]:
-    found = [await call.backends.ledger.lots(member_id, program, 0, _LOTS) for program in programs]
+    found = [await call.reading.ledger.lots(member_id, program, 0, _LOTS) for program in programs]
     return [each for lots in found for each in lots]
 
 
 async def _timeline(call: Call, member_id: str, below: dict[str, int]) -> Rows[Told]:
     if not below:
         return Rows(())
-    found = await call.backends.ledger.history(member_id, below, _ON_PAGE + 1)
+    found = await call.reading.ledger.history(member_id, below, _ON_PAGE + 1)
     try:
         book: CardBook | None = call.backends.cards.book()
     except Unavailable:

@@ -38,7 +38,7 @@ async def requests(call: Call) -> RequestsPage:
     name = (await registered(call, partner_id)).partner.name
     request, shown = call.asked("request"), call.asked("shown") or _ALL
     refused, place = shown == _REFUSED, place_of(call.asked("after"))
-    store = RequestStore(call.backends.pool)
+    store = RequestStore(call.reading.pool)
     if request is not None:
         found = [each for each in await store.named(partner_id, request, limit=_MOST) if each.is_refused or not refused]
     else:

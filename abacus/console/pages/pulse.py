@@ -35,7 +35,7 @@ async def pulse(call: Call) -> Part[Pulse] | None:
     range_ = Range(asked) if asked in set(Range) else Range.HOUR
 
     async def read() -> Pulse:
-        store, countries = PulseStore(call.backends.pool), call.countries(Deed.SEE)
+        store, countries = PulseStore(call.reading.pool), call.countries(Deed.SEE)
         sums = await store.since(range_.step, range_.begins(call.now), countries)
         return Pulse(range_, beats(sums, range_, call.now))
 

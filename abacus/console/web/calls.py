@@ -10,6 +10,7 @@ from starlette.requests import Request
 from abacus.console.backends import Backends
 from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.types import Session
+from abacus.console.reading import Reading
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, read_form
@@ -34,6 +35,7 @@ class Call:
     session: Session
     token: str
     form: Form = EMPTY
+    has_changed: bool = False  # something, a moment ago or just now
 
     @property
     def form_token(self) -> str:
@@ -43,6 +45,12 @@ class Call:
     @property
     def now(self) -> datetime:
         return self.backends.clock.now()
+
+    @property
+    def reading(self) -> Reading:
+        """What the page is read from: a replica, where there is one, but not for who has just changed something."""
+        replica = self.backends.replica
+        return (replica.reading if replica is not None and not self.has_changed else None) or self.backends.here
 
     def asked(self, name: str) -> str | None:
         """A parameter of the address; None where it is empty."""
@@ -92,9 +100,9 @@ async def call_of(request: Request, backends: Backends, cookies: Cookies) -> Cal
     actor = await backends.door.actor(session.person_id) if session is not None else None
     if token is None or session is None or actor is None:
         raise PageFault("signed-out")
-    form = EMPTY
-    if request.method == "POST":
+    form, is_change = EMPTY, request.method == "POST"
+    if is_change:
         form = await read_form(request)
         if not fits(form.get(FORM_TOKEN), token, Use.FORM):
             raise PageFault("form-expired", "Go back, load the page again, and send the form once more.")
-    return Call(request, backends, actor, session, token, form)
+    return Call(request, backends, actor, session, token, form, is_change or cookies.has_changed(request))

@@ -1,4 +1,6 @@
-"""The two cookies: of a person who is in, and of a browser on its way in. Scripts cannot read them."""
+"""The cookies: of a person who is in, of a browser on its way in, and of one that has just changed something. Scripts
+cannot read them.
+"""
 
 import base64
 import binascii
@@ -12,8 +14,10 @@ from starlette.responses import Response
 from abacus.console.entry.decide.paths import local_path
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.tokens import VISIT_TOKEN
+from abacus.console.reading import MOST_BEHIND_S
 
 _VISIT_S: Final = 3600
+_CHANGED_S: Final = 2 * int(MOST_BEHIND_S)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Cookies:
         start = "__Host-" if secure else ""
         self._session = f"{start}abacus"
         self._visit = f"{start}abacus-visit"
+        self._changed = f"{start}abacus-changed"
 
     def session(self, request: Request) -> str | None:
         return request.cookies.get(self._session)
@@ -58,6 +63,12 @@ class Cookies:
         """Another token than any that the browser had before."""
         self._set(response, self._session, token, whole_s)
         self._drop(response, self._visit)
+
+    def has_changed(self, request: Request) -> bool:
+        return self._changed in request.cookies
+
+    def set_changed(self, response: Response) -> None:
+        self._set(response, self._changed, "1", _CHANGED_S)
 
     def out(self, response: Response) -> None:
         self._drop(response, self._session)

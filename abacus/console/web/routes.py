@@ -78,11 +78,17 @@ class Routing:
                 call = await call_of(request, self._backends, self._cookies)
                 _check(call, served)
                 outcome = await served.handler(call)
-                return self._answers.of(request, outcome, call)
+                return self._answered(request, outcome, call)
             except Exception as error:  # noqa: BLE001  # every fault has a page
                 return self.faulty(request, error, call)
 
         return Route(served.path, endpoint, methods=[served.method])
+
+    def _answered(self, request: Request, outcome: Outcome, call: Call) -> Response:
+        answer = self._answers.of(request, outcome, call)
+        if request.method == "POST":
+            self._cookies.set_changed(answer)
+        return answer
 
     def open_route(self, path: str, handler: Anyone, method: str = "GET") -> Route:
         """For somebody who is not in."""

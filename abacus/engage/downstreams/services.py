@@ -21,6 +21,7 @@ from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.types import Said
 from abacus.platform.encryption import Secrets, SecretUnreadable
+from abacus.platform.health import Health
 from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
@@ -39,16 +40,24 @@ class Post(Protocol):
 
 
 class Services:
-    """Each process keeps its own count of a service's failures."""
+    """Each process keeps its own count of a service's failures, and its health tells which it leaves alone."""
 
     def __init__(
-        self, downstreams: Callable[[], ByName], poster: Post, pool: Pool, clock: Clock, secrets: Secrets
+        self,
+        downstreams: Callable[[], ByName],
+        poster: Post,
+        pool: Pool,
+        clock: Clock,
+        secrets: Secrets,
+        *,
+        health: Health | None = None,
     ) -> None:
         self._downstreams = downstreams
         self._poster = poster
         self._pool = pool
         self._clock = clock
         self._secrets = secrets
+        self._health = health or Health(())
         self._breakers: dict[str, Breaker] = {}
 
     async def ask(self, name: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
@@ -58,6 +67,7 @@ class Services:
         signed = self._downstreams().get(name)
         service = signed.downstream.service if signed is not None else None
         if signed is None or service is None or signed.downstream.retired:
+            self._health.regained(dependency_of(name))
             return [None] * len(events)
         once = {event.key: event for event in events}
         limit = asyncio.Semaphore(CALLS_AT_ONCE)
@@ -89,8 +99,11 @@ class Services:
             breaker.failed(self._clock.now())
             SERVICE_CALLS.labels(name, "failed").inc()
             log.warning("service gives no answer", service=name, why=str(fault), failures=breaker.failures)
+            if breaker.is_open:
+                self._health.miss(dependency_of(name), str(fault))
             return _otherwise(service, len(events))
         breaker.succeeded()
+        self._health.regained(dependency_of(name))
         SERVICE_CALLS.labels(name, "answered").inc()
         SERVICE_SECONDS.labels(name).observe(time.perf_counter() - began)
         return [*values]
@@ -122,6 +135,11 @@ class Services:
         if reply.said is not Said.ACCEPTED:
             raise NoAnswer(reply.detail)
         return read_answer(reply.body, service.answers, len(events))
+
+
+def dependency_of(service: str) -> str:
+    """What health calls it."""
+    return f"service {service}"
 
 
 def _otherwise(service: Service, events: int) -> list[Value | NotNow | None]:

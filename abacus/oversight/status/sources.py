@@ -7,7 +7,15 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.ledger.relay.cursor import START, RelayCursor
-from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Undelivered, WorkerState, Workforce
+from abacus.oversight.status.types import (
+    GroupLag,
+    QueueState,
+    RelayState,
+    Undelivered,
+    Without,
+    WorkerState,
+    Workforce,
+)
 from abacus.platform.following.cursor import Walk
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool, passing_failures
@@ -52,6 +60,7 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
     workers: list[WorkerState] = []
     oldest_s: dict[str, float] = {}
     cards_age_s: list[float] = []
+    without: list[Without] = []
     for process in await Presence(pool, clock).all():
         report, gone = Report.of(process.report), process.is_gone(clock.now())
         workers += [
@@ -72,7 +81,8 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
             for queue, age in report.queues.items():
                 oldest_s[queue] = max(age, oldest_s.get(queue, 0.0))
             cards_age_s += [] if report.cards_age_s is None else [report.cards_age_s]
-    return Notes(Workforce(sorted(workers), max(cards_age_s, default=None)), oldest_s)
+            without += [Without(what, process.host, process.pid, why) for what, why in report.missed.items()]
+    return Notes(Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without)), oldest_s)
 
 
 async def lags(bootstrap: str, groups: Sequence[Group]) -> Sequence[GroupLag]:

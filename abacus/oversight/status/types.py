@@ -65,11 +65,23 @@ class Overdue(NamedTuple):
     command: str
 
 
+class Without(NamedTuple):
+    """Something that is down, and that a process does without."""
+
+    dependency: str
+    host: str
+    pid: int
+    why: str
+
+
 class Workforce(NamedTuple):
-    """The workers, and the age in seconds of the oldest rate cards in use; None where no process uses any."""
+    """The workers; the age in seconds of the oldest rate cards in use, None where no process uses any; and what
+    processes do without.
+    """
 
     workers: Sequence[WorkerState]
     cards_age_s: float | None
+    without: Sequence[Without] = ()
 
 
 class Snapshot(NamedTuple):

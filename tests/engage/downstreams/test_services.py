@@ -12,7 +12,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER, NoAnswer, read_answer
-from abacus.engage.downstreams.decide.breaker import TRIES
+from abacus.engage.downstreams.decide.breaker import FIRST, TRIES
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
 from abacus.engage.downstreams.services import Services
 from abacus.engage.downstreams.store import Signed
@@ -21,8 +21,10 @@ from abacus.engage.rules.rounds import NOT_NOW
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 from abacus.platform.encryption import Secrets
+from abacus.platform.health import Health
 from abacus.platform.pace.decide.pace import Pace, Rate
 from abacus.platform.postgres import Pool
+from tests.support.fixed_clock import FixedClock
 from tests.support.receiver import Receiver, receiving
 
 SECRET = new_secret()
@@ -45,7 +47,8 @@ class Asking:
         self.receiver = receiver
         self.poster = Poster(to_private=True, at_once=8, whole_up_to=LONGEST_ANSWER)
         signed = {"risk": Signed(downstream, SECRET, None)}
-        self.services = Services(lambda: signed, self.poster, pool, SystemClock(), Secrets())
+        self.health, self.clock = Health(()), FixedClock(datetime(2026, 11, 23, 12, tzinfo=UTC))
+        self.services = Services(lambda: signed, self.poster, pool, self.clock, Secrets(), health=self.health)
 
     async def ask(self, *numbers: int) -> Sequence[object]:
         return await self.services.ask("risk", [event(number) for number in numbers])
@@ -114,10 +117,15 @@ async def test_a_service_that_is_down_is_left_alone_for_a_while(pool: Pool) -> N
     async with receiving() as receiver:
         asking = Asking(pool, receiver, risk(receiver.url))
         receiver.answers("500 Oops")
-        for _ in range(TRIES + 3):
+        for number in range(TRIES + 3):
+            assert asking.health.missed.keys() == ({"service risk"} if number >= TRIES else set())
             assert await asking.ask(1) == [None]
+        assert len(receiver.requests) == TRIES
+        asking.clock.set(asking.clock.now() + FIRST)
+        asking.answers(3)
+        assert await asking.ask(1) == [3]
+        assert asking.health.missed == {}
         await asking.poster.close()
-    assert len(receiver.requests) == TRIES
 
 
 @pytest.mark.parametrize("downstream", [None, Downstream("risk", Kind.EXTERNAL, "https://x", INTEGERS, retired=True)])

@@ -14,6 +14,7 @@ from abacus.oversight.status.types import (
     RelayState,
     Snapshot,
     Undelivered,
+    Without,
     WorkerState,
     Workforce,
 )
@@ -56,6 +57,11 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
         "a worker of the pipeline was killed",
         {"workforce": Workforce([worker("relay"), worker("awarder", gone=True)], 4.0)},
         "no process runs the worker awarder",
+    ),
+    (
+        "a process does without something",
+        {"workforce": workers()._replace(without=[Without("service score", "host", 7, "no answer")])},
+        "a process on host (pid 7) does without service score: no answer",
     ),
     ("another was killed", {"workforce": workers(worker("api", gone=True))}, "the worker api on host (pid 7) is"),
     ("one was killed and another runs", {"workforce": workers(worker("api", gone=True), worker("api"))}, None),

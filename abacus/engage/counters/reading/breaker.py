@@ -5,18 +5,15 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import structlog
-
 from abacus.core.errors import Unavailable
+from abacus.platform.health import Health
 
 Result = TypeVar("Result")
-
-log = structlog.get_logger(__name__)
 
 
 class Breaker:
     """Ends a call after `within_s`. After `most_failures` in a row it is open: calls are refused at once, and one goes
-    through every `rest_s` to see whether the store is back.
+    through every `rest_s` to see whether the store is back. The process's health tells while it is open.
     """
 
     def __init__(
@@ -27,8 +24,10 @@ class Breaker:
         most_failures: int = 3,
         rest_s: float = 1.0,
         monotonic: Callable[[], float] = time.monotonic,
+        health: Health | None = None,
     ) -> None:
         self._store = store
+        self._health = health or Health(())
         self._within_s = within_s
         self._most_failures = most_failures
         self._rest_s = rest_s
@@ -57,8 +56,7 @@ class Breaker:
         except Unavailable as error:
             self._failed(error.detail)
             raise
-        if self.is_open:
-            log.info("the store answers again", store=self._store)
+        self._health.regained(self._store)
         self._failures = 0
         return result
 
@@ -67,4 +65,4 @@ class Breaker:
         self._failures += 1
         if self._failures == self._most_failures:
             self._rests_until = self._monotonic() + self._rest_s
-            log.warning("the store is not asked for the moment", store=self._store, why=why)
+            self._health.miss(self._store, why)

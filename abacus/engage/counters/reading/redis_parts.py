@@ -11,6 +11,7 @@ from abacus.core.errors import Unavailable
 from abacus.engage.counters.reading.breaker import Breaker
 from abacus.engage.counters.reading.closed_parts import Kept
 from abacus.engage.counters.types import SlotRange
+from abacus.platform.health import Health
 
 SHARED: Final = "shared cache"
 
@@ -18,11 +19,13 @@ Result = TypeVar("Result")
 
 
 @asynccontextmanager
-async def opened(url: str, *, prefix: str, within_s: float = 0.1) -> AsyncIterator["RedisParts"]:
+async def opened(
+    url: str, *, prefix: str, within_s: float = 0.1, health: Health | None = None
+) -> AsyncIterator["RedisParts"]:
     """The cache at this address; it is not asked yet."""
     redis = Redis.from_url(url, socket_connect_timeout=within_s, socket_timeout=within_s, retry=None)
     try:
-        yield RedisParts(redis, prefix=prefix, within_s=within_s)
+        yield RedisParts(redis, prefix, within_s, health)
     finally:
         await redis.aclose()
 
@@ -32,10 +35,10 @@ class RedisParts:
     done without, and asked again after a moment.
     """
 
-    def __init__(self, redis: Redis, *, prefix: str = "abacus:", within_s: float = 0.1) -> None:
+    def __init__(self, redis: Redis, prefix: str, within_s: float, health: Health | None) -> None:
         self._redis = redis
         self._prefix = prefix
-        self._breaker = Breaker(SHARED, within_s=within_s)
+        self._breaker = Breaker(SHARED, within_s=within_s, health=health)
 
     async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:
         async def read() -> Sequence[bytes | None]:

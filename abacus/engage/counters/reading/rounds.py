@@ -17,6 +17,7 @@ from abacus.engage.counters.reading.types import Parts
 from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.counters.types import SlotRange
 from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.health import Health
 from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
 
 STORE: Final = "counter store"
@@ -58,11 +59,12 @@ class Rounds:
         shared: SharedParts | None = None,
         at_once: int = 2,
         rng: random.Random | None = None,
+        health: Health | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._within_s = within_s
-        self._breaker = Breaker(STORE, within_s=within_s)
+        self._breaker = Breaker(STORE, within_s=within_s, health=health)
         self._parts = parts
         self._keep_s = keep_s
         self._shared = shared or NothingShared()

@@ -17,6 +17,11 @@ class Breaker:
     closed_until: datetime | None = None
     _pause: timedelta = FIRST
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the service is left alone, but for one call now and then."""
+        return self.closed_until is not None
+
     def may_ask(self, now: datetime) -> bool:
         """Whether a call may be made. The first one after a pause makes the others wait for its outcome."""
         if self.closed_until is None:

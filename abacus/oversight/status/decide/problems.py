@@ -61,6 +61,9 @@ def _of_workers(workforce: Workforce, pipeline: Sequence[str], now: datetime) ->
             yield Problem(f"{fault} UTC", f"start another: abacus worker {name}")
     for each in workforce.workers:
         yield from _of_worker(each, now)
+    for down in workforce.without:
+        fault = f"a process on {down.host} (pid {down.pid}) does without {down.dependency}: {down.why}"
+        yield Problem(fault, "its workers go on meanwhile; it is used again when it is back")
     age_s = workforce.cards_age_s
     if age_s is not None and age_s > _CARDS_FRESH_S:
         yield Problem(f"rate cards in use are {age_s:,.0f} s old", "see whether the workers reach the database")

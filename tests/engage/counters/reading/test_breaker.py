@@ -6,6 +6,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.counters.reading.breaker import Breaker
+from abacus.platform.health import Health
 
 
 class Scene:
@@ -15,7 +16,10 @@ class Scene:
         self.now = 0.0
         self.fails = True
         self.calls = 0
-        self.breaker = Breaker("store", within_s=5, most_failures=2, rest_s=1, monotonic=lambda: self.now)
+        self.health = Health(())
+        self.breaker = Breaker(
+            "store", within_s=5, most_failures=2, rest_s=1, monotonic=lambda: self.now, health=self.health
+        )
 
     async def call(self) -> int:
         return await self.breaker.call(self._answer)
@@ -36,7 +40,7 @@ async def test_after_failures_in_a_row_nobody_is_let_through_but_one_now_and_the
     for _ in range(2):
         with pytest.raises(Unavailable, match="it is away"):
             await scene.call()
-    assert scene.breaker.is_open
+    assert (scene.breaker.is_open, scene.health.missed) == (True, {"store": "it is away"})
     await scene.refused()
     assert scene.calls == 2
     scene.now = 1.0
@@ -53,7 +57,7 @@ async def test_it_closes_when_the_store_answers() -> None:
             await scene.call()
     scene.now, scene.fails = 1.0, False
     assert await scene.call() == 7
-    assert not scene.breaker.is_open
+    assert (scene.breaker.is_open, scene.health.missed) == (False, {})
     assert await scene.call() == 7
 
 
