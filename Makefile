@@ -47,7 +47,7 @@ services-stop: env ## stop them; their data stays in .abacus/services/
 test: env ## all tests
 	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal $(ARGS)
 
-mutants: env ## take each lock, constraint and check away from the posting code; a test must notice
+mutants: env ## take each lock, constraint and check away from the posting code and the console; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)
 
 pictures: env ## the pages of the console in a demo's house, for docs/console.md; needs Chromium

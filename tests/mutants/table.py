@@ -10,6 +10,7 @@ from tests.mutants import (
     of_lots,
     of_reversals,
     of_spending,
+    of_the_console,
     of_the_database,
     of_the_statements,
     of_verifying,
@@ -27,6 +28,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_the_database.MUTANTS,
     *of_verifying.MUTANTS,
     *of_campaigns.MUTANTS,
+    *of_the_console.MUTANTS,
 )
 
 # Of each kind some: a lock, an order, a guard, a key, a check, a limit, a trigger, a right, a comparison.
