@@ -20,12 +20,12 @@ from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
-from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
-from abacus.platform.sqs.queue import SqsQueue, sqs_client
+from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.store.cards import CardStore
 from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
 from tests.support.paths import GOLDEN
+from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
 from tests.support.services import Services, administer, database_address
 
@@ -179,11 +179,7 @@ async def house(services: Services, database_url: str, pool: Pool) -> House:
         kafka_bootstrap=services.kafka_bootstrap,
     )
     async with sqs_client(settings.sqs_endpoint_url) as client:
-        await ensure_queues(client, settings.queue_prefix)
-        # A killed worker's messages come back sooner than in production, so that tests need not wait half a minute.
-        for name in (AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY):
-            queue = await SqsQueue.find(client, settings.queue_prefix + name)
-            await client.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "4"})
+        await quick_queues(client, settings.queue_prefix)
     store = CardStore(pool)
     for card in example_cards():
         await store.publish(card, by="tests", now=SystemClock().now())

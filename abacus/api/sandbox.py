@@ -1,7 +1,7 @@
 """The backends for test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
 
-They read rate cards, the sources of events and the rights of partners from the live tables, and write nothing there.
-Events are checked, and published nowhere.
+They read rate cards, the sources of events and the rights of partners from the live tables, and write nothing there;
+the front notes their requests beside the live ones. Events are checked, and published nowhere.
 """
 
 from collections.abc import Coroutine, Sequence

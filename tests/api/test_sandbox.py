@@ -59,9 +59,11 @@ async def opened(house: House, sandbox: Pool, *beside: str, **changes: Any) -> A
 
 
 async def rows(pool: Pool, schema: str) -> dict[str, str]:
-    """A digest of each table of a schema; when a key was used, and how often, does not count."""
+    """A digest of each table of a schema; when a key was used, how often, and what for, does not count."""
     tables = await pool.fetch(
-        "select tablename from pg_tables where schemaname = $1 and tablename <> 'rate_limit' order by 1", schema
+        "select tablename from pg_tables"
+        " where schemaname = $1 and tablename not in ('rate_limit', 'partner_request') order by 1",
+        schema,
     )
     digests = {}
     for (table,) in tables:

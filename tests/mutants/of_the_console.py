@@ -129,7 +129,7 @@ MUTANTS: Final = (
     Mutant(
         "text that stays text",
         f"{_WEB}/answer.py",
-        "Answers.__init__",
+        "_templates",
         Node("Environment(...)", "Environment(loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined)"),
         (f"{_MEMBERS}::test_what_people_wrote_is_text",),
     ),

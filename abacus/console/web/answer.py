@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -28,6 +29,21 @@ _OK: Final = 200
 _REFUSED: Final = 422
 
 
+@cache
+def _templates() -> Environment:
+    """Compiled as they are first used, once in a process."""
+    templates = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals["new_form_key"] = new_form_key
+    templates.filters["plain"] = plain
+    return templates
+
+
 def wants_json(request: Request) -> bool:
     accepted = request.headers.get("accept", "").lower()
     return "json" in accepted and _HTML not in accepted
@@ -37,15 +53,7 @@ class Answers:
     """Makes answers out of pages and faults."""
 
     def __init__(self, assets: Assets) -> None:
-        self._environment = Environment(
-            loader=FileSystemLoader(_TEMPLATES),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._environment.globals.update(asset=assets.address, new_form_key=new_form_key)
-        self._environment.filters["plain"] = plain
+        self._assets = assets
 
     def of(self, request: Request, outcome: Outcome, call: Call | None = None, **more: Any) -> Response:
         """`more` is for the template alone."""
@@ -81,12 +89,17 @@ class Answers:
             theirs = call.backends.zone_of(country) if call is not None and country is not None else None
             return shown(value, zone, theirs)
 
-        text = self._environment.get_template(template).render(
-            me=call,
-            sections=open_to(call) if call is not None else [],
-            here=request.url.path,
-            moment=moment,
-            **given,
+        text = (
+            _templates()
+            .get_template(template)
+            .render(
+                asset=self._assets.address,
+                me=call,
+                sections=open_to(call) if call is not None else [],
+                here=request.url.path,
+                moment=moment,
+                **given,
+            )
         )
         return Response(text, status, media_type=_HTML)
 
