@@ -35,6 +35,9 @@ _PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01"
 
 _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
 
+_INTERNAL: Final = "XX000"
+_DUPLICATE: Final = "duplicate key value violates unique constraint"
+
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
 REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
 
@@ -123,6 +126,21 @@ async def _as_it_is(_: Connection) -> None:
 async def _json_as_bytes(connection: Connection) -> None:
     """Explanations travel as the bytes they were written in."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+
+
+async def rows_changed(through: Pool | Connection, statement: tuple[Any, ...], *, within_s: float | None = None) -> int:
+    """Runs a change and returns how many rows it changed, by the rows that come back: where tables are spread over
+    several servers, the tag of a command may say another number.
+    """
+    text, *values = statement
+    return len(await through.fetch(f"{text.rstrip()} returning true", *values, timeout=within_s))
+
+
+def is_duplicate(error: asyncpg.PostgresError) -> bool:
+    """Whether a row was refused because its key is there. A COPY that Citus passes on to another server fails with an
+    internal error of the same words.
+    """
+    return isinstance(error, asyncpg.UniqueViolationError) or (error.sqlstate == _INTERNAL and _DUPLICATE in str(error))
 
 
 @asynccontextmanager

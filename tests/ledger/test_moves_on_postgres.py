@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 import pytest
@@ -16,7 +16,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.metrics import POSTING_RESTARTS, total
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, is_duplicate
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
@@ -114,6 +114,56 @@ async def test_who_claims_a_key_second_looks_again(bob: BobsAccount) -> None:
     to_jane = award(key="k", member_id="jane")
     assert await bob.while_open([award(key="k")], [to_jane]) == [DUPLICATE]
     assert (await verify(bob.pool, lambda _: None)).clean
+
+
+class OnAnotherServer:
+    """A connection whose COPY fails as one does that Citus passes on to another server."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def copy_records_to_table(self, table: str, **given: Any) -> None:
+        try:
+            await self._connection.copy_records_to_table(table, **given)
+        except asyncpg.UniqueViolationError as error:
+            raise asyncpg.InternalServerError(str(error)) from error
+
+
+class OtherServer:
+    """A pool of such connections."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncIterator[OnAnotherServer]:
+        async with self._pool.acquire() as connection:
+            yield OnAnotherServer(connection)
+
+
+async def test_who_claims_a_key_second_on_another_server_looks_again(bob: BobsAccount) -> None:
+    elsewhere = BobsAccount(OtherServer(bob.pool))
+    async with bob.pool.acquire() as connection, connection.transaction():
+        await BobsAccount(OneConnection(connection)).do([award(key="k")])
+        second = asyncio.create_task(elsewhere.do([award(key="k", member_id="jane")]))
+        await waiting(bob.pool, second)
+    assert await second == [DUPLICATE]
+    assert (await verify(bob.pool, lambda _: None)).clean
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (asyncpg.InternalServerError("duplicate key value violates unique constraint"), True),
+        (asyncpg.InternalServerError("could not read block 0"), False),
+        (asyncpg.CheckViolationError("duplicate key value violates unique constraint"), False),
+    ],
+)
+def test_what_is_a_duplicate(error: asyncpg.PostgresError, is_one: bool) -> None:  # noqa: FBT001  # a row's outcome
+    assert is_duplicate(error) is is_one
 
 
 async def test_who_opens_an_account_second_looks_again(bob: BobsAccount) -> None:

@@ -50,6 +50,13 @@ MUTANTS: Final = (
     _trigger("draw", "deletion", "update or truncate", "delete from draw"),
     _trigger("draw", "truncation", "update or delete", "truncate draw"),
     Mutant(
+        "the triggers on single rows",
+        "alembic/versions/0038_rows_that_stay.py",
+        "upgrade",
+        Node("op.execute(...)", "None"),
+        (database("test_a_row_stays_also_where_no_trigger_looks_at_the_statement[delete from transfer]"),),
+    ),
+    Mutant(
         "the right to change transfers, withheld",
         _SPINE,
         "ROLE",

@@ -139,3 +139,34 @@ async def test_a_table_of_the_caller_is_not_taken_for_the_log(pool: Pool) -> Non
         await connection.execute("insert into pg_temp.audit_log values ('partner:acme', 'edit-limits')")
         with pytest.raises(asyncpg.IntegrityConstraintViolationError):
             await connection.execute("select abacus_set_limits('acme', null, null, null, null)")
+
+
+STAYS = {
+    "delete from claim": "claim_is_append_only",
+    "delete from transfer": "transfer_is_append_only",
+    "delete from rejection": "rejection_is_append_only",
+    "delete from draw": "draw_is_append_only",
+    "delete from sealed_leaf": "sealed_leaf_is_append_only",
+    "update sealed_leaf set leaf = ''": "sealed_leaf_is_append_only",
+    "update member_number set number = 7": "member_number_is_never_changed",
+}
+
+
+@pytest.mark.parametrize("statement", STAYS)
+async def test_a_row_stays_also_where_no_trigger_looks_at_the_statement(database_url: str, statement: str) -> None:
+    """As on the parts of a table that Citus has spread; also for the owner of the tables."""
+    rows = ROWS | {"sealed_leaf": "('bob', 'GRP', 1, 0, 'x', 1)", "member_number": "('bob', 1)"}
+    table = next(each for each in rows if each in statement.split())
+    owner = await asyncpg.connect(database_url)
+    try:
+        for trigger in (STAYS[statement], None):
+            undone = owner.transaction()
+            await undone.start()
+            await owner.execute(f"insert into {table} values {rows[table]}")
+            if trigger is not None:
+                await owner.execute(f"alter table {table} disable trigger {trigger}")
+            with pytest.raises(asyncpg.RestrictViolationError, match="is append-only"):
+                await owner.execute(statement)
+            await undone.rollback()
+    finally:
+        await owner.close()

@@ -17,7 +17,7 @@ from abacus.engage.downstreams.directory import ByName
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Slots
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _ID_DIGITS: Final = 40
@@ -202,8 +202,7 @@ def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
 async def call_again(pool: Pool, webhook: str, now: datetime) -> int:
     """Makes the calls of a webhook that were given up due now, and returns how many. Raises `Unavailable`."""
     async with passing_failures():
-        changed: str = await pool.execute(*_AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now))
-    return int(changed.rpartition(" ")[2])
+        return await rows_changed(pool, _AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now))
 
 
 def _call(row: Sequence[Any]) -> Call:

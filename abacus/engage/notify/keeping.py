@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool, passing_failures, rows_changed
 from abacus.platform.sql import Statement
 
 _WAITING: Final = Statement("""
@@ -49,6 +49,6 @@ class Notifications:
             for statement in _PRUNE:
                 last = _PRUNED_AT_ONCE
                 while last == _PRUNED_AT_ONCE:
-                    last = int((await self._pool.execute(*statement(before=before))).rpartition(" ")[2])
+                    last = await rows_changed(self._pool, statement(before=before))
                     removed += last
         return removed

@@ -17,7 +17,7 @@ from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MEMBERS: Final = 1000
@@ -133,7 +133,7 @@ class Notices:
             return 0
         statement = _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
         async with passing_failures():
-            return int((await self._pool.execute(*statement)).rpartition(" ")[2])
+            return await rows_changed(self._pool, statement)
 
     async def gather(self, channels: Collection[ChannelName]) -> Gathered:
         """Make messages of the due notices, for those of the channels that the member wants."""

@@ -15,7 +15,7 @@ from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.partner_limits import AllowanceRow
 from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""
@@ -114,11 +114,10 @@ class PartnerStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await also(connection)
             stored = await self._to_store(partner.partner_id, partner.signing_secret)
-            created = await connection.execute(
-                *_CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
-            )
+            entering = _CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
+            is_new = await rows_changed(connection, entering) > 0
             await connection.execute(*_SIGN(partner_id=partner.partner_id, secret=stored))
-            allow = _ALLOW if created == "INSERT 0 1" else _LIMIT
+            allow = _ALLOW if is_new else _LIMIT
             await connection.execute(*allow(partner_id=partner.partner_id, **limits._asdict()))
             for row in await connection.fetch(*_VALID_KEYS(partner_id=partner.partner_id, now=now)):
                 await connection.execute(*_END_KEY(prefix=row["prefix"], end=now))

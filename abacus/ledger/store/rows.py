@@ -22,7 +22,7 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.metrics import POSTING_RESTARTS
-from abacus.platform.postgres import Connection, Pool, array, column, passing_failures
+from abacus.platform.postgres import Connection, Pool, array, column, is_duplicate, passing_failures
 from abacus.platform.sql import Statement, columns
 
 Result = TypeVar("Result")
@@ -58,25 +58,27 @@ _BY_AWARDS: Final = f"""
     {array("expiry_days", "int")}, {array("last_seqs", "bigint")}"""
 
 # An account by activity remembers the day that the award leaves it with.
-_UPDATE: Final = Statement(f"""{_SET},
+_UPDATE: Final = Statement(f"""with changed as ({_SET},
     active_until = greatest(a.active_until, date '0001-01-01' + (u.expires_on - 1))
 from unnest({_BY_AWARDS}
 ) with ordinality as u (row, balance, earned_total, expires_on, last_seq, place)
-where a.ctid = u.row
+where a.ctid = u.row returning 1
+) select count(*) from changed
 """)
 
 # As above, with the columns that awards leave as they are.
-_UPDATE_WHOLE: Final = Statement(f"""{_SET},
+_UPDATE_WHOLE: Final = Statement(f"""with changed as ({_SET},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
     lifetime = u.lifetime, active_until = u.active_until
 from unnest({_BY_AWARDS}, {array("helds", "bigint")}, {array("lots_closed", "bigint")}, {array("lots_drawn", "bigint")},
     {array("lapsed_seqs", "bigint")}, {array("lifetimes", "boolean")}, {array("active_untils", "date")}
 ) with ordinality as u (row, balance, earned_total, expires_on, last_seq, held, lots_closed, lots_drawn, lapsed_seq,
     lifetime, active_until, place)
-where a.ctid = u.row
+where a.ctid = u.row returning 1
+) select count(*) from changed
 """)
 
-_OPEN: Final = Statement(f"""
+_OPEN: Final = Statement(f"""with changed as (
 insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
     active_until, last_xid)
 select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
@@ -87,7 +89,8 @@ from unnest(
     {array("last_seqs", "bigint")}, {array("head_hashes", "text")}, {array("lifetimes", "boolean")},
     {array("active_untils", "date")}
 ) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime, active_until)
-on conflict do nothing
+on conflict do nothing returning 1
+) select count(*) from changed
 """)
 
 
@@ -179,7 +182,9 @@ async def _append(connection: Connection, transfers: Sequence[Transfer], ahead: 
 async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
     try:
         await connection.copy_records_to_table("claim", records=claims, columns=Claim._fields)
-    except asyncpg.UniqueViolationError as error:
+    except asyncpg.PostgresError as error:
+        if not is_duplicate(error):
+            raise
         raise Overtaken from error
 
 
@@ -204,8 +209,8 @@ async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]
             "lifetimes": column(account.lifetime for account in accounts),
             "active_untils": column(account.active_until for account in accounts),
         }
-    updated = await connection.execute(*(_UPDATE_WHOLE if whole else _UPDATE)(**values))
-    if updated != f"UPDATE {len(changed)}":
+    updated = await connection.fetchval(*(_UPDATE_WHOLE if whole else _UPDATE)(**values))
+    if updated != len(changed):
         raise AssertionError(f"{updated} of {len(changed)} locked accounts")  # they are locked, so they are there
 
 
@@ -213,7 +218,7 @@ async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
     if not accounts:
         return
     ordered = sorted(accounts)
-    opened = await connection.execute(
+    opened = await connection.fetchval(
         *_OPEN(
             members=column(account.member_id for account in ordered),
             programs=column(account.program for account in ordered),
@@ -227,5 +232,5 @@ async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
             active_untils=column(account.active_until for account in ordered),
         )
     )
-    if opened != f"INSERT 0 {len(ordered)}":
+    if opened != len(ordered):
         raise Overtaken

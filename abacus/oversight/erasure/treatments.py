@@ -12,7 +12,7 @@ from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
 from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
 from abacus.people.decide.approving import canonical, digest_of
 from abacus.people.types.approval import Approval, Status
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import Connection, rows_changed
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.platform.sql import Statement, columns
 
@@ -214,4 +214,4 @@ async def errands(connection: Connection, renaming: Renaming) -> Rows:
 
 
 async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:
-    return int((await connection.execute(*statement, timeout=_SCAN_TIMEOUT_S)).rpartition(" ")[2])
+    return await rows_changed(connection, statement, within_s=_SCAN_TIMEOUT_S)

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Connection, array, column
+from abacus.platform.postgres import Connection, array, column, rows_changed
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.keeping import AccountTier, Change, Known
 from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
@@ -131,7 +131,7 @@ async def write(
     accounts = [(after.account, after.account.id in locked) for before, after in changed if before != after]
     new = sorted(account for account, is_locked in accounts if not is_locked)
     old = sorted(account for account, is_locked in accounts if is_locked)
-    if new and await connection.execute(*_OPEN(**_columns(new))) != f"INSERT 0 {len(new)}":
+    if new and await rows_changed(connection, _OPEN(**_columns(new))) != len(new):
         raise Overtaken
     if old:
         await connection.execute(*_UPDATE(**_columns(old)))

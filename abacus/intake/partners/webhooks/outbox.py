@@ -15,7 +15,7 @@ from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message
@@ -169,8 +169,7 @@ class Outbox:
         now, delivery, why = self._clock.now(), gone.claim, gone.answer.detail
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             statement = _DISABLE(partner_id=delivery.partner_id, url=delivery.url, now=now, why=why)
-            changed = await connection.execute(*statement)
-            disabled = bool(changed == "UPDATE 1")
+            disabled = await rows_changed(connection, statement) > 0
             if disabled:
                 await give_up_all(connection, delivery.partner_id, now, f"the webhook was disabled: {why}")
             outcome = DeliveryOutcome.GIVEN_UP if disabled else DeliveryOutcome.RETRIED
