@@ -26,6 +26,7 @@ STATEMENTS = (
     """,
     "create index partner_request_partner_id_request_id_idx on partner_request (partner_id, request_id)",
     "create index partner_request_at_idx on partner_request (at)",
+    "create index partner_request_refused_idx on partner_request (partner_id, at, noted_id) where status >= 400",
     "grant select, insert, delete on partner_request to abacus_app",
 )
 

@@ -93,6 +93,7 @@ PARTNER_REQUEST: Final = Table(
     Column("detail", Text),
     Index(None, "partner_id", "request_id"),
     Index(None, "at"),
+    Index("partner_request_refused_idx", "partner_id", "at", "noted_id", postgresql_where=text("status >= 400")),
 )
 
 # How far rejections have been turned into deliveries.

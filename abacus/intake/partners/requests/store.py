@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
+from uuid import UUID
 
 from abacus.intake.partners.requests.types import Earlier, Noted
 from abacus.platform.postgres import Pool, passing_failures
@@ -13,12 +14,14 @@ _ADD: Final = Statement(f"""
 insert into partner_request ({columns(Noted)})
 select u.* from {unnested(Noted, took_s="float8")} on conflict do nothing
 """)
-_LATEST: Final = Statement(f"""
+_LAST_ID: Final = UUID(int=2**128 - 1)
+_BEHIND: Final = f"""
 select {columns(Noted)} from partner_request
 where partner_id = :partner_id
-    and (:at::timestamptz is null or (at, noted_id) < (:at, :noted_id::uuid)) and status >= :least_status
-order by at desc, noted_id desc limit :limit
-""")
+    and (at, noted_id) < (coalesce(:at::timestamptz, 'infinity'), coalesce(:noted_id::uuid, '{_LAST_ID}'))"""
+_FROM_THE_NEWEST: Final = "order by at desc, noted_id desc limit :limit"
+_LATEST: Final = Statement(f"{_BEHIND} {_FROM_THE_NEWEST}")
+_REFUSED: Final = Statement(f"{_BEHIND} and status >= {HTTPStatus.BAD_REQUEST:d} {_FROM_THE_NEWEST}")  # as its index
 _NAMED: Final = Statement(f"""
 select {columns(Noted)} from partner_request
 where partner_id = :partner_id and request_id = :request_id order by at desc limit :limit
@@ -42,8 +45,8 @@ class RequestStore:
     ) -> Sequence[Noted]:
         """The newest of a partner, the newest first; only those that were refused, if so asked."""
         at, noted_id = before or (None, None)
-        least_status = HTTPStatus.BAD_REQUEST if refused else 0
-        asked = _LATEST(partner_id=partner_id, at=at, noted_id=noted_id, least_status=least_status, limit=limit)
+        statement = _REFUSED if refused else _LATEST
+        asked = statement(partner_id=partner_id, at=at, noted_id=noted_id, limit=limit)
         async with passing_failures():
             rows = await self._pool.fetch(*asked)
         return [Noted(*row) for row in rows]
