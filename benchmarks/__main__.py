@@ -42,6 +42,7 @@ from benchmarks import (
     scaling,
     segments,
     singly,
+    slices,
     spending,
     throughput,
     tiers,
@@ -64,6 +65,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "counts": lambda directory, _: uvloop.run(counts.measure(directory)),
     against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
+    "slices": lambda directory, chosen: uvloop.run(slices.measure(directory, chosen.accounts // 10)),
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
     "expiry": lambda directory, chosen: uvloop.run(expiry.measure(directory, chosen.accounts)),
@@ -95,7 +97,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"console", "growth", "hour", "profile", "reports"}
+_ONLY_ASKED_FOR: Final = {"console", "growth", "hour", "profile", "reports", "slices"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
