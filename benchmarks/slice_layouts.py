@@ -3,7 +3,7 @@ posted to. docs/adr/0061 chooses by these figures.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -12,14 +12,14 @@ from zlib import crc32
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Outcome
+from abacus.ledger.types.posting import Claim, Outcome
 from abacus.platform.distribution import PLAN, Spread
 from abacus.platform.postgres import Connection, Pool
 
 HEAD: Final = "create table {schema}.head (number smallint primary key default 0, place bigint not null default 0)"
 
 # What lies with a member or under a key, and so in the member's slice.
-IN_A_SLICE: Final = tuple(table for table, place in PLAN.items() if isinstance(place, Spread))
+IN_A_SLICE: Final = tuple(table for table, place in PLAN.items() if isinstance(place, Spread) and table != "key_slice")
 
 _TRIGGERS: Final = """
 select pg_get_triggerdef(t.oid) as made
@@ -126,14 +126,16 @@ class SliceLedger(PostgresLedger):
         self._way = way
         self._number = number
 
-    async def _post(self, connection: Connection, awards: Sequence[Award]) -> list[Outcome]:
+    async def _post(
+        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+    ) -> list[Outcome]:
         if self._way.led:
             await connection.execute(f"set local search_path = {self._way.schemas[self._number]}, public")
         if self._way.places:
             await connection.fetchval("update head set place = place + 1 where number = 0 returning place")
         if self._way.apart is Apart.COLUMN:
             connection = _InSlice(connection, self._number)
-        return await super()._post(connection, awards)
+        return await super()._post(connection, awards, elsewhere)
 
 
 class _InSlice:

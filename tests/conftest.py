@@ -18,7 +18,7 @@ import structlog
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import migrate
+from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.store.cards import CardStore
@@ -28,6 +28,7 @@ from tests.support.paths import GOLDEN
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
 from tests.support.services import Services, administer, database_address
+from tests.support.slices import SLICES
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -139,6 +140,7 @@ async def template(services: Services) -> AsyncIterator[str]:
     name = f"abacus_template_{uuid.uuid4().hex[:8]}"
     await administer(services, f"create database {name}")
     await migrate(database_address(services, name))
+    await cut(database_address(services, name), SLICES)
     await watch(database_address(services, name))
     yield name
     await administer(services, f"drop database {name} with (force)")

@@ -7,8 +7,9 @@ import typer
 from abacus.cli import seals
 from abacus.cli import verify as verifying
 from abacus.cli.shell import AsJson, console, print_json, run, settings
-from abacus.platform.migrations import distribute, make_sandbox
+from abacus.platform.migrations import cut, distribute, make_sandbox
 from abacus.platform.migrations import migrate as migrate_database
+from abacus.platform.slicing import MOST
 
 app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)
@@ -22,6 +23,12 @@ def migrate(
     citus: Annotated[
         bool, typer.Option("--citus", help="Then spread the tables over the servers of Citus; see docs/scaling.md.")
     ] = False,
+    slices: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST, help="Then cut the empty ledger into so many slices, for ever; see docs/scaling.md."
+        ),
+    ] = None,
     sandbox: Annotated[
         bool, typer.Option("--sandbox", help="Then make the sandbox of test keys, if there is none.")
     ] = False,
@@ -35,13 +42,19 @@ def migrate(
     async def main() -> None:
         url = settings().required("database_url")
         before, after = await migrate_database(url)
+        was_cut = slices is not None and await cut(url, slices)
         spread = await distribute(url) if citus else None
         if sandbox or new_sandbox:
             await make_sandbox(url, anew=new_sandbox)
         if as_json:
-            print_json({"before": before, "after": after} | ({} if spread is None else {"spread": spread}))
+            told = {"before": before, "after": after, "slices": slices, "spread": spread}
+            print_json(
+                {name: value for name, value in told.items() if value is not None or name in ("before", "after")}
+            )
             return
         console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+        if was_cut:
+            console.print(f"the ledger is cut into {slices} slices")
         if sandbox or new_sandbox:
             console.print("test keys have a sandbox; the API looks for it when it starts")
         if spread is not None:

@@ -48,6 +48,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "notification_preference": _BY_MEMBER,
     # By the idempotency key, or an id that is a digest of it.
     "claim": Spread("key"),
+    "key_slice": Spread("key", beside="claim"),
     "campaign_claim": Spread("key", beside="claim"),
     "rejection": Spread("key", beside="claim"),
     "partner_award": Spread("award_id"),
@@ -89,6 +90,7 @@ PLAN: Final[Mapping[str, Place]] = {
     "rate_limit": Whole.AT_HOME,
     "relay_cursor": Whole.AT_HOME,
     "segment_version": Whole.AT_HOME,
+    "slice": Whole.EVERYWHERE,
     "tier_calendar": Whole.AT_HOME,
     "tier_roll": Whole.AT_HOME,
     "webhook_cursor": Whole.AT_HOME,

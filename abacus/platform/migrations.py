@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import asyncpg
 
 from abacus.core.errors import Refused
-from abacus.platform import sandbox
+from abacus.platform import cutting, sandbox
 from abacus.platform.distribution import PLAN, statements
 from abacus.platform.packaged import packaged_file
 from abacus.platform.postgres import APPLICATION_ROLE, LONG_S, Connection, Pool, open_pool, passing_failures
@@ -51,6 +51,18 @@ async def make_sandbox(database_url: str, *, anew: bool = False) -> None:
     finally:
         await pool.close()
     await _upgrade(database_url, HEAD, sandbox.SCHEMA)
+
+
+async def cut(database_url: str, slices: int) -> bool:
+    """Cuts the empty ledger of a migrated database into so many slices, as `abacus.platform.cutting` says; whether it
+    was cut now.
+    """
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures(), pool.acquire() as connection, connection.transaction():
+            return await cutting.cut(connection, slices)
+    finally:
+        await pool.close()
 
 
 async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:

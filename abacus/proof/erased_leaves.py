@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection
+from abacus.platform.slicing import WHOLE
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.seal import Head
 
@@ -37,14 +38,16 @@ class _SealedHead(NamedTuple):
         return Head(self.member_id, self.program, self.seq, self.balance, self.head_hash)
 
 
-_HEADS: Final = Statement("""
+# A seal's tree is over all slices, so places are counted in the whole ledger.
+_HEADS: Final = Statement(f"""
 select s.number as seal_number, s.format, a.member_id, a.program,
     t.seq, t.balance_after as balance, t.hash as head_hash, (
-    select count(*) from account b join transfer f on f.member_id = b.member_id and f.program = b.program and f.seq = 1
+    select count(*) from {WHOLE}.account b
+    join {WHOLE}.transfer f on f.member_id = b.member_id and f.program = b.program and f.seq = 1
     where (b.member_id, b.program) < (a.member_id, a.program)
         and pg_visible_in_snapshot(f.xid, s.snapshot::pg_snapshot)
         and not exists (
-            select from sealed_leaf k
+            select from {WHOLE}.sealed_leaf k
             where k.member_id = b.member_id and k.program = b.program and k.seal_number = s.number
         )
 ) as before
@@ -59,7 +62,7 @@ where a.member_id = :member_id
 order by s.number, a.program
 """)
 
-_POSITIONS: Final = Statement("select seal_number, position from sealed_leaf order by seal_number, position")
+_POSITIONS: Final = Statement(f"select seal_number, position from {WHOLE}.sealed_leaf order by seal_number, position")
 _KEEP: Final = Statement(f"insert into sealed_leaf ({columns(ErasedLeaf)}) values ({parameters(ErasedLeaf)})")
 
 

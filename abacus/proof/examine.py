@@ -191,7 +191,7 @@ def _nothing(_: Transfer) -> None:
 
 async def _keys(connection: Connection, part: Keys, seed: int) -> Findings:
     query = Statement(f"""
-        select count(*), coalesce(sum({_number("c.key", "c", seed)}), 0) from claim c
+        select count(*), coalesce(sum({_number("c.key", "c", seed)}), 0) from {part.schema}.claim c
         where {part.span.where("c")} and c.ctid >= '({part.first_page},0)' and c.ctid < '({part.beyond},0)'
     """)
     count, numbers = await connection.fetchrow(*query(**part.span.parameters))

@@ -34,9 +34,10 @@ class Members(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The claims of these members that lie in these pages of the register."""
+    """The claims of these members that lie in these pages of a slice's register."""
 
     span: Span
+    schema: str
     first_page: int
     beyond: int
 

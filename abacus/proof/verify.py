@@ -9,7 +9,8 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, CampaignFault, Fault, PartnerFault, Report
@@ -28,17 +29,21 @@ _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for 
 
 
 class _Sizes(NamedTuple):
-    """About how many transfers there are, and how many pages two tables have."""
+    """About how many transfers there are in a slice, and how many pages two of its tables have."""
 
+    schema: str
     transfers: int
     key_pages: int
     account_pages: int
 
 
 _SIZES: Final = Statement("""
-select (select greatest(reltuples, 0)::bigint from pg_class where oid = 'transfer'::regclass) as transfers,
-    pg_relation_size('claim') / current_setting('block_size')::int as key_pages,
-    pg_relation_size('account') / current_setting('block_size')::int as account_pages
+select s.name as schema, (
+        select greatest(reltuples, 0)::bigint from pg_class where oid = (s.name || '.transfer')::regclass
+    ) as transfers,
+    pg_relation_size((s.name || '.claim')::regclass) / current_setting('block_size')::int as key_pages,
+    pg_relation_size((s.name || '.account')::regclass) / current_setting('block_size')::int as account_pages
+from unnest(:schemas::text[]) as s (name)
 """)
 
 
@@ -85,8 +90,9 @@ class Helping(Protocol):
 
 async def is_worth_helping(pool: Pool) -> bool:
     """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
+    slicing = await slicing_of(pool)
     async with passing_failures(), pool.acquire() as connection:
-        return _Sizes(*await connection.fetchrow(*_SIZES())).key_pages >= PAGES_FOR_HELPERS
+        return sum(each.key_pages for each in await _sizes(connection, slicing)) >= PAGES_FOR_HELPERS
 
 
 async def verify(
@@ -99,6 +105,7 @@ async def verify(
     progress: TransfersChecked = lambda _done, _expected: None,
 ) -> Report:
     """Check everything, with the roots of the last `seals` or of all; or some members. Raises `Unavailable`."""
+    slicing = await slicing_of(pool)
     async with (
         passing_failures(),
         pool.acquire() as connection,
@@ -108,7 +115,7 @@ async def verify(
         await use_examining_plans(connection)
         sealed = await all_seals(connection) if span == EVERYBODY else []
         chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
-        expected, parts = await _parts(connection, span, chosen)
+        expected, parts = await _parts(connection, await _sizes(connection, slicing), span, chosen)
         seed, findings = secrets.randbits(63), Findings()
         if helpers is None:
             examining = _examine_here(connection, parts, recompute, seed)
@@ -158,32 +165,41 @@ async def _examine_here(
         yield await examine(connection, part, recompute, seed)
 
 
-async def _parts(connection: Connection, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
+async def _sizes(connection: Connection, slicing: Slicing) -> list[_Sizes]:
+    """Of each slice."""
+    return [_Sizes(*row) for row in await connection.fetch(*_SIZES(schemas=slicing.schemas))]
+
+
+async def _parts(
+    connection: Connection, sizes: Sequence[_Sizes], span: Span, seals: Sequence[Seal]
+) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts, the longest first."""
-    sizes = _Sizes(*await connection.fetchrow(*_SIZES()))
+    transfers = sum(each.transfers for each in sizes)
     parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
     parts += [Approvals()] if span == EVERYBODY else []
     parts += [
-        Keys(span, first, min(first + PAGES_A_PART, sizes.key_pages))
-        for first in range(0, sizes.key_pages, PAGES_A_PART)
+        Keys(span, each.schema, first, min(first + PAGES_A_PART, each.key_pages))
+        for each in sizes
+        for first in range(0, each.key_pages, PAGES_A_PART)
     ]
-    shares = min(_MOST_PARTS, sizes.transfers // TRANSFERS_A_PART)
+    shares = min(_MOST_PARTS, transfers // TRANSFERS_A_PART)
     first = span.first
-    for cut in await _cuts(connection, span, shares, sizes.account_pages):
+    for cut in await _cuts(connection, sizes, span, shares):
         parts.append(Members(Span(first, cut)))
         first = cut + "\x01"  # the next text in order, because no text holds a NUL
     parts.append(Members(Span(first, span.last)))
-    return sizes.transfers if span == EVERYBODY else 0, parts
+    return transfers if span == EVERYBODY else 0, parts
 
 
-async def _cuts(connection: Connection, span: Span, shares: int, account_pages: int) -> list[str]:
+async def _cuts(connection: Connection, sizes: Sequence[_Sizes], span: Span, shares: int) -> list[str]:
     """Members that divide a sample of the accounts into equal shares."""
     if shares <= 1 or span.first == span.last:
         return []
-    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, account_pages))
+    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, sum(each.account_pages for each in sizes)))
+    samples = (f"select member_id from {each.schema}.account tablesample system (:percent)" for each in sizes)
     query = Statement(f"""
         select distinct unnest(percentile_disc(:shares::float8[]) within group (order by a.member_id)) as cut
-        from account a tablesample system (:percent) where {span.where("a")} order by cut
+        from ({" union all ".join(samples)}) a where {span.where("a")} order by cut
     """)
     fractions = [share / shares for share in range(1, shares)]
     rows = await connection.fetch(*query(shares=fractions, percent=percent, **span.parameters))

@@ -15,6 +15,7 @@ from abacus.ledger.types.posting import Outcome, Status, Unpostable
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award, is_sound
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import neighbour
 from tests.support.stamps import ids_against_seq
 
 POSTERS: Final = 8
@@ -24,7 +25,7 @@ OPENINGS: Final = 40
 @pytest.mark.parametrize(
     "bad",
     [
-        award(key="k2", member_id="nul\0"),
+        award(key="k2", member_id=neighbour("nul\0")),
         award(key="half a \ud800 pair"),
         award(key="k2", explanation=b"{not json"),
         award(key="k2", program="OVO", explanation=b'"\\u0000'),
@@ -34,7 +35,7 @@ OPENINGS: Final = 40
 async def test_a_refused_value_takes_the_whole_batch(pool: Pool, bad: Award) -> None:
     ledger = OpenPostgresLedger(pool, FixedClock(NOW))
     with pytest.raises(Unpostable):
-        await ledger.post([award(), bad, award(key="k3", member_id="jane")])
+        await ledger.post([award(), bad, award(key="k3", member_id=neighbour("jane"))])
     assert await ledger.contents() == ([], [], [])
 
 
@@ -112,7 +113,7 @@ def _any_award(chance: random.Random, members: int) -> Award:
     number = chance.randint(0, 900)
     return award(
         key=f"k{number}",
-        member_id=f"m{number % members if chance.random() < 0.9 else chance.randrange(members)}",
+        member_id=neighbour(f"m{number % members if chance.random() < 0.9 else chance.randrange(members)}"),
         program=chance.choice(("GRP", "OVO")),
         fingerprint=chance.choice(("0" * 16, "1" * 16)),
         points=number,

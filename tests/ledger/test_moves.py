@@ -35,6 +35,7 @@ from tests.ledger.moves import (
 from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
 from tests.support.fixed_clock import FixedClock
 from tests.support.services import Services, administer, database_address
+from tests.support.slices import tables_of
 
 SPENDERS: Final = 100
 OTHER_FACTS: Final = "f" * 16
@@ -54,7 +55,7 @@ async def shared(services: Services, template: str) -> AsyncIterator[str]:
 @pytest.fixture
 async def emptied(shared: str) -> AsyncIterator[Pool]:
     owner = await asyncpg.connect(shared, server_settings={"session_replication_role": "replica"})  # without triggers
-    await owner.execute("truncate account, claim, draw, hold, transfer")
+    await owner.execute(f"truncate {tables_of('account', 'claim', 'draw', 'hold', 'transfer', 'key_slice')}")
     await owner.close()
     pool = await open_pool(shared, size=8)
     yield pool

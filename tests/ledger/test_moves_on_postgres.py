@@ -16,27 +16,34 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.metrics import POSTING_RESTARTS, total
-from abacus.platform.postgres import Connection, Pool, is_duplicate
+from abacus.platform.postgres import Connection, Pool, is_duplicate, slicing_of
+from abacus.platform.slicing import Slicing
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import home_of, neighbour, tables_of
 from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
 
 POSTED, DUPLICATE, REFUSED, REJECTED = Status.POSTED, Status.DUPLICATE, Status.REFUSED, Status.REJECTED
 
+A, B, C = map(neighbour, "abc")
+JANE: Final = neighbour("jane")
 OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GRP', 'SG')"
 
 
 class OneConnection:
     """A pool that only ever gives this connection: changes in its transaction stay open as long as the transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, slicing: Slicing) -> None:
         self._connection = connection
+        self.slicing = slicing
+        self.fetch, self.fetchval = connection.fetch, connection.fetchval
 
     @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[Connection]:
+    async def acquire(self, *, schema: str | None = None) -> AsyncIterator[Connection]:
+        await self._connection.lead(schema)
         yield self._connection
 
 
@@ -57,7 +64,7 @@ class BobsAccount:
         """The second batch starts when all of the first is done but its commit, and has to wait for that."""
         async with self.pool.acquire() as connection:
             async with connection.transaction():
-                await BobsAccount(OneConnection(connection)).do(first)
+                await BobsAccount(OneConnection(connection, await slicing_of(self.pool))).do(first)
                 going = asyncio.create_task(self.do(second))
                 await waiting(self.pool, going)
             return await going
@@ -75,6 +82,7 @@ async def open_transaction(pool: Pool, statement: str, *values: object) -> Async
     """A block in which the statement is carried out; then it is rolled back."""
     async with pool.acquire() as connection:
         transaction = connection.transaction()
+        await connection.lead(await home_of(pool, "bob"))
         await transaction.start()
         try:
             await connection.execute(statement, *values, timeout=5)
@@ -111,7 +119,7 @@ async def test_an_award_waits_for_a_spend(bob: BobsAccount) -> None:
 
 async def test_who_claims_a_key_second_looks_again(bob: BobsAccount) -> None:
     """The key goes to another account, so only the key itself is in the way."""
-    to_jane = award(key="k", member_id="jane")
+    to_jane = award(key="k", member_id=JANE)
     assert await bob.while_open([award(key="k")], [to_jane]) == [DUPLICATE]
     assert (await verify(bob.pool, lambda _: None)).clean
 
@@ -138,17 +146,20 @@ class OtherServer:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pool, name)
+
     @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[OnAnotherServer]:
-        async with self._pool.acquire() as connection:
+    async def acquire(self, *, schema: str | None = None) -> AsyncIterator[OnAnotherServer]:
+        async with self._pool.acquire(schema=schema) as connection:
             yield OnAnotherServer(connection)
 
 
 async def test_who_claims_a_key_second_on_another_server_looks_again(bob: BobsAccount) -> None:
     elsewhere = BobsAccount(OtherServer(bob.pool))
     async with bob.pool.acquire() as connection, connection.transaction():
-        await BobsAccount(OneConnection(connection)).do([award(key="k")])
-        second = asyncio.create_task(elsewhere.do([award(key="k", member_id="jane")]))
+        await BobsAccount(OneConnection(connection, await slicing_of(bob.pool))).do([award(key="k")])
+        second = asyncio.create_task(elsewhere.do([award(key="k", member_id=JANE)]))
         await waiting(bob.pool, second)
     assert await second == [DUPLICATE]
     assert (await verify(bob.pool, lambda _: None)).clean
@@ -167,42 +178,42 @@ def test_what_is_a_duplicate(error: asyncpg.PostgresError, is_one: bool) -> None
 
 
 async def test_who_opens_an_account_second_looks_again(bob: BobsAccount) -> None:
-    first, second = award(key="k", member_id="jane"), award(key="l", member_id="jane")
+    first, second = award(key="k", member_id=JANE), award(key="l", member_id=JANE)
     assert await bob.while_open([first], [second]) == [POSTED]
     assert (await verify(bob.pool, lambda _: None)).clean
 
 
-@pytest.mark.parametrize("members", [["a", "b", "c"], ["c", "b", "a"]], ids=" ".join)
+@pytest.mark.parametrize("members", [[A, B, C], [C, B, A]], ids=["a b c", "c b a"])
 async def test_accounts_are_locked_in_order(bob: BobsAccount, members: list[str]) -> None:
     """However they were opened and come in the batch: while b is held, a is locked already and c is not."""
     for member in members:
         await bob.ledger.post([award(key=f"opens {member}", member_id=member)])
     batch = [award(key=member, member_id=member) for member in members]
-    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
+    async with open_transaction(bob.pool, f"select from account where member_id = '{B}' for update"):
         posting = asyncio.create_task(bob.do(batch))
         await waiting(bob.pool, posting)
-        async with bob.pool.acquire() as connection, connection.transaction():
-            assert await free(connection, "account", "member_id") == {"bob", "c"}
+        async with bob.pool.acquire(schema=await home_of(bob.pool, "bob")) as connection, connection.transaction():
+            assert await free(connection, "account", "member_id") == {"bob", C}
     assert await posting == [POSTED] * 3
 
 
 async def test_accounts_are_locked_in_order_to_move_points(bob: BobsAccount) -> None:
-    for member in ("c", "b", "a"):
+    for member in (C, B, A):
         await bob.ledger.post([award(key=f"opens {member}", member_id=member)])
-    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
-        moving = asyncio.create_task(bob.do([spend(1, f"api:acme:{each}", each) for each in "cba"]))
+    async with open_transaction(bob.pool, f"select from account where member_id = '{B}' for update"):
+        moving = asyncio.create_task(bob.do([spend(1, f"api:acme:{each}", each) for each in (C, B, A)]))
         await waiting(bob.pool, moving)
-        async with bob.pool.acquire() as connection, connection.transaction():
-            assert await free(connection, "account", "member_id") == {"bob", "c"}
+        async with bob.pool.acquire(schema=await home_of(bob.pool, "bob")) as connection, connection.transaction():
+            assert await free(connection, "account", "member_id") == {"bob", C}
     assert await moving == [POSTED] * 3
 
 
 async def test_accounts_are_opened_in_order(bob: BobsAccount) -> None:
     """Another transaction is opening b, so c is not opened yet."""
-    async with open_transaction(bob.pool, OPEN, "b"):
-        posting = asyncio.create_task(bob.do([award(key=each, member_id=each) for each in "cba"]))
+    async with open_transaction(bob.pool, OPEN, B):
+        posting = asyncio.create_task(bob.do([award(key=each, member_id=each) for each in (C, B, A)]))
         await waiting(bob.pool, posting)
-        async with open_transaction(bob.pool, OPEN, "c"):
+        async with open_transaction(bob.pool, OPEN, C):
             pass
     assert await posting == [POSTED] * 3
 
@@ -225,7 +236,7 @@ async def test_an_adjustment_locks_its_partner_before_the_account(bob: BobsAccou
     async with open_transaction(bob.pool, "select from allowance where partner_id = 'acme' for update"):
         moving = asyncio.create_task(bob.do([adjust(10, source="partner:acme")]))
         await waiting(bob.pool, moving)
-        async with bob.pool.acquire() as connection, connection.transaction():
+        async with bob.pool.acquire(schema=await home_of(bob.pool, "bob")) as connection, connection.transaction():
             assert await free(connection, "account", "member_id") == {"bob"}
     assert await moving == [POSTED]
 
@@ -235,7 +246,7 @@ GIFT: Final = award(key="api:acme:1", points=10, activity=False)
 
 @pytest.mark.parametrize(
     ("second", "expected"),
-    [(GIFT, DUPLICATE), (GIFT._replace(key="api:acme:2", member_id="jane"), REJECTED)],
+    [(GIFT, DUPLICATE), (GIFT._replace(key="api:acme:2", member_id=JANE), REJECTED)],
     ids=["the same again", "another, to another member"],
 )
 async def test_who_spends_a_budget_second_finds_it_spent(bob: BobsAccount, second: Award, expected: Status) -> None:
@@ -244,21 +255,21 @@ async def test_who_spends_a_budget_second_finds_it_spent(bob: BobsAccount, secon
     assert (await bob.ledger.allowance("acme")).used == 10
 
 
-MEMBERS: Final = ("a", "b", "c")
+MEMBERS: Final = (A, B, C)
 AWARDS: Final = [award(key=member, member_id=member) for member in MEMBERS]
 SPENDS: Final = [spend(1, f"api:acme:{member}", member) for member in MEMBERS]
 # How many different stamps the two last transfers of c have.
-_STAMPS_OF_C: Final = """
-select count(distinct xid) from (select xid from transfer where member_id = 'c' order by seq desc limit 2) as last
+_STAMPS_OF_C: Final = f"""
+select count(distinct xid) from (select xid from transfer where member_id = '{C}' order by seq desc limit 2) as last
 """
 _ACCOUNTS_BEHIND: Final = """
 select count(*) from account a join transfer t using (member_id, program) where a.last_xid < t.xid
 """
 LATER: Final[dict[str, tuple[Orders, Orders]]] = {
-    "an award after an award": (AWARDS, [award(key="later", member_id="c")]),
-    "an award after a spend": (AWARDS, [spend(2, "api:acme:later", "c")]),
-    "a spend after an award": (SPENDS, [award(key="later", member_id="c")]),
-    "a spend after a spend": (SPENDS, [spend(2, "api:acme:later", "c")]),
+    "an award after an award": (AWARDS, [award(key="later", member_id=C)]),
+    "an award after a spend": (AWARDS, [spend(2, "api:acme:later", C)]),
+    "a spend after an award": (SPENDS, [award(key="later", member_id=C)]),
+    "a spend after a spend": (SPENDS, [spend(2, "api:acme:later", C)]),
 }
 
 
@@ -268,7 +279,7 @@ async def test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp(bob: Bob
     restarts = total(POSTING_RESTARTS)
     early, later = LATER[name]
     await bob.ledger.post([award(key=f"opens {member}", member_id=member) for member in MEMBERS])
-    async with open_transaction(bob.pool, "select from account where member_id = 'b' for update"):
+    async with open_transaction(bob.pool, f"select from account where member_id = '{B}' for update"):
         going = asyncio.create_task(bob.do(early))
         await waiting(bob.pool, going)
         assert await bob.do(later) == [POSTED]
@@ -284,11 +295,11 @@ async def test_a_batch_that_waited_while_an_account_was_opened_takes_over_its_st
     """The batch has its id from one partner's lock, and waits for another's; meanwhile c is opened under a later id."""
     for partner in ("acme", "bits"):
         await bob.ledger.allow(partner, Limits())
-    gifts = [award(key=f"api:{partner}:1", member_id="c", activity=False) for partner in ("acme", "bits")]
+    gifts = [award(key=f"api:{partner}:1", member_id=C, activity=False) for partner in ("acme", "bits")]
     async with open_transaction(bob.pool, "select from allowance where partner_id = 'bits' for update"):
         going = asyncio.create_task(bob.do(gifts))
         await waiting(bob.pool, going)
-        assert await bob.do([award(key="later", member_id="c")]) == [POSTED]
+        assert await bob.do([award(key="later", member_id=C)]) == [POSTED]
     assert await going == [POSTED] * 2
     assert await ids_against_seq(bob.pool) == []
 
@@ -297,14 +308,15 @@ async def test_accounts_are_opened_before_others_are_updated(bob: BobsAccount) -
     """One batch opens 1 and a; the other opens 0 and 1 and changes a, which was opened after the first had looked.
     Had the other changed a before opening, each would now wait for the other.
     """
-    opens = [award(key="k1", member_id="1"), award(key="k2", member_id="a")]
-    changes = [award(key=f"k{place}", member_id=member) for place, member in ((3, "0"), (4, "1"), (5, "a"))]
+    zero, one = map(neighbour, "01")
+    opens = [award(key="k1", member_id=one), award(key="k2", member_id=A)]
+    changes = [award(key=f"k{place}", member_id=member) for place, member in ((3, zero), (4, one), (5, A))]
     claim = "insert into claim values ('k2', '', '', 0, '')"
-    async with open_transaction(bob.pool, OPEN, "0"):
+    async with open_transaction(bob.pool, OPEN, zero):
         async with open_transaction(bob.pool, claim):
             opening = asyncio.create_task(bob.do(opens))
             await waiting(bob.pool, opening)
-            await bob.ledger.post([award(key="k0", member_id="a")])
+            await bob.ledger.post([award(key="k0", member_id=A)])
             changing = asyncio.create_task(bob.do(changes))
             await waiting(bob.pool, opening, changing)
         await waiting(bob.pool, opening, changing)
@@ -331,7 +343,7 @@ async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: 
 async def test_a_round_is_written_whole_or_not_at_all(bob: BobsAccount, database_url: str) -> None:
     """The hold is written last; when it cannot be written, the rows before it are rolled back."""
     owner = await asyncpg.connect(database_url)
-    await owner.execute("revoke insert on hold from abacus_app")
+    await owner.execute(f"revoke insert on {tables_of('hold')} from abacus_app")
     await owner.close()
     before = await bob.ledger.contents()
     with pytest.raises(Unavailable):

@@ -24,6 +24,7 @@ from abacus.oversight.erasure.erase import Eraser
 from abacus.platform.postgres import Connection, Pool
 from abacus.programs.opening.decide.batch import Staged, open_all
 from tests.support.memory_ledger import MemoryLedger
+from tests.support.slices import home_of
 
 MOST: Final = 1000
 ORIGIN: Final = Origin("oldsystem", "alice")
@@ -132,7 +133,7 @@ class LivingOnPostgres:
             after = {id_: change.after.account}
             await write(connection, locked, after, [claim], [change.transfer], draws=change.draws, whole=True)
 
-        await in_a_transaction(self._pool, work)
+        await in_a_transaction(self._pool, work, schema=await home_of(self._pool, id_[0]))
 
     async def bring(self, opening: Opening) -> None:
         staged = Staged(1, ORIGIN.key(opening), opening)
@@ -142,7 +143,7 @@ class LivingOnPostgres:
             openings = open_all([(staged, facts_of(opening))], locked.accounts, ORIGIN, self._clock.now())
             await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
 
-        await in_a_transaction(self._pool, work)
+        await in_a_transaction(self._pool, work, schema=await home_of(self._pool, opening.member_id))
 
     async def erase(self, id_: AccountId) -> AccountId:
         eraser = Eraser(self._owner, self._clock, lambda _: None)

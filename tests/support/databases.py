@@ -11,13 +11,14 @@ from typing import Final
 import asyncpg
 
 from tests.support.services import Services, database_address
+from tests.support.slices import let_tests_write
 
 _STOP_MS: Final = 10_000
 
 # Whatever changes the schema leaves a row, if it is committed, also in a session without triggers. Nobody's search path
 # names this schema of the tests.
+_OWN_SCHEMA: Final = "create schema watched_by_tests"
 _WATCH: Final = """
-create schema watched_by_tests;
 create table watched_by_tests.change (command text not null);
 create function watched_by_tests.note() returns event_trigger language plpgsql security definer as
     $$ begin insert into watched_by_tests.change values (tg_tag); end $$;
@@ -36,7 +37,7 @@ select exists (select from watched_by_tests.change)
 # Also what was only vacuumed: the planner would take the table for empty, and not for one that it knows nothing of.
 _WRITTEN: Final = """
 select string_agg(oid::regclass::text, ', ') from pg_class
-where relkind = 'r' and oid >= 16384 and relname <> 'alembic_version'
+where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice')
     and (pg_relation_size(oid) > 0 or reltuples >= 0)
 """
 
@@ -45,6 +46,8 @@ async def watch(database_url: str) -> None:
     """Prepares the template of databases that are used again."""
     connection = await asyncpg.connect(database_url)
     try:
+        await connection.execute(_OWN_SCHEMA)
+        await let_tests_write(connection)
         await connection.execute(_WATCH)
     finally:
         await connection.close()

@@ -30,6 +30,7 @@ from abacus.programs.opening.decide.batch import Staged, open_all, sort_out
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.ledgers import OpenPostgresLedger, award
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import home_of
 
 NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
 CLOCK: Final = FixedClock(NOW)
@@ -51,7 +52,7 @@ async def bring(pool: Pool, opening: Opening) -> None:
         openings = open_all(new, locked.accounts, OLD, NOW)
         await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
 
-    await in_a_transaction(pool, work)
+    await in_a_transaction(pool, work, schema=await home_of(pool, opening.member_id))
 
 
 async def live(pool: Pool, member: str) -> None:

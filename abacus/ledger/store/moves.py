@@ -1,7 +1,9 @@
-"""Moving points in Postgres: a round of movements is one transaction, under the same locks as posting."""
+"""Moving points in Postgres: a round of movements, or its part of a slice, is one transaction, with the locks of
+posting.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -16,9 +18,10 @@ from abacus.ledger.store.history import original_of, with_cursor_moved, with_lot
 from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.partner_limits import lock_standing, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.slices import in_slices
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
-from abacus.ledger.types.posting import Unpostable
+from abacus.ledger.types.posting import Claim, Unpostable
 from abacus.platform.metrics import MOVEMENTS
 from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
 from abacus.platform.sql import Statement, columns, parameters
@@ -47,19 +50,28 @@ class PostgresMoves:
         for places in rounds(movements):
             together = [movements[place] for place in places]
             try:
-                moves = await in_a_transaction(self._pool, partial(self._move, movements=together))
+                moved = await in_slices(self._pool, together, lambda movement: (movement.key,), self._move_in)
             except REFUSED_VALUES as error:
                 raise Unpostable(" ".join(str(error).split())) from error
-            fates.update(zip(places, moves.outcomes, strict=True))
+            fates.update(zip(places, moved, strict=True))
         if self._counted:
             _count(fates.values())
         return [fates[place] for place in range(len(movements))]
 
-    async def _move(self, connection: Connection, movements: Sequence[Movement]) -> Moves:
+    async def _move_in(
+        self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+    ) -> list[Moved]:
+        move = partial(self._move, movements=movements, elsewhere=elsewhere)
+        return (await in_a_transaction(self._pool, move, schema=schema)).outcomes
+
+    async def _move(
+        self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+    ) -> Moves:
         partners = partners_counted(movements)
         standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
         earlier = await claimed(connection, {movement.key for movement in movements})
+        earlier |= elsewhere
         new = [movement for movement in movements if movement.key not in earlier]
         books = await _books(connection, new, locked.accounts)
         decided = plan_moves(movements, earlier, books, self._clock.now(), standing)

@@ -1,6 +1,7 @@
-"""Posting awards to Postgres: a batch is one transaction of a few set-based statements."""
+"""Posting awards to Postgres: a batch, or its part of a slice, is one transaction of a few set-based statements."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from abacus.core.clock import Clock
@@ -9,9 +10,10 @@ from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.history import with_modes_changed
 from abacus.ledger.store.partner_limits import lock_standing, write_spending
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.slices import in_slices
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Outcome, Unpostable
+from abacus.ledger.types.posting import Claim, Outcome, Unpostable
 from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
 
 
@@ -24,15 +26,24 @@ class PostgresLedger:
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         try:
-            return await in_a_transaction(self._pool, lambda connection: self._post(connection, awards))
+            return await in_slices(self._pool, awards, _keys_of, self._post_in)
         except REFUSED_VALUES as error:
             raise Unpostable(" ".join(str(error).split())) from error
 
-    async def _post(self, connection: Connection, awards: Sequence[Award]) -> list[Outcome]:
+    async def _post_in(
+        self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+    ) -> list[Outcome]:
+        post = partial(self._post, awards=awards, elsewhere=elsewhere)
+        return await in_a_transaction(self._pool, post, schema=schema)
+
+    async def _post(
+        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+    ) -> list[Outcome]:
         partners = partners_of(awards)
         # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
         standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
         earlier = await claimed(connection, keys_of(awards, chain.from_iterable(partners.values())))
+        earlier |= elsewhere
         touched = accounts_touched(awards, earlier)
         locked = await lock_accounts(connection, list(touched))
         accounts = locked.accounts
@@ -48,3 +59,7 @@ class PostgresLedger:
         if partners:
             await write_spending(connection, partners, decided.spending, decided.rejections, now)
         return decided.outcomes
+
+
+def _keys_of(award: Award) -> Iterable[str]:
+    return (award.key,) if award.transaction is None else (award.key, award.transaction.key)

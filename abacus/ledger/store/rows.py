@@ -106,8 +106,10 @@ class Locked(NamedTuple):
     ahead: dict[AccountId, int]
 
 
-async def in_a_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Result]]) -> Result:
-    """The result of the work, done in one transaction. Raises `Unavailable`.
+async def in_a_transaction(
+    pool: Pool, work: Callable[[Connection], Awaitable[Result]], *, schema: str | None = None
+) -> Result:
+    """The result of the work, done in one transaction, on the tables of that slice. Raises `Unavailable`.
 
     Work that is overtaken is done again after a short, random pause, and then reads the other's row. It is not done
     again for ever: each time, one more of its keys or accounts is there for good.
@@ -115,7 +117,7 @@ async def in_a_transaction(pool: Pool, work: Callable[[Connection], Awaitable[Re
     attempt = 0
     while True:
         try:
-            async with passing_failures(), pool.acquire() as connection, connection.transaction():
+            async with passing_failures(), pool.acquire(schema=schema) as connection, connection.transaction():
                 return await work(connection)
         except Overtaken:
             attempt += 1

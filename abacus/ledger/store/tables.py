@@ -195,6 +195,17 @@ PARTNER_AWARD: Final = Table(
     Column("provisional", Boolean, nullable=False, server_default=text("false")),
 )
 
+# The slices of a ledger that is cut: docs/adr/0061. Without a row it is not.
+SLICE: Final = Table("slice", METADATA, Column("number", SmallInteger, primary_key=True, autoincrement=False))
+
+# Each key with the slice that it belongs to, entered before anything is written under it. Only where there are slices.
+KEY_SLICE: Final = Table(
+    "key_slice",
+    METADATA,
+    Column("key", KEY_TEXT, primary_key=True),
+    Column("slice", SmallInteger, nullable=False),
+)
+
 RELAY_CURSOR: Final = Table(
     "relay_cursor",
     METADATA,

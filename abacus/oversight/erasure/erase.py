@@ -12,7 +12,8 @@ from abacus.core.errors import Refused
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
@@ -72,11 +73,12 @@ class Eraser:
 
     async def look(self, member_id: str) -> Erasure:
         """The erasure that would be made: it is made, and rolled back."""
-        async with passing_failures(), self._pool.acquire() as connection:
+        slicing = await slicing_of(self._pool)
+        async with passing_failures(), self._pool.acquire(schema=slicing.home_of(member_id)) as connection:
             transaction = connection.transaction()
             await transaction.start()
             try:
-                return await self._erase(connection, member_id, "", "")
+                return await self._erase(connection, slicing, member_id, "", "")
             finally:
                 await transaction.rollback()
 
@@ -86,17 +88,19 @@ class Eraser:
         Raises `Refused` for a member without any rows, for accounts that do not verify, and for a login without the
         right.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            erasure = await self._erase(connection, member_id, by, reason)
+        slicing = await slicing_of(self._pool)
+        home = slicing.home_of(member_id)
+        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
+            erasure = await self._erase(connection, slicing, member_id, by, reason)
             documents = {"accounts": _json(erasure.accounts), "rows": _json(erasure.rows)}
             await connection.execute(*_RECORD(**(erasure._asdict() | documents)))
             await also(connection, erasure)
         return erasure
 
-    async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
+    async def _erase(self, connection: Connection, slicing: Slicing, member_id: str, by: str, reason: str) -> Erasure:
         await self._check_login(connection)
         await connection.execute(*_ALLOW_RENAMING(member_id=member_id))
-        renaming = Renaming(member_id, PSEUDONYM + secrets.token_hex(16))
+        renaming = Renaming(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:
             rows += await treat(connection, renaming)
@@ -128,6 +132,14 @@ class Eraser:
         report = await verify_accounts(connection, self._recompute, member_id)
         if not report.clean:
             raise Refused(f"the member's accounts are left as they are: {what}; first: {report.faults[0]}")
+
+
+def _pseudonym(slicing: Slicing, number: int) -> str:
+    """A random one, of the same slice: the accounts stay where they are."""
+    while True:
+        drawn = PSEUDONYM + secrets.token_hex(16)
+        if slicing.slice_of(drawn) == number:
+            return drawn
 
 
 def _account(before: Head, after: Head) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """The expirer: accounts of the expiry queue lose their lapsed points, unless they were active again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.types.account import AccountId
 from abacus.platform.metrics import EXPIRED, EXPIRED_POINTS
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import EXPIRY_QUEUE, Item, Stage
 from abacus.platform.sql import Statement
@@ -51,7 +53,10 @@ class Expirer:
 
     async def _expire(self, envelope: Envelope) -> None:
         """Raises `Unavailable`, and `SetAside` for an envelope of a run that is not on record."""
-        posted = await in_a_transaction(self._pool, lambda connection: self._post(connection, envelope))
+        slicing = await slicing_of(self._pool)
+        number = slicing.slice_of(envelope.accounts[0][0])
+        post = partial(self._post, named=envelope, is_ours=lambda account: slicing.slice_of(account[0]) == number)
+        posted = await in_a_transaction(self._pool, post, schema=slicing.home(number))
         async with passing_failures():
             await self._pool.execute(
                 *FINISH(country=envelope.country, month=str(envelope.month), now=self._clock.now())
@@ -63,7 +68,9 @@ class Expirer:
             for transfer in lapsed.transfers:
                 EXPIRED_POINTS.labels(transfer.program).inc(-transfer.points)
 
-    async def _post(self, connection: Connection, named: Envelope) -> tuple[Envelope, Lapsed] | None:
+    async def _post(
+        self, connection: Connection, named: Envelope, is_ours: Callable[[AccountId], bool]
+    ) -> tuple[Envelope, Lapsed] | None:
         """The batch on record and the lapses in it; None when the batch is done already."""
         country, month, number = named.country, str(named.month), named.number
         row = await connection.fetchrow(*_TAKE(country=country, month=month, number=number))
@@ -72,6 +79,8 @@ class Expirer:
         if row["is_done"]:
             return None
         envelope = decode_envelope(row["body"])
+        if not all(map(is_ours, envelope.accounts)):
+            raise SetAside(Reason.INVALID, f"batch {number} of {country} {month} is of another slice than its message")
         locked = await lock_accounts(connection, envelope.accounts)
         earlier = await claimed(connection, (claim_of(envelope, id_) for id_ in envelope.accounts))
         accounts = await with_lots(connection, locked.accounts)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, slicing_of
 from abacus.platform.sqs.port import CALL_ITEMS, Queue
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.envelope import MAX_ACCOUNTS, Envelope, parted
@@ -110,9 +110,10 @@ class MonthEndJob:
 
     async def _sweep(self, sweep: Sweeping, task: Task, progress: AccountsQueued) -> None:
         lapsed_at = task.month.over_at(task.zone)
-        number = await sweep.last_number()
+        number, slicing = await sweep.last_number(), await slicing_of(self._pool)
         while lapsing := await sweep.find(_PAGE):
-            parts = list(parted(each.account for each in lapsing))
+            slices = slicing.by_slice((each.account for each in lapsing), lambda account: account[0])
+            parts = [part for accounts in slices.values() for part in parted(accounts)]
             envelopes = [
                 Envelope(task.country, task.month, place, lapsed_at, part)
                 for place, part in enumerate(parts, start=number + 1)

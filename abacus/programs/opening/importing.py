@@ -1,7 +1,7 @@
 """An import: every line is checked, against the file and the ledger, before the first is posted.
 
-Each page of lines is one transaction, and a line that was posted is recognised by its key. So an import that was cut
-off is run again and goes on.
+Each page of lines is a transaction for each slice, and a line that was posted is recognised by its key. So an import
+that was cut off is run again and goes on.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.ledger.decide.opening import Opening, Origin
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, slicing_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
 from abacus.programs.opening.decide.line import Fault, Known, Line, read_line
 from abacus.programs.opening.stage import Stage
@@ -85,7 +85,7 @@ class Import:
         return await self._walk(self._write, progress)
 
     async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: LinesDone) -> Tally:
-        tally = Tally(lines=self._lines, bad=self._unreadable)
+        tally, slicing = Tally(lines=self._lines, bad=self._unreadable), await slicing_of(self._pool)
         pages, turn = self._stage.pages(PAGE), asyncio.Lock()
 
         async def hand() -> None:
@@ -94,8 +94,10 @@ class Import:
                     page = await anext(pages, None)
                 if page is None:
                     return
-                self._count(tally, await in_a_transaction(self._pool, partial(settle, page)))
-                progress(len(page))
+                for number, part in slicing.by_slice(page, lambda staged: staged.opening.member_id).items():
+                    settling = in_a_transaction(self._pool, partial(settle, part), schema=slicing.home(number))
+                    self._count(tally, await settling)
+                    progress(len(part))
 
         # One task decides while the database works for the other.
         hands = [asyncio.ensure_future(hand()) for _ in range(HANDS)]

@@ -42,6 +42,7 @@ from abacus.proof.verify import verify
 from tests.oversight.erasure.erasing import ANNA, BOB, erase, is_clean, verify_member
 from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
 from tests.support.neighbours import neighbours_are_through
+from tests.support.slices import home_of, tables_of
 
 POSTED, DUPLICATE = Status.POSTED, Status.DUPLICATE
 
@@ -157,8 +158,8 @@ async def test_the_applications_role_has_no_way_in(pool: Pool, table: str) -> No
 async def test_a_role_that_may_update_and_does_not_own_has_no_way_in(pool: Pool, owner: Pool) -> None:
     """As if somebody had granted too much."""
     await live(pool, BOB)
-    await owner.execute("grant update on transfer to abacus_app")
-    async with pool.acquire() as connection:
+    await owner.execute(f"grant update on {tables_of('transfer')} to abacus_app")
+    async with pool.acquire(schema=await home_of(pool, BOB)) as connection:
         await connection.execute(SAYS_WHOM, BOB)
         with pytest.raises(asyncpg.RestrictViolationError, match="append-only: UPDATE refused"):
             await connection.execute("update transfer set member_id = $1 where member_id = $2", PSEUDONYM, BOB)
@@ -188,7 +189,8 @@ async def test_a_role_that_may_update_and_does_not_own_has_no_way_in(pool: Pool,
 async def test_through_the_door_only_a_name_changes(pool: Pool, owner: Pool, erasing: str, statement: str) -> None:
     await live(pool, BOB)
     await live(pool, ANNA)
-    async with owner.acquire() as connection:
+    home = await home_of(pool, ANNA if ANNA in statement else BOB)
+    async with owner.acquire(schema=home) as connection:
         await connection.execute(SAYS_WHOM, erasing)
         with pytest.raises(asyncpg.RestrictViolationError, match="append-only"):
             await connection.execute(statement.format(name=PSEUDONYM, bob=BOB))

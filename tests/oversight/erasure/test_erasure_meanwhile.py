@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.slices import home_of, neighbour
 from abacus.core.errors import Refused, Unavailable
 from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.erasure.decide.renaming import Renaming
@@ -39,7 +40,8 @@ async def test_what_was_published_is_not_published_again(
 
 async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, relay: Leading, broker: Broker) -> None:
     ledger = PostgresLedger(pool, CLOCK)
-    names = ("adam", "bob", "zoe")
+    adam, zoe = neighbour("adam"), neighbour("zoe")
+    names = (adam, "bob", zoe)
     await ledger.post([granted(f"txn:rides:{name}", member_id=name) for name in names])
     await publish_all(relay, pool)
     await ledger.post([granted(f"txn:meals:{name}", member_id=name) for name in names])
@@ -51,7 +53,7 @@ async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, re
     assert await publish_all(relay, pool) == 1
     await erase(owner, "bob")
     assert await publish_all(relay, pool) == 0
-    assert broker.ids == ["adam:GRP:1", "bob:GRP:1", "zoe:GRP:1", "zoe:GRP:2"]
+    assert broker.ids == [f"{adam}:GRP:1", "bob:GRP:1", f"{zoe}:GRP:1", f"{zoe}:GRP:2"]
 
 
 class Interrupted:
@@ -138,7 +140,7 @@ async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
 )
 async def test_locks_are_taken_in_the_order_of_others(pool: Pool, owner: Pool, first: str, then: str) -> None:
     await live(pool, BOB)
-    async with pool.acquire() as other:
+    async with pool.acquire(schema=await home_of(pool, BOB)) as other:
         async with other.transaction():
             await other.execute(first, BOB)
             erasing = asyncio.create_task(erase(owner))

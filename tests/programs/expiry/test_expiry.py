@@ -17,6 +17,7 @@ from abacus.programs.expiry.preview import preview
 from abacus.programs.expiry.sweep import of_all_due
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Office, book, earned
 from tests.support.house import House, completed, until
+from tests.support.slices import home_of, neighbour
 from tests.support.waiting import waiting
 
 
@@ -65,7 +66,8 @@ async def test_a_second_delivery_waits_for_the_first(office: Office) -> None:
     await office.sweep()
     messages = await office.queue.receive()
     expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
-    async with office.pool.acquire() as connection, connection.transaction():
+    home = await home_of(office.pool, "bob")
+    async with office.pool.acquire(schema=home) as connection, connection.transaction():
         await connection.execute("select from account where member_id = 'bob' for update")
         deliveries = [asyncio.create_task(expirer.handle(messages)) for _ in range(2)]
         await waiting(office.pool, *deliveries)
@@ -97,25 +99,29 @@ async def test_an_account_lapses_once_with_a_months_end(office: Office) -> None:
 
 async def test_a_message_only_names_a_batch(office: Office) -> None:
     """Whoever may send a message chooses neither whose points lapse nor whose do not."""
-    await office.ledger.post([earned("bob"), earned("ann", key="txn:rides:ann")])
+    ann, eve = neighbour("ann"), neighbour("eve")
+    await office.ledger.post([earned("bob"), earned(ann, key="txn:rides:ann")])
     await office.sweep()
     (message,) = await office.queue.receive()
-    forged = message._replace(body=message.body.replace('["bob","GRP"]', '["eve","GRP"]').replace('["ann","GRP"],', ""))
+    forged = message._replace(body=message.body.replace('"bob"', f'"{eve}"').replace(f'["{ann}","GRP"],', ""))
     assert forged.body != message.body
     expirer = Expirer(office.pool, QuarantineStore(office.pool, office.clock), office.clock)
     await expirer.handle([forged])
-    assert await office.balances() == {"ann": 0, "bob": 0}
+    assert await office.balances() == {ann: 0, "bob": 0}
     (run,) = await office.runs.all()
     assert (run.expired, run.skipped) == (2, 0)
 
 
 async def test_what_is_held_lapses_with_a_later_months_end(office: Office) -> None:
     await office.ledger.post([earned("bob")])
-    await office.pool.execute("update account set held = 30")
+    home = await home_of(office.pool, "bob")
+    async with office.pool.acquire(schema=home) as connection:
+        await connection.execute("update account set held = 30")
     await office.sweep()
     await office.expire()
     assert await office.balances() == {"bob": 30}
-    await office.pool.execute("update account set held = 0")
+    async with office.pool.acquire(schema=home) as connection:
+        await connection.execute("update account set held = 0")
     september = Office(office.pool, AUGUST + timedelta(days=31))
     due = await of_all_due(september.runs, book(), "SG", september.clock.now())
     assert [str(task.month) for task in due] == ["2026-08"]

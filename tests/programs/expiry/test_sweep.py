@@ -18,12 +18,13 @@ from abacus.programs.expiry.sweep import of_all_due, of_month
 from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned
 from tests.support.memory_queue import MemoryQueue
+from tests.support.slices import neighbour
 
 
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 async def test_a_sweep_that_is_cut_off_goes_on_where_it_stopped(office: Office, fails_at: int) -> None:
     """Three calls: ten envelopes, ten, and one."""
-    members = [f"m{number:05}" for number in range(10_001)]
+    members = [neighbour(f"m{number:05}") for number in range(10_001)]
     await office.pool.execute(
         "insert into account (member_id, program, country, balance, expires_on)"
         " select unnest($1::text[]), 'GRP', 'SG', 10, '2026-07-31'",
@@ -145,7 +146,7 @@ async def test_finding_uses_the_index(pool: Pool) -> None:
         plan = await connection.fetch(f"explain {query}", *values)
     text = "\n".join(row[0] for row in plan)
     assert "account_country_expires_on_member_id_program_idx" in text
-    assert "Sort" not in text
+    assert "-> Sort" not in text.replace("  ", " ")
     assert "Seq Scan" not in text
 
 

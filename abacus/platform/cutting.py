@@ -1,0 +1,70 @@
+"""Cutting a ledger into slices: a schema for each with the tables that are cut, and views over all of them in `public`.
+
+The migrations made the tables. They become those of the first slice, and the tables of the others are made like them.
+"""
+
+from typing import Final
+
+from abacus.core.errors import Refused
+from abacus.platform.postgres import APPLICATION_ROLE, Connection
+from abacus.platform.slicing import CUT, WHOLE, Slicing
+from abacus.platform.sql import Statement
+
+_SLICES: Final = "select count(*) from slice"
+_ENTER: Final = Statement("insert into slice select generate_series(0, :count - 1)")
+
+_TRIGGERS: Final = Statement("""
+select pg_get_triggerdef(oid) as made from pg_trigger where tgrelid = :name::text::regclass and not tgisinternal
+""")
+_OPTIONS: Final = Statement("select unnest(reloptions) as option from pg_class where oid = :name::text::regclass")
+_RIGHTS: Final = Statement("""
+select privilege_type as may, null as only from pg_class, aclexplode(relacl)
+where oid = :name::text::regclass and grantee = :role::text::regrole
+union all
+select privilege_type, quote_ident(attname) from pg_attribute, aclexplode(attacl)
+where attrelid = :name::text::regclass and grantee = :role::text::regrole
+""")
+
+
+async def cut(connection: Connection, count: int) -> bool:
+    """Whether the ledger was cut now; False where it has so many slices. In a transaction of the tables' owner.
+
+    Raises `Refused` for a ledger that has other slices, or somebody's points.
+    """
+    slicing, before = Slicing(count), await connection.fetchval(_SLICES) or 1
+    if before == count:
+        return False
+    if before > 1:
+        raise Refused(f"this ledger is cut into {before} slices, and their number never changes")
+    for table in CUT:
+        if await connection.fetchval(f"select exists(select from {table})"):
+            raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/scaling.md)")
+    first, *others = slicing.schemas
+    for schema in slicing.schemas:
+        await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
+    for table in CUT:
+        await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
+        for schema in others:
+            await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")
+        parts = (f"select * from {schema}.{table}" for schema in slicing.schemas)
+        await connection.execute(f"create view {WHOLE}.{table} as {' union all '.join(parts)}")
+        await connection.execute(f"grant select on {WHOLE}.{table} to {APPLICATION_ROLE}")
+    for number, schema in enumerate(slicing.schemas):
+        await connection.execute(
+            f"create trigger account_is_of_this_slice before insert or update of member_id on {schema}.account"
+            f" for each row when (abacus_slice_of(new.member_id, {count}) <> {number})"
+            " execute function abacus_refuse_stranger()"
+        )
+    await connection.execute(*_ENTER(count=count))
+    return True
+
+
+async def _make_like(connection: Connection, first: str, name: str) -> None:
+    """The table with the same columns, indexes, options, triggers and rights."""
+    options = ", ".join([row["option"] for row in await connection.fetch(*_OPTIONS(name=first))])
+    with_ = f" with ({options})" if options else ""
+    await connection.execute(f"create table {name} (like {first} including all){with_}")
+    for row in await connection.fetch(*_TRIGGERS(name=first)):
+        await connection.execute(row["made"].replace(f" ON {first} ", f" ON {name} "))
+    for may, only in await connection.fetch(*_RIGHTS(name=first, role=APPLICATION_ROLE)):
+        await connection.execute(f"grant {may}{f' ({only})' if only else ''} on {name} to {APPLICATION_ROLE}")

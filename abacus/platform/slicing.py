@@ -1,0 +1,54 @@
+"""The slices of a ledger: whole parts of it, each in a schema of its own. A hash gives each member to one, for ever.
+
+A ledger that is not cut has its tables in `public`. docs/adr/0061 has the reasons.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple, TypeVar
+
+# Tables whose rows belong to a slice. In `public`, a view of the same name has the rows of all slices.
+CUT: Final = ("account", "transfer", "claim", "rejection", "draw", "hold", "sealed_leaf", "allowance_member")
+
+WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
+MOST: Final = 1024
+
+Thing = TypeVar("Thing")
+
+
+class Slicing(NamedTuple):
+    """The number of slices."""
+
+    slices: int
+
+    @property
+    def is_cut(self) -> bool:
+        return self.slices > 1
+
+    @property
+    def schemas(self) -> Sequence[str]:
+        """The schemas with the tables of the ledger."""
+        return [f"slice_{number}" for number in range(self.slices)] if self.is_cut else [WHOLE]
+
+    def slice_of(self, member_id: str) -> int:
+        """As the database's function `abacus_slice_of`, which guards the accounts of each slice."""
+        if not self.is_cut:
+            return 0
+        return int.from_bytes(sha256(member_id.encode()).digest()[:4], "big") % self.slices
+
+    def home(self, number: int) -> str | None:
+        """The schema to lead a session to; None where it need not be led."""
+        return self.schemas[number] if self.is_cut else None
+
+    def home_of(self, member_id: str) -> str | None:
+        return self.home(self.slice_of(member_id))
+
+    def by_slice(self, things: Iterable[Thing], member_of: Callable[[Thing], str]) -> dict[int, list[Thing]]:
+        """The things of each slice, in their order."""
+        parts: dict[int, list[Thing]] = {}
+        for thing in things:
+            parts.setdefault(self.slice_of(member_of(thing)), []).append(thing)
+        return parts
+
+
+UNCUT: Final = Slicing(1)

@@ -1,0 +1,95 @@
+"""A ledger in slices as tests see it: what they write by hand to a view goes to the slice of the row's member.
+
+The house itself cannot write to these views. Tests run with one slice and with several, and change rows in both.
+"""
+
+import os
+from typing import Final
+
+import asyncpg
+
+from abacus.platform.postgres import Connection, Pool, slicing_of
+from abacus.platform.slicing import CUT, Slicing
+
+SLICES: Final = int(os.environ.get("ABACUS_TEST_SLICES", "1"))
+
+# The settings of a session that has the tables of one slice under their names.
+IN_A_SLICE: Final = {"search_path": "slice_0, public"} if SLICES > 1 else {}
+
+_COLUMNS: Final = """
+select quote_ident(a.attname) as name, pg_get_expr(d.adbin, d.adrelid) as default,
+    a.attnum = any(i.indkey) as is_key
+from pg_attribute a
+join pg_index i on i.indrelid = a.attrelid and i.indisprimary
+left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+where a.attrelid = $1::text::regclass and a.attnum > 0 and not a.attisdropped
+order by a.attnum
+"""
+
+_ROUTED: Final = """
+create function watched_by_tests.write_{table}() returns trigger language plpgsql as $$
+begin
+    if tg_op = 'INSERT' then
+        execute format('insert into slice_%s.{table} select ($1).*', abacus_slice_of(new.member_id, {slices}))
+            using new;
+        return new;
+    elsif tg_op = 'UPDATE' then
+        execute format('update slice_%s.{table} t set ({names}) = (select ($2).*) where {where}',
+            abacus_slice_of(old.member_id, {slices})) using old, new;
+        return new;
+    end if;
+    execute format('delete from slice_%s.{table} t where {where}', abacus_slice_of(old.member_id, {slices})) using old;
+    return old;
+end $$;
+create trigger written_by_tests instead of insert or update or delete on {table}
+    for each row execute function watched_by_tests.write_{table}();
+grant insert, update, delete on {table} to abacus_app;
+"""
+
+# In sessions without triggers too: there they reach tables whose own triggers are switched off.
+_ALWAYS: Final = """
+update pg_trigger set tgenabled = 'A' where tgname = 'written_by_tests';
+grant usage on schema watched_by_tests to abacus_app;
+"""
+
+
+async def let_tests_write(connection: asyncpg.Connection) -> None:
+    if SLICES == 1:
+        return
+    for table in CUT:
+        columns = await connection.fetch(_COLUMNS, f"slice_0.{table}")
+        names = ", ".join(column["name"] for column in columns)
+        where = " and ".join(f"t.{each['name']} = ($1).{each['name']}" for each in columns if each["is_key"])
+        await connection.execute(_ROUTED.format(table=table, slices=SLICES, names=names, where=where))
+        for column in columns:
+            if column["default"]:
+                await connection.execute(
+                    f"alter view {table} alter column {column['name']} set default {column['default']}"
+                )
+    await connection.execute(_ALWAYS)
+
+
+def tables_of(*names: str) -> str:
+    """The tables of these names, for `truncate`: those that are cut in each slice."""
+    schemas = Slicing(SLICES).schemas
+    return ", ".join(
+        each for name in names for each in ([f"{schema}.{name}" for schema in schemas] if name in CUT else [name])
+    )
+
+
+async def home_of(pool: Pool, member_id: str) -> str | None:
+    """Where the member's rows are written: the argument `schema` of a pool's `acquire`."""
+    return (await slicing_of(pool)).home_of(member_id)
+
+
+async def led_home(connection: Connection, member_id: str) -> None:
+    """Leads the session to the member's slice."""
+    if SLICES > 1:
+        await connection.execute(f"set search_path = {Slicing(SLICES).home_of(member_id)}, public")
+
+
+def neighbour(name: str) -> str:
+    """A member of that name whose rows lie with bob's, for tests of one transaction with several members."""
+    slicing = Slicing(SLICES)
+    names = (name, *(f"{name}{number}" for number in range(1000)))
+    return next(each for each in names if slicing.slice_of(each) == slicing.slice_of("bob"))
