@@ -46,7 +46,7 @@ from abacus.platform.kafka.publisher import PUBLISH_WITHIN_S, StreamPublisher
 from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
 from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool, open_connection, open_pool
+from abacus.platform.postgres import Pool, open_connection, open_pool, slicing_of
 from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
@@ -340,6 +340,7 @@ class Wiring:
         return campaigns
 
     async def issuing(self, pool: Pool, client: Client, producer: Producer) -> Issuing:
+        slicing = await until_available(lambda: slicing_of(pool), self.health)
         return Issuing(
             cards=self.cards(pool),
             tiers=MembershipStore(pool, self.clock),
@@ -348,6 +349,7 @@ class Wiring:
             retry_queue=self.signed_by(producer, await self.queue(client, RETRY)),
             quarantine=QuarantineStore(pool, self.clock),
             retry_policy=RetryPolicy(give_up_after=timedelta(hours=self.settings.retry_hours)),
+            slicing=slicing,
             clock=self.clock,
             rng=random.Random(),
             health=self.health,

@@ -77,7 +77,7 @@ def _initialize(barrier: Barrier) -> None:
     _start_together.append(barrier)
 
 
-def seconds_of(workers: Executor, work: Callable[[Part], tuple[float, float]], parts: Sequence[Part]) -> float:
+def seconds_of(workers: Executor, work: Callable[[Thing], tuple[float, float]], parts: Sequence[Thing]) -> float:
     """The seconds from the first process to begin to the last to end."""
     began, ended = zip(*workers.map(work, parts), strict=True)
     seconds: float = max(ended) - min(began)

@@ -62,9 +62,14 @@ def person_key(person_id: str, idempotency_key: str) -> str:
     return f"person:{person_id}:{idempotency_key}"
 
 
+EXPIRIES: Final = "expiry:"  # how the keys of what lapses begin
+IMPORTS: Final = "import:"  # how the keys of opening balances begin
+OF_THEIR_MEMBER: Final = (EXPIRIES, IMPORTS)  # such claims end with the member and the program
+
+
 def expiry_key(month: str) -> str:
     """The key of an expiry, within the account."""
-    return f"expiry:{month}"
+    return f"{EXPIRIES}{month}"
 
 
 def expiry_claim(month: str, member_id: str, program: str) -> str:
@@ -74,7 +79,7 @@ def expiry_claim(month: str, member_id: str, program: str) -> str:
 
 def opening_key(source: str, member_id: str, program: str) -> str:
     """The key of a balance that a member brought from another system."""
-    return f"import:{source}:{member_id}:{program}"
+    return f"{IMPORTS}{source}:{member_id}:{program}"
 
 
 def award_id(key: str) -> UUID:

@@ -26,7 +26,8 @@ from abacus.proof.decide.seal import Seal
 from abacus.proof.hold_rows import HoldRows
 from abacus.proof.pager import Pager
 from abacus.proof.partners import Partners
-from abacus.proof.parts import Approvals, Findings, Keys, Members, Part, Root, Span
+from abacus.proof.parts import Approvals, Findings, Keys, Members, Part, Places, Root, Span
+from abacus.proof.slices import check_entries, check_places
 from abacus.proof.tree import grow
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
@@ -63,6 +64,8 @@ async def examine(connection: Connection, part: Part, recompute: Recompute, seed
             return await _members(connection, span, recompute, seed)
         case Keys():
             return await _keys(connection, part, seed)
+        case Places():
+            return await check_places(connection, part)
         case Root(seal):
             return await _root(connection, seal)
         case Approvals():
@@ -190,12 +193,16 @@ def _nothing(_: Transfer) -> None:
 
 
 async def _keys(connection: Connection, part: Keys, seed: int) -> Findings:
-    query = Statement(f"""
-        select count(*), coalesce(sum({_number("c.key", "c", seed)}), 0) from {part.schema}.claim c
+    here = f"""
+        from {part.slicing.schemas[part.number]}.claim c
         where {part.span.where("c")} and c.ctid >= '({part.first_page},0)' and c.ctid < '({part.beyond},0)'
-    """)
+    """
+    query = Statement(f"select count(*), coalesce(sum({_number('c.key', 'c', seed)}), 0) {here}")
     count, numbers = await connection.fetchrow(*query(**part.span.parameters))
-    return Findings(keys=-count, numbers=-int(numbers))
+    findings = Findings(keys=-count, numbers=-int(numbers))
+    if part.slicing.is_cut:
+        await check_entries(connection, part.number, here, part.span.parameters, findings.report)
+    return findings
 
 
 async def _root(connection: Connection, seal: Seal) -> Findings:

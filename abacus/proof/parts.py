@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
+from abacus.platform.slicing import Slicing
 from abacus.proof.decide.counted import NOTHING, Counted
 from abacus.proof.decide.report import Report
 from abacus.proof.decide.seal import Seal
@@ -34,12 +35,21 @@ class Members(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The claims of these members that lie in these pages of a slice's register."""
+    """The claims of these members that lie in these pages of a slice."""
 
     span: Span
-    schema: str
+    slicing: Slicing
+    number: int
     first_page: int
     beyond: int
+
+
+class Places(NamedTuple):
+    """The members in a table of a slice: all of them belong to it."""
+
+    slicing: Slicing
+    number: int
+    table: str
 
 
 class Root(NamedTuple):
@@ -52,7 +62,7 @@ class Approvals(NamedTuple):
     """All approvals."""
 
 
-Part: TypeAlias = Members | Keys | Root | Approvals
+Part: TypeAlias = Members | Keys | Places | Root | Approvals
 
 
 @dataclass(slots=True)

@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.slicing import Slicing
+from abacus.platform.slicing import CUT, Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, CampaignFault, Fault, PartnerFault, Report
 from abacus.proof.decide.seal import Seal, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
 from abacus.proof.partners import compare_allowances
-from abacus.proof.parts import EVERYBODY, Approvals, Findings, Keys, Members, Part, Root, Span
+from abacus.proof.parts import EVERYBODY, Approvals, Findings, Keys, Members, Part, Places, Root, Span
 from abacus.proof.store import all_seals
 
 TRANSFERS_A_PART: Final = 100_000
@@ -43,7 +43,7 @@ select s.name as schema, (
     ) as transfers,
     pg_relation_size((s.name || '.claim')::regclass) / current_setting('block_size')::int as key_pages,
     pg_relation_size((s.name || '.account')::regclass) / current_setting('block_size')::int as account_pages
-from unnest(:schemas::text[]) as s (name)
+from unnest(:schemas::text[]) with ordinality as s (name, number) order by number
 """)
 
 
@@ -115,7 +115,7 @@ async def verify(
         await use_examining_plans(connection)
         sealed = await all_seals(connection) if span == EVERYBODY else []
         chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
-        expected, parts = await _parts(connection, await _sizes(connection, slicing), span, chosen)
+        expected, parts = await _parts(connection, slicing, span, chosen)
         seed, findings = secrets.randbits(63), Findings()
         if helpers is None:
             examining = _examine_here(connection, parts, recompute, seed)
@@ -166,22 +166,23 @@ async def _examine_here(
 
 
 async def _sizes(connection: Connection, slicing: Slicing) -> list[_Sizes]:
-    """Of each slice."""
+    """Of each slice, in their order."""
     return [_Sizes(*row) for row in await connection.fetch(*_SIZES(schemas=slicing.schemas))]
 
 
-async def _parts(
-    connection: Connection, sizes: Sequence[_Sizes], span: Span, seals: Sequence[Seal]
-) -> tuple[int, list[Part]]:
+async def _parts(connection: Connection, slicing: Slicing, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts, the longest first."""
+    sizes = await _sizes(connection, slicing)
     transfers = sum(each.transfers for each in sizes)
     parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
     parts += [Approvals()] if span == EVERYBODY else []
     parts += [
-        Keys(span, each.schema, first, min(first + PAGES_A_PART, each.key_pages))
-        for each in sizes
+        Keys(span, slicing, number, first, min(first + PAGES_A_PART, each.key_pages))
+        for number, each in enumerate(sizes)
         for first in range(0, each.key_pages, PAGES_A_PART)
     ]
+    if slicing.is_cut and span == EVERYBODY:
+        parts += [Places(slicing, number, table) for number in range(slicing.slices) for table in CUT]
     shares = min(_MOST_PARTS, transfers // TRANSFERS_A_PART)
     first = span.first
     for cut in await _cuts(connection, sizes, span, shares):

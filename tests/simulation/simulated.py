@@ -17,6 +17,7 @@ from abacus.intake.earning.issuing import Issuing
 from abacus.intake.earning.retrier import Retrier
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StreamReader
+from abacus.platform.slicing import UNCUT
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.pricing.store.reader import CardReader
 from tests.simulation.cards import TIERS, published_cards
@@ -161,6 +162,7 @@ class SimulatedAbacus:
             retry_queue=StormyQueue(self.retry_queue, life),
             quarantine=StormyQuarantine(self.quarantine, life),
             retry_policy=self._retry_policy,
+            slicing=UNCUT,
             clock=self.clock,
             rng=self.chance,
             health=health,

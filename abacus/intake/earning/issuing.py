@@ -4,10 +4,10 @@ Deciding and handing over are separate steps, so that the breaker can look at a 
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -19,14 +19,18 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import RETRIES, TRANSACTIONS
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue, Unsent
 
+Thing = TypeVar("Thing")
+
 _attempt: Final = attrgetter("attempt")
+_member_of: Final = attrgetter("member_id")
 
 
 class Issuing:
-    """Decides batches of messages and hands the decisions over."""
+    """Decides batches of messages and hands the decisions over; awards of different slices in different envelopes."""
 
     def __init__(
         self,
@@ -38,6 +42,7 @@ class Issuing:
         retry_queue: Queue,
         quarantine: QuarantinePort,
         retry_policy: RetryPolicy,
+        slicing: Slicing,
         clock: Clock,
         rng: random.Random,
         health: WorkerHealth,
@@ -47,6 +52,7 @@ class Issuing:
         self._retry_queue = retry_queue
         self._quarantine = quarantine
         self._retry_policy = retry_policy
+        self._slicing = slicing
         self._rng = rng
         self._health = health
 
@@ -59,13 +65,17 @@ class Issuing:
 
     async def hand_over(self, decided: DecidedBatch) -> None:
         """Returns when every decision is durable: on a queue or in the quarantine. Waits as long as that takes."""
-        await self._send(self._award_queue, list(pack("awards", map(encode_award, decided.awards))))
-        await self._send(self._award_queue, list(pack("awards", map(encode_reversal, decided.reversals))))
+        await self._send(self._award_queue, self._envelopes(decided.awards, encode_award))
+        await self._send(self._award_queue, self._envelopes(decided.reversals, encode_reversal))
         for attempt, together in groupby(sorted(decided.deferred, key=_attempt), key=_attempt):
             for body in pack("retries", map(encode_retry, together)):
                 await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
         await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
         self._count(decided)
+
+    def _envelopes(self, things: Sequence[Thing], encode: Callable[[Thing], bytes]) -> list[str]:
+        slices = self._slicing.by_slice(things, _member_of).values()
+        return [body for each in slices for body in pack("awards", map(encode, each))]
 
     async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
         left = bodies

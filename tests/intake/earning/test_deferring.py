@@ -14,6 +14,7 @@ from abacus.intake.earning.deciding import DecidedBatch
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
+from abacus.platform.slicing import UNCUT
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import BOOK, LUNCH, REFUND, message
@@ -54,6 +55,7 @@ def issuing(reader: CardReader, retry_queue: MemoryQueue) -> Issuing:
         retry_queue=retry_queue,
         quarantine=MemoryQuarantine(CLOCK),
         retry_policy=RetryPolicy(),
+        slicing=UNCUT,
         clock=CLOCK,
         rng=random.Random(1),
         health=WorkerHealth("retrier"),

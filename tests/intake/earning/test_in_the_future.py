@@ -13,6 +13,7 @@ from abacus.intake.earning.deciding import DecidedBatch
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.health import WorkerHealth
+from abacus.platform.slicing import UNCUT
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import BOOK, CANCELLED, LUNCH, REFUND, message
@@ -48,6 +49,7 @@ async def decided(body: bytes, origin: str, now: datetime = NOW) -> DecidedBatch
         retry_queue=MemoryQueue("retry"),
         quarantine=MemoryQuarantine(clock),
         retry_policy=RetryPolicy(),
+        slicing=UNCUT,
         clock=clock,
         rng=random.Random(1),
         health=WorkerHealth("calculator"),

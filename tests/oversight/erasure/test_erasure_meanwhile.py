@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.slices import home_of, neighbour
 from abacus.core.errors import Refused, Unavailable
 from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.erasure.decide.renaming import Renaming
@@ -17,6 +16,7 @@ from abacus.platform.postgres import Connection, Pool
 from tests.oversight.erasure.erasing import BOB, erase, is_clean
 from tests.support.forgetting import CLOCK, accounts, granted, live, naming
 from tests.support.points_broker import Broker, publish_all
+from tests.support.slices import home_of, neighbour
 from tests.support.waiting import waiting
 
 

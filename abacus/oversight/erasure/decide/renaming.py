@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.transfer import Transfer
 
@@ -12,7 +13,6 @@ PSEUDONYM: Final = "erased-"
 ERASED: Final = "erased"
 
 _TYPED: Final = frozenset({"reason", "note"})  # texts that a person typed, which may name anybody
-_NAMING: Final = ("import:", "expiry:")  # keys that end with the member and the program
 
 
 class Renaming(NamedTuple):
@@ -25,7 +25,7 @@ class Renaming(NamedTuple):
         """The key under the pseudonym. Only the keys of imports and expiries hold the member's id. Other keys came
         from outside, and stay as they are, so that a late delivery is still a duplicate.
         """
-        if not key.startswith(_NAMING) or key.count(":") < 3:  # noqa: PLR2004  # kind, source or month, member, program
+        if not key.startswith(OF_THEIR_MEMBER) or key.count(":") < 3:  # noqa: PLR2004  # kind, source or month, member, program
             return key
         kind, place, rest = key.split(":", 2)
         member_id, _, program = rest.rpartition(":")

@@ -1,0 +1,283 @@
+"""A ledger in slices: a transaction for each, members where they belong, and a key once over all of them."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import abacus
+from abacus.core.errors import Refused
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.posting import Claim, Status
+from abacus.platform.migrations import cut, migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool, slicing_of
+from abacus.platform.slicing import CUT, UNCUT, Slicing
+from abacus.proof.verify import verify
+from tests.ledger.moves import spend
+from tests.support.awards import NOW, award
+from tests.support.fixed_clock import FixedClock
+from tests.support.services import Services, administer, database_address
+
+EIGHT: Final = Slicing(8)
+CLOCK: Final = FixedClock(NOW)
+# A member of each slice.
+MEMBERS: Final = [next(each for each in map("m{}".format, range(999)) if EIGHT.slice_of(each) == n) for n in range(8)]
+FIRST, SECOND = MEMBERS[:2]
+
+
+def gift(member: str, key: str, points: int = 10) -> Award:
+    return award(key=key, member_id=member, points=points, fingerprint=f"{member:>016}")
+
+
+@pytest.fixture(scope="module")
+async def template(services: Services) -> AsyncIterator[str]:
+    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
+    await administer(services, f"create database {name}")
+    await migrate(database_address(services, name))
+    yield name
+    await administer(services, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def url(services: Services, template: str) -> AsyncIterator[str]:
+    """A migrated database, not cut yet."""
+    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
+    await administer(services, f"create database {name} template {template}")
+    yield database_address(services, name)
+    await administer(services, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def owner(url: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def pool(url: str) -> AsyncIterator[Pool]:
+    await cut(url, 8)
+    opened = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def ledger(pool: Pool) -> PostgresLedger:
+    return PostgresLedger(pool, CLOCK)
+
+
+async def keys_in(connection: Connection | Pool, number: int) -> list[str]:
+    return [row[0] for row in await connection.fetch(f"select key from slice_{number}.claim order by key")]
+
+
+async def test_each_member_is_posted_to_in_a_slice(pool: Pool, ledger: PostgresLedger) -> None:
+    awards = [gift(member, f"txn:rides:{member}") for member in MEMBERS]
+    assert [each.status for each in await ledger.post(awards[::-1])] == [Status.POSTED] * 8
+    assert [each.status for each in await ledger.post(awards)] == [Status.DUPLICATE] * 8
+    for number, member in enumerate(MEMBERS):
+        assert await keys_in(pool, number) == [f"txn:rides:{member}"]
+    assert await pool.fetchval("select sum(balance) from account") == 80, "the view has all"
+    stamps = await pool.fetchval("select count(distinct xid) from transfer")
+    assert stamps == 8, "a transaction for each"
+    assert (await verify(pool, lambda _: None)).clean
+
+
+@given(st.text(), st.integers(1, 1024))
+def test_the_hash_is_stable(member_id: str, slices: int) -> None:
+    if any(0xD800 <= ord(each) <= 0xDFFF for each in member_id):
+        return
+    assert 0 <= Slicing(slices).slice_of(member_id) < slices
+
+
+def test_nobody_moves_with_a_new_version() -> None:
+    """These numbers are kept in ledgers: another hash would look for members where they are not."""
+    assert [Slicing(32).slice_of(each) for each in ("bob", "ann", "m00001", "bøb", "erased-0")] == [24, 13, 23, 16, 24]
+
+
+async def test_the_database_agrees_on_the_hash(owner: Connection) -> None:
+    for slices in (1, 2, 8, 32, 1000, 1024):
+        names = ["", "bob", "bøb", "日本", *map(str, range(200))]
+        rows = await owner.fetch("select abacus_slice_of(n, $2) from unnest($1::text[]) n", names, slices)
+        assert [row[0] for row in rows] == [Slicing(slices).slice_of(name) for name in names]
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["in one batch", "one after the other"])
+async def test_a_key_of_another_slice_is_a_conflict(pool: Pool, ledger: PostgresLedger, *, together: bool) -> None:
+    batch = [gift(FIRST, "k"), gift(SECOND, "k"), gift(SECOND, "l")]
+    outcomes = await ledger.post(batch) if together else [(await ledger.post([each]))[0] for each in batch]
+    assert [each.status for each in outcomes] == [Status.POSTED, Status.CONFLICT, Status.POSTED]
+    assert outcomes[1].claim == Claim("k", FIRST, "GRP", 1, f"{FIRST:>016}")
+    assert (await keys_in(pool, 0), await keys_in(pool, 1)) == (["k"], ["l"])
+    assert (await verify(pool, lambda _: None)).clean
+
+
+async def test_the_first_in_a_batch_has_the_key_whatever_its_slice(ledger: PostgresLedger) -> None:
+    outcomes = await ledger.post([gift(MEMBERS[7], "k"), gift(FIRST, "k")])
+    assert [each.status for each in outcomes] == [Status.POSTED, Status.CONFLICT]
+
+
+async def test_a_key_that_was_entered_and_not_posted_stays_with_its_slice(pool: Pool, ledger: PostgresLedger) -> None:
+    """As by a process that was killed in between: its own award is posted later, another member's never."""
+    await pool.execute("insert into key_slice values ('k', 0)")
+    (other,) = await ledger.post([gift(SECOND, "k")])
+    assert (other.status, other.claim) == (Status.CONFLICT, Claim("k", "", "", 0, ""))
+    (own,) = await ledger.post([gift(FIRST, "k")])
+    assert own.status is Status.POSTED
+
+
+async def test_movements_share_the_keys(pool: Pool, ledger: PostgresLedger) -> None:
+    moves = PostgresMoves(pool, CLOCK)
+    await ledger.post([gift(FIRST, "k"), gift(SECOND, "l")])
+    moved = await moves.move([spend(1, "k", SECOND), spend(4, "x2", SECOND), spend(3, "x", FIRST)])
+    assert [each.status for each in moved] == [Status.CONFLICT, Status.POSTED, Status.POSTED]
+    assert [each.movement.member_id for each in moved] == [SECOND, SECOND, FIRST]
+    (late,) = await ledger.post([gift(FIRST, "x2")])
+    assert late.status is Status.CONFLICT
+
+
+async def test_two_who_post_a_key_at_once(url: str, pool: Pool) -> None:
+    """Whoever enters it first has it; the other one is told, and nothing is paid twice."""
+    other = await open_pool(url, size=2)
+    try:
+        for turn in range(20):
+            ledgers = [PostgresLedger(each, CLOCK) for each in (pool, other)]
+            posts = (ledger.post([gift(who, f"k{turn}")]) for ledger, who in zip(ledgers, MEMBERS, strict=False))
+            statuses = [each[0].status for each in await asyncio.gather(*posts)]
+            assert sorted(statuses) == [Status.CONFLICT, Status.POSTED]
+    finally:
+        await other.close()
+
+
+async def test_a_slice_refuses_the_members_of_others(pool: Pool) -> None:
+    insert = "insert into account (member_id, program, country) values ($1, 'GRP', 'SG')"
+    async with pool.acquire(schema="slice_1") as connection:
+        with pytest.raises(asyncpg.CheckViolationError, match="a member of another slice is no member of slice_1"):
+            await connection.execute(insert, FIRST)
+        await connection.execute(insert, SECOND)
+
+
+async def test_a_session_is_led_and_led_back(url: str, pool: Pool) -> None:
+    where = "select current_schema()"
+    for keeps_nothing in (True, False):
+        one = await open_pool(url, size=1, keeps_nothing=keeps_nothing)
+        try:
+            for schema in ("slice_3", "slice_3", None, "slice_5", None):
+                async with one.acquire(schema=schema) as connection:
+                    assert await connection.fetchval(where) == (schema or "public")
+            connection = await one.acquire(schema="slice_7")
+            assert await connection.fetchval(where) == "slice_7"
+            await one.release(connection)
+            assert await one.fetchval(where) == "public"
+        finally:
+            await one.close()
+
+
+async def test_who_cannot_be_led_is_given_back(url: str) -> None:
+    one = await open_pool(url, size=1, keeps_nothing=True)
+    try:
+        with pytest.raises(asyncpg.PostgresError):
+            async with one.acquire(schema="not a name"):
+                pytest.fail("it was led nowhere")
+        assert await one.fetchval("select current_schema()", timeout=5) == "public"
+    finally:
+        await one.close()
+
+
+@pytest.mark.parametrize("table", CUT)
+async def test_nobody_writes_to_all_slices(pool: Pool, owner: Connection, table: str) -> None:
+    await pool.fetch(f"select * from {table}")
+    writing = ("insert into {0} select * from {0}", "delete from {0}", "truncate {0}", "update {0} set member_id = ''")
+    for connection in (pool, owner):
+        for statement in writing:
+            with pytest.raises(asyncpg.PostgresError, match=r"cannot|is not a table"):
+                await connection.execute(statement.format(table))
+
+
+def test_nobody_locks_rows_of_all_slices() -> None:
+    """`for update` of a view over slices locks nothing, without a word. Who locks goes by slice."""
+    locks = re.compile(rf"(from|join) ({'|'.join(CUT)})\b[^\"]*for (no key )?(update|share)", re.DOTALL)
+    root = Path(abacus.__file__).parent
+    locking = {str(path.relative_to(root)) for path in root.rglob("*.py") if locks.search(path.read_text())}
+    assert locking == {"ledger/store/rows.py", "oversight/erasure/ledger.py"}
+
+
+_LIKE: Final = """
+select c.relname, c.reloptions,
+    array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid),
+    array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
+    array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
+        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 order by a.attname),
+    array(select (a.attname, x.grantee, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
+        where a.attrelid = c.oid order by 1),
+    array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x
+        where x.grantee = 'abacus_app'::regrole order by 1)
+from pg_class c where c.relnamespace = $1::text::regnamespace and c.relkind = 'r' order by 1
+"""
+
+
+async def test_the_tables_of_slices_are_alike(pool: Pool, owner: Connection) -> None:
+    async def told(number: int) -> Sequence[str]:
+        text = [str(tuple(row)) for row in await owner.fetch(_LIKE, f"slice_{number}")]
+        return sorted(each.replace(f"slice_{number}", "slice").replace(f"<> {number})", "<> n)") for each in text)
+
+    first = await told(0)
+    assert len(first) == len(CUT)
+    for number in range(1, 8):
+        assert [sorted(each) for each in await told(number)] == [sorted(each) for each in first]
+
+
+async def test_an_empty_ledger_is_cut_once(url: str) -> None:
+    assert not await cut(url, 1)
+    assert await cut(url, 3)
+    assert not await cut(url, 3)
+    for other in (1, 2, 8):
+        with pytest.raises(Refused, match="cut into 3 slices, and their number never changes"):
+            await cut(url, other)
+
+
+async def test_a_ledger_in_use_is_not_cut(url: str, owner: Connection) -> None:
+    whole = await open_pool(url, size=1)
+    try:
+        await PostgresLedger(whole, CLOCK).post([gift(FIRST, "k")])
+        assert await slicing_of(whole) == UNCUT
+    finally:
+        await whole.close()
+    with pytest.raises(Refused, match="the table account has rows; only an empty ledger can be cut"):
+        await cut(url, 8)
+    assert await owner.fetchval("select count(*) from key_slice") == 0, "nobody enters keys where nothing is cut"
+
+
+TAMPERED: Final = {
+    "insert into slice_2.claim select * from slice_0.claim; delete from slice_0.claim": (
+        f"{FIRST}  #0: rows of claim lie in slice 2, and the member belongs to 0"
+    ),
+    "insert into slice_2.transfer select * from slice_0.transfer; delete from slice_0.transfer": (
+        f"{FIRST}  #0: rows of transfer lie in slice 2, and the member belongs to 0"
+    ),
+    "delete from key_slice where key = 'k'": (
+        f"{FIRST} GRP #1: its key k is not in the register of keys as one of slice 0"
+    ),
+    "update key_slice set slice = 3 where key = 'k'": (
+        f"{FIRST} GRP #1: its key k is not in the register of keys as one of slice 0"
+    ),
+}
+
+
+@pytest.mark.parametrize("statements", TAMPERED)
+async def test_verify_finds_what_lies_elsewhere(
+    pool: Pool, owner: Connection, ledger: PostgresLedger, statements: str
+) -> None:
+    await ledger.post([gift(FIRST, "k"), gift(SECOND, "l")])
+    await owner.execute(f"set session_replication_role = replica; {statements}")
+    assert TAMPERED[statements] in map(str, (await verify(pool, lambda _: None)).faults)
