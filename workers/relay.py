@@ -3,7 +3,8 @@
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.ledger.relay.publish_transfers import transfer_relay
+from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
+from abacus.platform.following.sharing import Share
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.proof.publish_seals import seal_publisher
@@ -12,9 +13,15 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
 
 async def wire(wiring: Wiring) -> Run:
-    pool, topic = await wiring.pool(size=2), wiring.settings.points_topic
-    relaying, sealing = sub_workers_of(wiring.health, 2)
-    return together(
-        transfer_relay(pool, wiring.publisher(), topic, wiring.clock, relaying).run,
-        seal_publisher(pool, wiring.publisher(), topic, wiring.clock, sealing).run,
+    topic, clock = wiring.settings.points_topic, wiring.clock
+    slicing = await wiring.slicing()
+    pool = await wiring.pool(size=slicing.slices + 2)
+    sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
+    share = Share(lease_of(topic), slicing.slices)
+    if slicing.is_cut:
+        wiring.beside(share.keep_counting(pool))
+    relays = (
+        transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
+        for number, health in enumerate(relaying)
     )
+    return together(*(each.run for each in (*relays, seal_publisher(pool, wiring.publisher(), topic, clock, sealing))))

@@ -7,7 +7,7 @@ from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.platform.postgres import APPLICATION_ROLE, Connection
-from abacus.platform.slicing import CUT, WHOLE, Slicing
+from abacus.platform.slicing import CUT, OF_A_SLICE, WHOLE, Slicing
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"
@@ -36,13 +36,13 @@ async def cut(connection: Connection, count: int) -> bool:
         return False
     if before > 1:
         raise Refused(f"this ledger is cut into {before} slices, and their number never changes")
-    for table in CUT:
+    for table in (*CUT, *OF_A_SLICE):
         if await connection.fetchval(f"select exists(select from {table})"):
             raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/scaling.md)")
     first, *others = slicing.schemas
     for schema in slicing.schemas:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
-    for table in CUT:
+    for table in (*CUT, *OF_A_SLICE):
         await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
         for schema in others:
             await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")

@@ -51,7 +51,8 @@ POSTING_RESTARTS: Final = Counter("abacus_posting_restarts", "Posting transactio
 PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
 
 # How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
-RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now")
+# A ledger that is not cut is one, called whole.
+RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now", ["slice"])
 
 # Messages of a queue that wait for a worker, and the age of the oldest message in the hands of this process; while
 # others wait, that of the oldest message of its last receive if that is older. Each process that works with a queue

@@ -13,6 +13,9 @@ CUT: Final = ("account", "transfer", "claim", "rejection", "draw", "hold", "seal
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 1024
 
+# Tables that each slice has for itself, though they are not about members one by one.
+OF_A_SLICE: Final = ("relay_cursor",)
+
 Thing = TypeVar("Thing")
 
 

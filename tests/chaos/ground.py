@@ -19,7 +19,7 @@ from abacus.core.clock import SystemClock
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.events.decide.source import parse_source
 from abacus.engage.events.store import SourceStore
-from abacus.platform.migrations import migrate
+from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
@@ -38,6 +38,7 @@ from tests.chaos.needs import Need
 from tests.chaos.proxying import Proxies, opened_proxies
 from tests.chaos.workload import cards
 from tests.support.running_campaigns import Stack, run_campaign
+from tests.support.slices import SLICES
 
 PARTITIONS: Final = 6
 CREW: Final = (
@@ -235,6 +236,7 @@ async def _database(services: Services, name: str) -> AsyncIterator[None]:
     await _administer(services, f"create database {name}")
     try:
         await migrate(services.database(name))
+        await cut(services.database(name), SLICES)
         yield
     finally:
         await _administer(services, f"drop database {name} with (force)")

@@ -14,11 +14,11 @@ from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind
 from abacus.platform.following import leading
-from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool
 from tests.support.fixed_clock import FixedClock
-from tests.support.points_broker import TOPIC, Broker, publish_all
+from tests.support.points_broker import TOPIC, Broker, Relays, publish_all
+from tests.support.slices import home_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -47,8 +47,8 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def relay(pool: Pool, broker: Broker) -> Leading:
-    return transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+def relay(pool: Pool, broker: Broker) -> Relays:
+    return Relays(pool, broker, SystemClock())
 
 
 async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
@@ -64,7 +64,7 @@ async def posted_by(pool: Pool, xid: int, count: int, first_seq: int) -> None:
     )
 
 
-async def test_everything_is_published_once_in_order(pool: Pool, relay: Leading, broker: Broker) -> None:
+async def test_everything_is_published_once_in_order(pool: Pool, relay: Relays, broker: Broker) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     for start in range(0, 60, 20):
         await ledger.post([award(number, f"m{number % 4}") for number in range(start, start + 20)])
@@ -76,7 +76,7 @@ async def test_everything_is_published_once_in_order(pool: Pool, relay: Leading,
 
 
 async def test_a_transaction_that_commits_late_is_not_skipped(
-    pool: Pool, relay: Leading, broker: Broker, database_url: str
+    pool: Pool, relay: Relays, broker: Broker, database_url: str
 ) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     late = await asyncpg.connect(database_url, server_settings={"role": "abacus_app"})
@@ -98,7 +98,7 @@ async def test_a_transaction_that_commits_late_is_not_skipped(
 
 
 async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(
-    pool: Pool, relay: Leading, broker: Broker
+    pool: Pool, relay: Relays, broker: Broker
 ) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     await ledger.post([award(1)])
@@ -108,7 +108,7 @@ async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(
     with pytest.raises(Unavailable):
         await publish_all(relay, pool)
     broker.down = False
-    fresh = transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay"))
+    fresh = Relays(pool, broker, SystemClock())
     assert await publish_all(fresh, pool) == 1
     assert broker.ids == ["bob:GRP:1", "bob:GRP:2"]
 
@@ -116,7 +116,7 @@ async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(
 async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Broker) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     stops = [asyncio.Event(), asyncio.Event()]
-    relays = [transfer_relay(pool, broker, TOPIC, SystemClock(), WorkerHealth("relay")) for _ in stops]
+    relays = [Relays(pool, broker, SystemClock()) for _ in stops]
     running = [asyncio.create_task(relay.run(stop)) for relay, stop in zip(relays, stops, strict=True)]
     try:
         for number in range(3):
@@ -139,7 +139,7 @@ async def test_a_relay_that_waits_ends_when_it_is_told_to(
     monkeypatch.setattr(leading, "DRAIN_S", 0.05)
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("relay")
-    relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health)
+    relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health, schema=await home_of(pool, "bob"))
     running = asyncio.create_task(relay.run(stop))
     await _until(lambda: health.state is WorkerState.WAITING)
     stop.set()
@@ -147,7 +147,7 @@ async def test_a_relay_that_waits_ends_when_it_is_told_to(
 
 
 async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followed(
-    pool: Pool, relay: Leading, broker: Broker
+    pool: Pool, relay: Relays, broker: Broker
 ) -> None:
     """As after a restore into a new server: transaction numbers start again."""
     await PostgresLedger(pool, SystemClock()).post([award(1)])
@@ -160,7 +160,7 @@ async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followe
     assert await publish_all(relay, pool) == 1
 
 
-async def test_rewinding_publishes_again(pool: Pool, relay: Leading, broker: Broker) -> None:
+async def test_rewinding_publishes_again(pool: Pool, relay: Relays, broker: Broker) -> None:
     clock = FixedClock(NOW)
     ledger = PostgresLedger(pool, clock)
     await ledger.post([award(1)])
@@ -187,7 +187,7 @@ async def _until(condition: "object", within_s: float = 20.0) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_transaction_ids_are_numbers_and_not_texts(relay: Leading, pool: Pool, broker: Broker) -> None:
+async def test_transaction_ids_are_numbers_and_not_texts(relay: Relays, pool: Pool, broker: Broker) -> None:
     """As texts, 100 comes before 99: if 100 has more than a batch, transfers of 99 would be passed over for ever."""
     await posted_by(pool, 99, 5, first_seq=1)
     await posted_by(pool, 100, 2100, first_seq=2)

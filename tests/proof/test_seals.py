@@ -15,7 +15,6 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.notice import heard
 from abacus.intake.partners.webhooks.decide.message import posted
-from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
@@ -34,6 +33,7 @@ from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import House, until
 from tests.support.neighbours import neighbours_are_through
+from tests.support.points_broker import Relays
 from tests.support.sealing import NOW, RECHECK, earned, fill, tampering
 from tests.support.stepping import one_step
 
@@ -257,7 +257,7 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
 
     async def grow_and_publish(*arguments: Any, **named: Any) -> Grown:
         grown = await grow(*arguments, **named)
-        relay = transfer_relay(pool, Points(), TOPIC, SystemClock(), WorkerHealth("relay"))
+        relay = Relays(pool, Points(), SystemClock())
         await neighbours_are_through(pool)
         await one_step(pool, relay)
         return grown

@@ -24,19 +24,22 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.posting import Claim, Outcome
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
+from abacus.platform.slicing import Slicing
 from tests.simulation.bridge import Bridge
 from tests.simulation.ledgers import PARTNER, Books
 from tests.simulation.life import Life
 from tests.support.neighbours import neighbours_are_through
+from tests.support.slices import SLICES
 
 TOPIC: Final = "points"
-_CONNECTIONS: Final = 4
+_CONNECTIONS: Final = 4 * SLICES
 
-_TABLES: Final = """
-select string_agg(quote_ident(tablename), ', ') from pg_tables
-where schemaname = current_schema() and tablename <> 'alembic_version'
+_TABLES: Final = r"""
+select string_agg(format('%I.%I', schemaname, tablename), ', ') from pg_tables
+where (schemaname = current_schema() or schemaname like 'slice\_%') and tablename not in ('alembic_version', 'slice')
 """
 
 
@@ -116,7 +119,12 @@ class RelayOnPostgres:
 
     def __init__(self, ledger: LedgerOnPostgres, publisher: Publisher, life: Life, health: WorkerHealth) -> None:
         pool = cast("Pool", _StormyPool(ledger.server, life))
-        self.run = transfer_relay(pool, publisher, TOPIC, ledger.clock, health).run
+        slicing = Slicing(SLICES)
+        relays = (
+            transfer_relay(pool, publisher, TOPIC, ledger.clock, health, schema=slicing.home(number))
+            for number in range(slicing.slices)
+        )
+        self.run = together(*(each.run for each in relays))
 
 
 class _StormyPool:

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 
+from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.types.point_event import PointEvent
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.together import together
+from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Connection, Pool
+from abacus.platform.slicing import Slicing
 from tests.support.neighbours import neighbours_are_through
+from tests.support.slices import SLICES
 from tests.support.stepping import all_steps
 
 TOPIC = "points"
@@ -35,6 +41,21 @@ class Broker:
         return [event.id for event in self.events]
 
 
-async def publish_all(relay: Leading, pool: Pool) -> int:
+class Relays:
+    """The relay of each slice; where the ledger is not cut, its only one."""
+
+    def __init__(self, pool: Pool, publisher: Publisher, clock: Clock) -> None:
+        slicing, health = Slicing(SLICES), WorkerHealth("relay")
+        self._relays = [
+            transfer_relay(pool, publisher, TOPIC, clock, health, schema=slicing.home(number))
+            for number in range(slicing.slices)
+        ]
+        self.run = together(*(each.run for each in self._relays))
+
+    async def step(self, connection: Connection) -> int:
+        return sum([await each.step(connection) for each in self._relays])
+
+
+async def publish_all(relay: Relays, pool: Pool) -> int:
     await neighbours_are_through(pool)
     return await all_steps(pool, relay)

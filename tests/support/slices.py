@@ -4,12 +4,13 @@ The house itself cannot write to these views. Tests run with one slice and with 
 """
 
 import os
+from itertools import chain
 from typing import Final
 
 import asyncpg
 
 from abacus.platform.postgres import Connection, Pool, slicing_of
-from abacus.platform.slicing import CUT, Slicing
+from abacus.platform.slicing import CUT, OF_A_SLICE, Slicing
 
 SLICES: Final = int(os.environ.get("ABACUS_TEST_SLICES", "1"))
 
@@ -46,6 +47,25 @@ create trigger written_by_tests instead of insert or update or delete on {table}
 grant insert, update, delete on {table} to abacus_app;
 """
 
+# A cursor is the same in each slice.
+_CURSORS: Final = """
+create function watched_by_tests.write_relay_cursor() returns trigger language plpgsql as $$
+begin
+    for number in 0..{last} loop
+        if tg_op <> 'INSERT' then
+            execute format('delete from slice_%s.relay_cursor where topic = ($1).topic', number) using old;
+        end if;
+        if tg_op <> 'DELETE' then
+            execute format('insert into slice_%s.relay_cursor select ($1).* on conflict do nothing', number) using new;
+        end if;
+    end loop;
+    return coalesce(new, old);
+end $$;
+create trigger written_by_tests instead of insert or update or delete on relay_cursor
+    for each row execute function watched_by_tests.write_relay_cursor();
+grant insert, update, delete on relay_cursor to abacus_app;
+"""
+
 # In sessions without triggers too: there they reach tables whose own triggers are switched off.
 _ALWAYS: Final = """
 update pg_trigger set tgenabled = 'A' where tgname = 'written_by_tests';
@@ -66,15 +86,15 @@ async def let_tests_write(connection: asyncpg.Connection) -> None:
                 await connection.execute(
                     f"alter view {table} alter column {column['name']} set default {column['default']}"
                 )
+    await connection.execute(_CURSORS.format(last=SLICES - 1))
     await connection.execute(_ALWAYS)
 
 
 def tables_of(*names: str) -> str:
     """The tables of these names, for `truncate`: those that are cut in each slice."""
-    schemas = Slicing(SLICES).schemas
-    return ", ".join(
-        each for name in names for each in ([f"{schema}.{name}" for schema in schemas] if name in CUT else [name])
-    )
+    cut = {*CUT, *OF_A_SLICE}
+    each = ((f"{schema}.{name}" for schema in Slicing(SLICES).schemas) if name in cut else (name,) for name in names)
+    return ", ".join(chain.from_iterable(each))
 
 
 async def home_of(pool: Pool, member_id: str) -> str | None:

@@ -1,5 +1,10 @@
-"""How far the ledger is published on a topic, and publishing again from an earlier position."""
+"""How far the ledger is published on a topic, and publishing again from an earlier position.
 
+Each slice has its own cursor and its own order; a ledger that is not cut has one.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -7,12 +12,12 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.cursor import Cursor, Walk
-from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
 from abacus.platform.sql import Statement
 
 _BATCH: Final = 2000
 
-_FIRST_SINCE: Final = Statement("select min(xid)::text from transfer where posted_at >= :posted_from")
+_HORIZON: Final = "select pg_snapshot_xmin(pg_current_snapshot())::text"
 
 
 class Position(NamedTuple):
@@ -26,43 +31,92 @@ class Position(NamedTuple):
 
 START: Final = Position("0", "", "", 0)
 
-TRANSFERS: Final = Walk("transfer", Transfer, START, batch=_BATCH)
+
+class _Posted(NamedTuple):
+    """The part of a transfer that tells since when it waits."""
+
+    posted_at: datetime
 
 
-def cursor_of(topic: str) -> Cursor[Position]:
-    return Cursor("relay_cursor", "topic", topic, START)
+class Line:
+    """The transfers of a slice in the order of publishing, and how far it is published on the topic; of the whole
+    ledger, where it is not cut.
+    """
+
+    def __init__(self, topic: str, schema: str | None) -> None:
+        prefix = f"{schema}." if schema else ""
+        transfers = f"{prefix}transfer"
+        self.cursor: Cursor[Position] = Cursor(f"{prefix}relay_cursor", "topic", topic, START)
+        self.transfers = Walk(transfers, Transfer, START, batch=_BATCH)
+        self.first = Walk(transfers, _Posted, START, batch=1)
+        self.first_since = Statement(f"select min(xid)::text from {transfers} where posted_at >= :posted_from")
 
 
 class RelayCursor:
-    """The relay's position, for the operator. Every method raises `Unavailable` while the database is away."""
+    """The relays' positions, for the operator. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, topic: str, clock: Clock) -> None:
         self._pool = pool
-        self._cursor = cursor_of(topic)
+        self._topic = topic
         self._clock = clock
 
     async def position(self) -> Position:
-        async with passing_failures(), self._pool.acquire() as connection:
-            return await self._cursor.position(connection, self._clock.now())
+        """All transfers up to here are published, in the order of all slices."""
+        async with self._lines() as (connection, lines):
+            if len(lines) == 1:
+                return await self._at(connection, lines[0])
+            behind = [Position(await connection.fetchval(_HORIZON), "", "", 0)]
+            for line in lines:
+                position = await self._at(connection, line)
+                if await line.transfers.waiting(connection, position, 1):
+                    behind.append(position)
+        return min(behind, key=lambda position: (int(position.xid), *position[1:]))
 
     async def waiting(self, most: int | None = None) -> int:
-        """How many transfers are not published yet; counted to `most`."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            position = await self._cursor.position(connection, self._clock.now())
-            return await TRANSFERS.waiting(connection, position, most)
+        """How many transfers are not published yet; counted to `most` in each slice."""
+        async with self._lines() as (connection, lines):
+            counts = [
+                await line.transfers.waiting(connection, await self._at(connection, line), most) for line in lines
+            ]
+        return sum(counts)
+
+    async def waiting_since(self) -> datetime | None:
+        """When the first of those was posted that can be published."""
+        since: list[datetime] = []
+        async with self._lines() as (connection, lines):
+            for line in lines:
+                first = await line.first.next(connection, await self._at(connection, line))
+                since += [row.posted_at for row in first.rows] if first else []
+        return min(since, default=None)
 
     async def rewind(self, posted_from: datetime | None, *, also: Also = nothing_else) -> Position:
-        """Publish again the transfers posted from that time on, or all.
+        """Publish again the transfers posted from that time on, or all; returns the first position that is gone back
+        to.
 
         Raises `Refused` when nothing was posted since.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            target = START
-            if posted_from is not None:
-                xid = await connection.fetchval(*_FIRST_SINCE(posted_from=posted_from))
-                if xid is None:
-                    raise Refused(f"nothing was posted since {posted_from.isoformat()}; the cursor stays where it is")
-                target = START._replace(xid=xid)
-            await self._cursor.put(connection, target, self._clock.now())
+        now, targets = self._clock.now(), list[Position]()
+        async with self._lines() as (connection, lines), connection.transaction():
+            for line in lines:
+                target = START
+                if posted_from is not None:
+                    xid = await connection.fetchval(*line.first_since(posted_from=posted_from))
+                    if xid is None:
+                        continue
+                    target = START._replace(xid=xid)
+                await line.cursor.put(connection, target, now)
+                targets.append(target)
+            if posted_from is not None and not targets:
+                raise Refused(f"nothing was posted since {posted_from.isoformat()}; the cursor stays where it is")
             await also(connection)
-        return target
+        return min(targets, key=lambda target: int(target.xid))
+
+    async def _at(self, connection: Connection, line: Line) -> Position:
+        return await line.cursor.position(connection, self._clock.now())
+
+    @asynccontextmanager
+    async def _lines(self) -> AsyncIterator[tuple[Connection, list[Line]]]:
+        slicing = await slicing_of(self._pool)
+        lines = [Line(self._topic, slicing.home(number)) for number in range(slicing.slices)]
+        async with passing_failures(), self._pool.acquire() as connection:
+            yield connection, lines

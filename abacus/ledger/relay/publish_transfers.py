@@ -3,11 +3,12 @@
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.ledger.relay.cursor import TRANSFERS, Position, cursor_of
+from abacus.ledger.relay.cursor import Line, Position
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
+from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
@@ -26,29 +27,45 @@ class Moved(NamedTuple):
 class Transfers:
     """The transfers behind the cursor of a topic, which moves when they are published."""
 
-    def __init__(self, topic: str, clock: Clock) -> None:
-        self._cursor = cursor_of(topic)
+    def __init__(self, topic: str, schema: str | None, clock: Clock) -> None:
+        self._line = Line(topic, schema)
         self._clock = clock
 
     async def next(self, connection: Connection) -> Batch[Moved] | None:
         # As of one moment: an erasure moves the cursor and renames the transfers behind it.
         async with connection.transaction(isolation="repeatable_read"):
-            position = await self._cursor.position(connection, self._clock.now())
-            next_rows = await TRANSFERS.next(connection, position)
+            position = await self._line.cursor.position(connection, self._clock.now())
+            next_rows = await self._line.transfers.next(connection, position)
         if next_rows is None:
             return None
         messages = [message_of(transfer) for transfer in next_rows.rows]
         return Batch(messages, next_rows.rows[0].posted_at, Moved(position, next_rows.reached))
 
     async def published(self, connection: Connection, mark: Moved) -> None:
-        await self._cursor.move(connection, mark.before, mark.after, self._clock.now())
+        await self._line.cursor.move(connection, mark.before, mark.after, self._clock.now())
 
 
 def message_of(transfer: Transfer) -> StreamMessage:
     return StreamMessage(transfer.member_id.encode(), encode_event(transfer), CLOUD_EVENT)
 
 
-def transfer_relay(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:
-    """Publishes transfers on one topic. Of several relays one works, the others stand by."""
-    publishing = Publishing(Transfers(topic, clock), publisher, topic, clock, Meter(PUBLISHED, RELAY_BEHIND))
-    return publishing.led(pool, f"abacus relay {topic}", health, idle_s=IDLE_S)
+def transfer_relay(
+    pool: Pool,
+    publisher: Publisher,
+    topic: str,
+    clock: Clock,
+    health: WorkerHealth,
+    *,
+    schema: str | None = None,
+    share: Share | None = None,
+) -> Leading:
+    """Publishes transfers on one topic: of a slice, or of the whole ledger where it is not cut. Of several relays of
+    the same transfers one works, the others stand by.
+    """
+    behind = Meter(PUBLISHED, RELAY_BEHIND.labels(schema or "whole"))
+    publishing = Publishing(Transfers(topic, schema, clock), publisher, topic, clock, behind)
+    return publishing.led(pool, lease_of(topic, schema), health, idle_s=IDLE_S, share=share)
+
+
+def lease_of(topic: str, schema: str | None = None) -> str:
+    return f"abacus relay {topic}" + (f" {schema}" if schema else "")

@@ -1,12 +1,11 @@
 """Reads one part of the state each: processes, groups, queues, the relay."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.outbox import Outbox
-from abacus.ledger.relay.cursor import START, RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.status.types import (
     GroupLag,
     QueueState,
@@ -16,7 +15,6 @@ from abacus.oversight.status.types import (
     WorkerState,
     Workforce,
 )
-from abacus.platform.following.cursor import Walk
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.presence.store import Presence
@@ -33,15 +31,6 @@ class Group(NamedTuple):
     worker: str
 
 
-class _Posted(NamedTuple):
-    """The columns of a transfer that say which it is and how long it waits."""
-
-    member_id: str
-    program: str
-    seq: int
-    posted_at: datetime
-
-
 class Notes(NamedTuple):
     """What processes say of themselves: their workers, and the oldest message of each queue."""
 
@@ -51,8 +40,6 @@ class Notes(NamedTuple):
 
 # Notifications are another room's, on the same floor.
 _PARKED: Final = "select count(*) from notification where parked_at is not null"
-
-_FIRST_WAITING = Walk("transfer", _Posted, START, batch=1)
 
 
 async def notes(pool: Pool, clock: Clock) -> Notes:
@@ -106,10 +93,7 @@ async def queues(client: Client, prefix: str, oldest_s: Mapping[str, float]) -> 
 async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None) -> RelayState:
     """What waits is counted to `most`. Raises `Unavailable`."""
     cursor = RelayCursor(pool, topic, clock)
-    position, waiting = await cursor.position(), await cursor.waiting(most)
-    async with passing_failures(), pool.acquire() as connection:
-        first = await _FIRST_WAITING.next(connection, position)
-    return RelayState(waiting, first.rows[0].posted_at if first is not None else None)
+    return RelayState(await cursor.waiting(most), await cursor.waiting_since())
 
 
 async def undelivered(pool: Pool, clock: Clock) -> Undelivered:

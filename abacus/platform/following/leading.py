@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from abacus.platform.following.lease import lease
+from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool, passing_failures
@@ -25,8 +26,9 @@ def nothing_to_do() -> None:
 
 
 class Leading:
-    """Step after step on one connection, under the lease of that name. `prepare` checks the other dependencies of the
-    work and raises `Unavailable` while one is down; `stand_by` is called each time that another process leads.
+    """Step after step on one connection, under the lease of that name, within this process' share of leases. `prepare`
+    checks the other dependencies of the work and raises `Unavailable` while one is down; `stand_by` is called each time
+    that another process leads.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Leading:
         idle_s: float,
         prepare: Callable[[], Awaitable[None]] = nothing_needed,
         stand_by: Callable[[], None] = nothing_to_do,
+        share: Share | None = None,
     ) -> None:
         self.step = step
         self._pool = pool
@@ -47,6 +50,7 @@ class Leading:
         self._idle_s = idle_s
         self._prepare = prepare
         self._stand_by = stand_by
+        self._share = share or Share(name, 1)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; then the present step may end, or is cut off after a while."""
@@ -56,18 +60,29 @@ class Leading:
                 await _stand_by(stop)
 
     async def _lead(self, stop: asyncio.Event) -> bool:
-        """Works until told to stop, then returns True; False when another process leads."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            await self._prepare()
+        """Works until told to stop, then returns True; False when another process leads, or is to lead."""
+        if not self._share.take():
             self._health.ready()
-            async with lease(connection, self._name) as is_ours:
-                if not is_ours:
-                    self._stand_by()
-                    return False
-                while not stop.is_set():
-                    if not await self.step(connection):
-                        await _pause(self._idle_s, stop)
-        return True
+            self._stand_by()
+            return False
+        has_place = True
+        try:
+            async with passing_failures(), self._pool.acquire() as connection:
+                await self._prepare()
+                self._health.ready()
+                async with lease(connection, self._name) as is_ours:
+                    leads = is_ours
+                    while leads and not stop.is_set():
+                        if self._share.give_up():
+                            leads = has_place = False
+                        elif not await self.step(connection):
+                            await _pause(self._idle_s, stop)
+        finally:
+            if has_place:
+                self._share.give_back()
+        if not leads:
+            self._stand_by()
+        return leads
 
 
 async def _stand_by(stop: asyncio.Event) -> None:

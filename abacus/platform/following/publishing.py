@@ -10,6 +10,7 @@ from prometheus_client import Counter, Gauge
 
 from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
+from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection, Pool
@@ -87,8 +88,18 @@ class Publishing(Generic[Mark]):
         if self._meter is not None:
             self._meter.behind.set(0)
 
-    def led(self, pool: Pool, lease: str, health: WorkerHealth, *, idle_s: float) -> Leading:
-        """The worker: of several with a lease of the same name one publishes, the others stand by."""
+    def led(
+        self,
+        pool: Pool,
+        lease: str,
+        health: WorkerHealth,
+        *,
+        idle_s: float,
+        share: Share | None = None,
+    ) -> Leading:
+        """The worker: of several with a lease of the same name one publishes, the others stand by. For the share see
+        `Leading`.
+        """
         return Leading(
             pool,
             lease,
@@ -97,4 +108,5 @@ class Publishing(Generic[Mark]):
             idle_s=idle_s,
             prepare=self._publisher.connect,
             stand_by=self.nothing_waits,
+            share=share,
         )

@@ -15,7 +15,7 @@ import asyncpg
 
 from abacus.core.errors import Unavailable
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import migrate
+from abacus.platform.migrations import cut, migrate
 from tests.chaos.crashes.lane import open_lane, publish_cards
 from tests.chaos.crashes.path import sites_of
 from tests.chaos.crashes.site import points_of
@@ -23,6 +23,7 @@ from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.unvisited import why_not
 from tests.chaos.crashes.work import Work
 from tests.support.services import Services, administer, database_address
+from tests.support.slices import SLICES
 
 _TRIES: Final = 3
 _VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
@@ -173,6 +174,7 @@ async def yard(lanes: int) -> AsyncIterator[Yard]:
         await administer(services, f"create database {template}")
         stack.push_async_callback(administer, services, f"drop database {template} with (force)")
         await migrate(database_address(services, template))
+        await cut(database_address(services, template), SLICES)
         await publish_cards(database_address(services, template))
         yield Yard(services, template, directory, lanes)
 

@@ -18,6 +18,7 @@ from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import IN_A_SLICE, SLICES, home_of
 
 JULY = date(2026, 7, 31)
 BOOK = CardBook(PublishedCard(card, 1) for card in example_cards())
@@ -100,7 +101,8 @@ async def test_the_day_is_the_countrys_own(pool: Pool) -> None:
 async def test_a_member_who_moved_the_date_is_told_of_the_new_one(pool: Pool) -> None:
     await account(pool, "bob")
     await run(pool, noon(1))
-    await pool.execute("update account set expires_on = '2026-08-31'")
+    async with pool.acquire(schema=await home_of(pool, "bob")) as connection:
+        await connection.execute("update account set expires_on = '2026-08-31'")
     assert (await run(pool, noon(24)))[0].accounts == 0
     await run(pool, datetime(2026, 8, 2, 4, tzinfo=UTC))
     assert await notices(pool) == {"bob": ["expiring:GRP:2026-07-31:30", "expiring:GRP:2026-08-31:30"]}
@@ -130,15 +132,17 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
 async def test_the_scan_goes_along_the_index_without_sorting(pool: Pool, database_url: str) -> None:
     import asyncpg  # noqa: PLC0415  # the owner, who may make an index
 
-    owner = await asyncpg.connect(database_url)
+    owner = await asyncpg.connect(database_url, server_settings=IN_A_SLICE)
     await owner.execute(
         "create index if not exists account_country_expires_on_member_id_program_idx"
         " on account (country, expires_on, member_id, program)"
     )
     await owner.execute(
         "insert into account (member_id, program, country, balance, expires_on)"
-        " select 'm' || n, 'GRP', 'SG', 5, $1::date + n % 3 * 31 from generate_series(1, 60000) n",
+        " select 'm' || n, 'GRP', 'SG', 5, $1::date + n % 3 * 31 from generate_series(1, $2) n"
+        f" where abacus_slice_of('m' || n, {SLICES}) = 0",
         JULY,
+        60_000 * SLICES,
     )
     await owner.execute("analyze account")
     first = date(2026, 7, 1)

@@ -4,12 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from abacus.ledger.relay.publish_transfers import transfer_relay
-from abacus.platform.following.leading import Leading
-from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool, open_pool
 from tests.support.forgetting import CLOCK
-from tests.support.points_broker import TOPIC, Broker
+from tests.support.points_broker import Broker, Relays
 
 
 @pytest.fixture
@@ -26,5 +23,5 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def relay(pool: Pool, broker: Broker) -> Leading:
-    return transfer_relay(pool, broker, TOPIC, CLOCK, WorkerHealth("relay"))
+def relay(pool: Pool, broker: Broker) -> Relays:
+    return Relays(pool, broker, CLOCK)

@@ -11,17 +11,16 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser
 from abacus.oversight.erasure.ledger import Head
-from abacus.platform.following.leading import Leading
 from abacus.platform.postgres import Connection, Pool
 from tests.oversight.erasure.erasing import BOB, erase, is_clean
 from tests.support.forgetting import CLOCK, accounts, granted, live, naming
-from tests.support.points_broker import Broker, publish_all
+from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.slices import home_of, neighbour
 from tests.support.waiting import waiting
 
 
 async def test_what_was_published_is_not_published_again(
-    pool: Pool, owner: Pool, relay: Leading, broker: Broker
+    pool: Pool, owner: Pool, relay: Relays, broker: Broker
 ) -> None:
     """The member's transfers share the last transaction with others', before and after them in its order."""
     ledger = PostgresLedger(pool, CLOCK)
@@ -38,7 +37,7 @@ async def test_what_was_published_is_not_published_again(
     assert await is_clean(pool)
 
 
-async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, relay: Leading, broker: Broker) -> None:
+async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, relay: Relays, broker: Broker) -> None:
     ledger = PostgresLedger(pool, CLOCK)
     adam, zoe = neighbour("adam"), neighbour("zoe")
     names = (adam, "bob", zoe)
@@ -71,9 +70,7 @@ class Interrupted:
         return await self._connection.fetch(*question)
 
 
-async def test_erased_while_the_relay_looks_where_it_is(
-    pool: Pool, owner: Pool, relay: Leading, broker: Broker
-) -> None:
+async def test_erased_while_the_relay_looks_where_it_is(pool: Pool, owner: Pool, relay: Relays, broker: Broker) -> None:
     await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
     await publish_all(relay, pool)
     async with pool.acquire() as connection:
@@ -83,7 +80,7 @@ async def test_erased_while_the_relay_looks_where_it_is(
 
 
 async def test_before_any_relay_has_run_all_is_published_under_the_pseudonym(
-    pool: Pool, owner: Pool, relay: Leading, broker: Broker
+    pool: Pool, owner: Pool, relay: Relays, broker: Broker
 ) -> None:
     await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
     pseudonym = await erase(owner, "bob")
