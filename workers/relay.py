@@ -15,7 +15,7 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 async def wire(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
     slicing = await wiring.slicing()
-    pool = await wiring.pool(size=slicing.slices + 2)
+    pool = await wiring.pool(size=slicing.slices + 1 + slicing.is_cut)  # one leads seals, and one counts processes
     sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
     share = Share(lease_of(topic), slicing.slices)
     if slicing.is_cut:

@@ -4,6 +4,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 
 import abacus
 from abacus.core.errors import Refused
+from abacus.ledger.relay.cursor import START, RelayCursor
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Status
+from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool, slicing_of
 from abacus.platform.slicing import CUT, OF_A_SLICE, UNCUT, Slicing
@@ -25,7 +29,10 @@ from abacus.proof.verify import verify
 from tests.ledger.moves import spend
 from tests.support.awards import NOW, award
 from tests.support.fixed_clock import FixedClock
+from tests.support.neighbours import neighbours_are_through
+from tests.support.points_broker import TOPIC, Broker
 from tests.support.services import Services, administer, database_address
+from tests.support.stepping import one_step
 
 EIGHT: Final = Slicing(8)
 CLOCK: Final = FixedClock(NOW)
@@ -156,6 +163,35 @@ async def test_two_who_post_a_key_at_once(url: str, pool: Pool) -> None:
             assert sorted(statuses) == [Status.CONFLICT, Status.POSTED]
     finally:
         await other.close()
+
+
+async def test_each_slice_is_published_by_a_relay(pool: Pool) -> None:
+    """Together they publish everything once, and each account in its order."""
+    clock, broker = FixedClock(NOW), Broker()
+    ledger = PostgresLedger(pool, clock)
+    relays = [
+        transfer_relay(pool, broker, TOPIC, clock, WorkerHealth("relay"), schema=schema) for schema in EIGHT.schemas
+    ]
+    cursor = RelayCursor(pool, TOPIC, clock)
+    for turn in range(3):
+        clock.set(NOW + timedelta(hours=turn))
+        await ledger.post([gift(member, f"{member}:{turn}") for member in MEMBERS])
+    await neighbours_are_through(pool)
+    assert (await cursor.waiting(), await cursor.waiting_since()) == (24, NOW)
+    assert [await one_step(pool, relay) for relay in relays[1:]] == [3] * 7
+    assert (await cursor.waiting(), await cursor.position()) == (3, START)
+    assert await one_step(pool, relays[0]) == 3
+    assert (await cursor.waiting(), await cursor.waiting_since()) == (0, None)
+    assert broker.ids == [f"{member}:GRP:{seq}" for member in (*MEMBERS[1:], FIRST) for seq in (1, 2, 3)]
+
+    horizon = await pool.fetchval("select max(xid)::text::bigint from transfer")
+    assert int((await cursor.position()).xid) > horizon, "all is published, also of slices where nothing happens"
+    await cursor.rewind(NOW + timedelta(minutes=90))
+    assert (await cursor.waiting(), await cursor.waiting_since()) == (8, NOW + timedelta(hours=2))
+    with pytest.raises(Refused, match="nothing was posted since"):
+        await cursor.rewind(NOW + timedelta(hours=3))
+    assert await cursor.rewind(None) == START
+    assert sum([await one_step(pool, relay) for relay in relays]) == 24
 
 
 async def test_a_slice_refuses_the_members_of_others(pool: Pool) -> None:

@@ -33,9 +33,12 @@ START: Final = Position("0", "", "", 0)
 
 
 class _Posted(NamedTuple):
-    """The part of a transfer that tells since when it waits."""
+    """The part of a transfer that tells where it stands, and since when."""
 
     posted_at: datetime
+    member_id: str
+    program: str
+    seq: int
 
 
 class Line:
