@@ -265,7 +265,7 @@ async def test_making_a_seal_holds_up_no_relay(pool: Pool, monkeypatch: pytest.M
     monkeypatch.setattr(module, "grow", grow_and_publish)
     await fill(pool, *MEMBERS)
     await Seals(pool, SystemClock()).make()
-    assert published == [9]
+    assert sum(published) == 9
 
 
 async def test_who_reads_the_points_stream_passes_over_seals(house: House) -> None:
