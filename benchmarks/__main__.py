@@ -86,7 +86,10 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(
-            chosen.accounts, chosen.seconds, {"calculator": chosen.calculators, "awarder": chosen.awarders}
+            chosen.accounts,
+            chosen.seconds,
+            {"calculator": chosen.calculators, "awarder": chosen.awarders},
+            chosen.slices,
         )
     ),
     "plain": lambda _, chosen: uvloop.run(
@@ -171,6 +174,7 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=1_000_000, help="events for the backtest of a campaign")
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
+    parser.add_argument("--slices", type=int, default=1, help="of the ledger for the throughput")
     parser.add_argument("--grown-accounts", type=_counts, default="1000000,10000000", help="sizes for the growth")
     parser.add_argument("--grown-transfers", type=_counts, default="1000000,10000000", help="sizes for the growth")
     chosen = parser.parse_args(arguments)

@@ -19,8 +19,9 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Pool
 from abacus.platform.slicing import Slicing
+from benchmarks.accounts import enter_accounts
 from benchmarks.posting_rounds import (
     AWARDERS,
     CONNECTIONS,
@@ -45,12 +46,6 @@ AWARDS: Final = 40_000  # a round
 ENVELOPE: Final = 40  # as many awards as one holds by its bytes
 TOGETHER: Final = 10  # envelopes that an awarder is given at once
 WANTED: Final = 0.85
-
-_FILL: Final = """
-insert into {table} (member_id, program, country, expires_on)
-select member_id, program, country, expires_on from public.account_of_all
-where abacus_slice_of(member_id, {slices}) = {number} or {slices} = 1
-"""
 
 
 class Round(NamedTuple):
@@ -86,19 +81,8 @@ async def _made(owner: Pool, url: str, slices: int, accounts: int) -> str:
     await migrate(address)
     await cut(address, slices)
     async with ledger_pool(address, 1, owner=True) as its_owner, its_owner.acquire() as connection:
-        await _fill(connection, Slicing(slices), accounts)
+        await enter_accounts(connection, MEMBERS, accounts)
     return address
-
-
-async def _fill(connection: Connection, slicing: Slicing, accounts: int) -> None:
-    await connection.execute(
-        "create table account_of_all (member_id text, program text, country text, expires_on date)"
-    )
-    await connection.execute(MEMBERS.replace("into account", "into account_of_all"), accounts, timeout=600)
-    for number, schema in enumerate(slicing.schemas):
-        table = f"{schema}.account"
-        await connection.execute(_FILL.format(table=table, slices=slicing.slices, number=number), timeout=600)
-        await connection.execute(f"vacuum analyze {table}", timeout=600)
 
 
 def _in_turns(urls: dict[int, str], accounts: int, awarders: Executor) -> dict[int, list[Round]]:

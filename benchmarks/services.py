@@ -18,11 +18,12 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.examples import example_cards
 from abacus.cli.stack import make_ready
-from abacus.platform.migrations import migrate
+from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import sqs_client
 from abacus.programs.expiry.decide.policy import last_good_day
+from benchmarks.accounts import enter_accounts
 from localstack.daemon import Daemon, stop
 from localstack.running import running_services
 from localstack.services import (
@@ -122,9 +123,9 @@ async def own_database(services: Settings) -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
-async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
-    """A ledger with so many accounts, and queues and topics that nobody else uses; all of it is removed with the
-    block.
+async def rooms(services: Settings, accounts: int, slices: int = 1) -> AsyncIterator[Settings]:
+    """A ledger in so many slices with so many accounts, and queues and topics that nobody else uses; all of it is removed
+    with the block.
     """
     name = f"bench-{uuid.uuid4().hex[:8]}"
     async with own_database(services) as with_database:
@@ -137,6 +138,7 @@ async def rooms(services: Settings, accounts: int) -> AsyncIterator[Settings]:
                 "events_topic": f"{name}.events",
             }
         )
+        await cut(settings.required("database_url"), slices)
         try:
             await _make_topics(settings)
             await make_ready(settings)
@@ -176,15 +178,14 @@ async def _fill(settings: Settings, accounts: int) -> None:
     now = datetime.now(UTC)
     owner = await open_pool(settings.required("database_url"), size=1, role=None)
     try:
-        await owner.execute(
+        await enter_accounts(
+            owner,
             _MEMBERS,
             accounts,
             [card.scope for card in cards],
             [card.program for card in cards],
             [last_good_day(now, card.zone, card.expiry_months) for card in cards],
-            timeout=1800,
         )
-        await owner.execute("vacuum analyze account", timeout=600)
         await owner.execute("checkpoint", timeout=600)
     finally:
         await owner.close()

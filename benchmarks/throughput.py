@@ -76,10 +76,14 @@ class Paced(NamedTuple):
     sent: int
 
 
-async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> list[Figure]:
+async def measure(accounts: int, seconds: float, workers: Mapping[str, int], slices: int = 1) -> list[Figure]:
     counts = {**dict.fromkeys(PIPELINE, 1), **workers}
     warm_up_s = min(WARM_UP_S, seconds)
-    async with real_services() as services, rooms(services, accounts) as settings, workbench(settings) as bench:
+    async with (
+        real_services() as services,
+        rooms(services, accounts, slices) as settings,
+        workbench(settings) as bench,
+    ):
         async with bench.workers(counts):
             full = await _flat_out(bench, accounts, seconds, warm_up_s)
             half = await _paced(bench, accounts, full.whole.per_s / 2, seconds / SHORTER, warm_up_s)
@@ -87,6 +91,7 @@ async def measure(accounts: int, seconds: float, workers: Mapping[str, int]) -> 
         heard = await _heard(bench, half.since)
         complete = await _complete(bench, full.sent + half.sent, heard)
     crew = ", ".join(f"{count} {name}" for name, count in counts.items() if name in {"calculator", "awarder", "relay"})
+    crew += f", {slices} slices" if slices > 1 else ""
     whole = full.whole
     return [
         Figure(

@@ -47,10 +47,9 @@ def migrate(
         if sandbox or new_sandbox:
             await make_sandbox(url, anew=new_sandbox)
         if as_json:
-            told = {"before": before, "after": after, "slices": slices, "spread": spread}
-            print_json(
-                {name: value for name, value in told.items() if value is not None or name in ("before", "after")}
-            )
+            asked_for = {"slices": slices, "spread": spread}
+            done = {name: value for name, value in asked_for.items() if value is not None}
+            print_json({"before": before, "after": after} | done)
             return
         console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
         if was_cut:

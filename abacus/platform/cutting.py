@@ -31,18 +31,21 @@ async def cut(connection: Connection, count: int) -> bool:
 
     Raises `Refused` for a ledger that has other slices, or somebody's points.
     """
+    tables = (*CUT, *OF_A_SLICE)
+    await connection.execute("lock table slice in exclusive mode")  # who cuts at the same time waits, and sees it done
     slicing, before = Slicing(count), await connection.fetchval(_SLICES) or 1
     if before == count:
         return False
     if before > 1:
         raise Refused(f"this ledger is cut into {before} slices, and their number never changes")
-    for table in (*CUT, *OF_A_SLICE):
+    await connection.execute(f"lock table {', '.join(tables)} in access exclusive mode")
+    for table in tables:
         if await connection.fetchval(f"select exists(select from {table})"):
             raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/scaling.md)")
     first, *others = slicing.schemas
     for schema in slicing.schemas:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
-    for table in (*CUT, *OF_A_SLICE):
+    for table in tables:
         await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
         for schema in others:
             await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 CUT: Final = ("account", "transfer", "claim", "rejection", "draw", "hold", "sealed_leaf", "allowance_member")
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
-MOST: Final = 1024
+MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
 OF_A_SLICE: Final = ("relay_cursor",)

@@ -111,8 +111,9 @@ def _refused_reversal(reversal: Reversal, error: Unpostable) -> Moved:
 def _set_aside(outcome: Outcome) -> Item | None:
     if outcome.status is Status.CONFLICT and outcome.claim is not None:
         claim = outcome.claim
-        where = f"{claim.member_id}, {claim.program}, seq {claim.seq}"
-        return _contradicting(outcome.award, f"is posted for other facts: {where}", claim.fingerprint)
+        where = f"is posted for other facts: {claim.member_id}, {claim.program}, seq {claim.seq}"
+        what = where if claim.seq else "was entered for a member of another slice, and nothing is posted yet"
+        return _contradicting(outcome.award, what, claim.fingerprint)
     if outcome.status is Status.CONFLICT and outcome.rejection is not None:
         return _contradicting(outcome.award, "was rejected for other facts", outcome.rejection.fingerprint)
     if outcome.fault is not None:

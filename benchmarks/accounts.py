@@ -1,0 +1,30 @@
+"""Entering accounts by the million, also into a ledger that is cut into slices."""
+
+from typing import Final
+
+from abacus.platform.postgres import Connection
+from abacus.platform.slicing import UNCUT, Slicing
+
+_TIMEOUT_S: Final = 1800.0
+
+
+async def enter_accounts(connection: Connection, statement: str, *values: object) -> None:
+    """Carries out the statement, which inserts into `account`: on a ledger in slices, each row goes to the slice of its
+    member. As the owner of the tables.
+    """
+    count = await connection.fetchval("select count(*) from slice")
+    slicing = Slicing(count) if count else UNCUT
+    if not slicing.is_cut:
+        await connection.execute(statement, *values, timeout=_TIMEOUT_S)
+    else:
+        await connection.execute("create table entered (like slice_0.account including defaults)")
+        await connection.execute(statement.replace("into account ", "into entered "), *values, timeout=_TIMEOUT_S)
+        for number, schema in enumerate(slicing.schemas):
+            await connection.execute(
+                f"insert into {schema}.account select * from entered"
+                f" where abacus_slice_of(member_id, {slicing.slices}) = {number}",
+                timeout=_TIMEOUT_S,
+            )
+        await connection.execute("drop table entered")
+    for schema in slicing.schemas:
+        await connection.execute(f"vacuum analyze {schema}.account", timeout=_TIMEOUT_S)
