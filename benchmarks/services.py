@@ -124,8 +124,8 @@ async def own_database(services: Settings) -> AsyncIterator[Settings]:
 
 @asynccontextmanager
 async def rooms(services: Settings, accounts: int, slices: int = 1) -> AsyncIterator[Settings]:
-    """A ledger in so many slices with so many accounts, and queues and topics that nobody else uses; all of it is removed
-    with the block.
+    """A ledger in so many slices with so many accounts, and queues and topics that nobody else uses; all of it is
+    removed with the block.
     """
     name = f"bench-{uuid.uuid4().hex[:8]}"
     async with own_database(services) as with_database:
