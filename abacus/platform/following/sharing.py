@@ -5,21 +5,10 @@ from math import ceil
 from typing import Final
 
 from abacus.core.errors import Unavailable
+from abacus.platform.following.lease import count_shares, share
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement
 
 _LOOK_EVERY_S: Final = 1.0
-
-# A lock that each process shares with the others, for as long as its session lives.
-_JOIN: Final = Statement("select pg_advisory_lock_shared(hashtext('sharers of'), hashtext(:name))")
-_LEAVE: Final = Statement("select pg_advisory_unlock_shared(hashtext('sharers of'), hashtext(:name))")
-_COUNT: Final = Statement("""
-select count(*) from pg_locks
-where locktype = 'advisory' and mode = 'ShareLock' and granted and objsubid = 2
-    and classid::bigint = hashtext('sharers of')::bigint & 4294967295
-    and objid::bigint = hashtext(:name)::bigint & 4294967295
-    and database = (select oid from pg_database where datname = current_database())
-""")
 
 
 class Share:
@@ -54,14 +43,10 @@ class Share:
         """
         while True:
             try:
-                async with passing_failures(), pool.acquire() as connection:
-                    await connection.execute(*_JOIN(name=self._name))
-                    try:
-                        while True:
-                            processes = await connection.fetchval(*_COUNT(name=self._name))
-                            self._most = ceil(self._leases / max(1, processes))
-                            await asyncio.sleep(_LOOK_EVERY_S)
-                    finally:
-                        await connection.execute(*_LEAVE(name=self._name))
+                async with passing_failures(), pool.acquire() as connection, share(connection, self._name):
+                    while True:
+                        processes = await count_shares(connection, self._name)
+                        self._most = ceil(self._leases / max(1, processes))
+                        await asyncio.sleep(_LOOK_EVERY_S)
             except Unavailable:
                 await asyncio.sleep(_LOOK_EVERY_S)

@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from abacus.platform.following.lease import lease
+from abacus.platform.following.lease import count_shares, lease, share
 from abacus.platform.postgres import Connection, Pool
 from tests.support.house import until
 
@@ -76,3 +76,32 @@ async def test_a_session_that_cannot_give_it_back_is_ended(pool: Pool) -> None:
 async def _under_the_lease(connection: Connection, statement: str) -> None:
     async with lease(connection, NAME):
         await connection.execute(statement)
+
+
+async def test_shares_are_held_together_and_counted(pool: Pool) -> None:
+    async with pool.acquire() as first, pool.acquire() as second:
+        async with share(first, NAME), share(second, NAME):
+            assert await count_shares(first, NAME) == 2
+            assert await count_shares(first, "another name") == 0
+        assert await count_shares(first, NAME) == 0
+
+
+async def test_who_is_cancelled_with_a_session_that_ended_is_cancelled(pool: Pool) -> None:
+    """That the share cannot be given back must not stand in for the cancellation: who waits for it would wait for
+    ever.
+    """
+    held = asyncio.Event()
+
+    async def hold() -> None:
+        async with pool.acquire() as connection, share(connection, NAME):
+            held.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                connection.terminate()
+
+    holding = asyncio.create_task(hold())
+    await held.wait()
+    holding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
