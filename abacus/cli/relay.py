@@ -1,5 +1,6 @@
 """`abacus relay`: how far publishing has come, and publishing again."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.ledger.relay.cursor import RelayCursor
+from abacus.ledger.relay.cursor import Position, RelayCursor
 from abacus.people.types.deed import Deed
 
 app = typer.Typer(help="The points stream.", no_args_is_help=True)
@@ -21,13 +22,12 @@ def status(as_json: AsJson = False) -> None:
         topic = settings().points_topic
         async with pool() as opened:
             cursor = RelayCursor(opened, topic, SystemClock())
-            position, waiting = await cursor.position(), await cursor.waiting()
+            positions, waiting = await cursor.positions(), await cursor.waiting()
         if as_json:
-            print_json({"topic": topic, "position": position._asdict(), "waiting": waiting})
+            print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
         else:
-            console.print(
-                f"{topic}: {counted(waiting, 'transfer')} to publish, after {tuple(position)}", highlight=False
-            )
+            after = ", ".join(str(tuple(position)) for position in positions)
+            console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}", highlight=False)
 
     run(main())
 
@@ -48,11 +48,17 @@ def rewind(
         async with pool() as opened:
             cursor = RelayCursor(opened, settings().points_topic, SystemClock())
             at = await acting(opened)
-            position = await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
-            waiting = await cursor.waiting()
+            await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
+            positions, waiting = await cursor.positions(), await cursor.waiting()
         if as_json:
-            print_json({"position": position._asdict(), "waiting": waiting})
+            print_json(_where(positions) | {"waiting": waiting})
         else:
             console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
 
     run(main())
+
+
+def _where(positions: Sequence[Position]) -> dict[str, object]:
+    """The position of a whole ledger, or that of each slice."""
+    each = [position._asdict() for position in positions]
+    return {"position": each[0]} if len(each) == 1 else {"positions": each}

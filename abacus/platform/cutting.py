@@ -7,11 +7,19 @@ from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.platform.postgres import APPLICATION_ROLE, Connection
-from abacus.platform.slicing import CUT, OF_A_SLICE, WHOLE, Slicing
+from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE, WHOLE, Slicing
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"
 _ENTER: Final = Statement("insert into slice select generate_series(0, :count - 1)")
+
+# The right to update it is the right to lock it. Nobody changes it: a row that each transaction rewrites would grow a
+# tail of old versions while somebody reads for hours.
+_HEAD: Final = """
+create table {table} (one boolean primary key default true check (one));
+insert into {table} default values;
+grant select, update on {table} to {role};
+"""
 
 _TRIGGERS: Final = Statement("""
 select pg_get_triggerdef(oid) as made from pg_trigger where tgrelid = :name::text::regclass and not tgisinternal
@@ -45,6 +53,7 @@ async def cut(connection: Connection, count: int) -> bool:
     first, *others = slicing.schemas
     for schema in slicing.schemas:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
+        await connection.execute(_HEAD.format(table=f"{schema}.{HEAD}", role=APPLICATION_ROLE))
     for table in tables:
         await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
         for schema in others:

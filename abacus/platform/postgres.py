@@ -60,6 +60,11 @@ class _Connection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no t
     _led_to: str | None = None
     _is_astray = False
 
+    @property
+    def slice_schema(self) -> str | None:
+        """The slice whose tables it has under their names."""
+        return self._led_to
+
     async def lead(self, schema: str | None) -> None:
         """None leads it back to where it began."""
         if schema == self._led_to and not self._is_astray:
@@ -67,6 +72,10 @@ class _Connection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no t
         self._is_astray = True  # until the server has said that it is there
         await self.execute("reset search_path" if schema is None else f"set search_path = {schema}, public")
         self._led_to, self._is_astray = schema, False
+
+    def is_astray(self) -> None:
+        """Whoever uses it next is led anew, whatever it was led to before."""
+        self._is_astray = True
 
     async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # as asyncpg has it
         await super().reset(timeout=timeout)
@@ -116,10 +125,15 @@ class _Pool(asyncpg.Pool):  # type: ignore[misc]  # as above
 async def slicing_of(pool: Pool) -> Slicing:
     """The slices of the pool's database. They are looked up once, because they never change."""
     if pool.slicing is None:
-        async with passing_failures():
-            count = await pool.fetchval("select count(*) from slice")
-        pool.slicing = Slicing(count) if count else UNCUT
+        async with passing_failures(), pool.acquire() as connection:
+            pool.slicing = await slicing_on(connection)
     return pool.slicing  # type: ignore[no-any-return]  # as above
+
+
+async def slicing_on(connection: Connection) -> Slicing:
+    """The slices of the connection's database."""
+    count = await connection.fetchval("select count(*) from slice")
+    return Slicing(count) if count else UNCUT
 
 
 async def open_pool(

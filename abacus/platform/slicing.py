@@ -8,13 +8,16 @@ from hashlib import sha256
 from typing import Final, NamedTuple, TypeVar
 
 # Tables whose rows belong to a slice. In `public`, a view of the same name has the rows of all slices.
-CUT: Final = ("account", "transfer", "claim", "rejection", "draw", "hold", "sealed_leaf", "allowance_member")
+CUT: Final = ("account", "transfer", "claim", "draw", "hold", "sealed_leaf")
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
 OF_A_SLICE: Final = ("relay_cursor",)
+
+# The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
+HEAD: Final = "head"
 
 Thing = TypeVar("Thing")
 

@@ -49,7 +49,7 @@ grant insert, update, delete on {table} to abacus_app;
 
 # A cursor is the same in each slice.
 _CURSORS: Final = """
-create function watched_by_tests.write_relay_cursor() returns trigger language plpgsql as $$
+create function watched_by_tests.write_relay_cursor() returns trigger language plpgsql security definer as $$
 begin
     for number in 0..{last} loop
         if tg_op <> 'INSERT' then

@@ -11,13 +11,11 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.following.cursor import Cursor, Walk
+from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
 from abacus.platform.sql import Statement
 
 _BATCH: Final = 2000
-
-_HORIZON: Final = "select pg_snapshot_xmin(pg_current_snapshot())::text"
 
 
 class Position(NamedTuple):
@@ -50,8 +48,9 @@ class Line:
         prefix = f"{schema}." if schema else ""
         transfers = f"{prefix}transfer"
         self.cursor: Cursor[Position] = Cursor(f"{prefix}relay_cursor", "topic", topic, START)
-        self.transfers = Walk(transfers, Transfer, START, batch=_BATCH)
-        self.first = Walk(transfers, _Posted, START, batch=1)
+        order = by_place(transfers) if schema else BY_TRANSACTION
+        self.transfers = Walk(transfers, Transfer, START, batch=_BATCH, order=order)
+        self.first = Walk(transfers, _Posted, START, batch=1, order=order)
         self.first_since = Statement(f"select min(xid)::text from {transfers} where posted_at >= :posted_from")
 
 
@@ -63,17 +62,12 @@ class RelayCursor:
         self._topic = topic
         self._clock = clock
 
-    async def position(self) -> Position:
-        """All transfers up to here are published, in the order of all slices."""
+    async def positions(self) -> list[Position]:
+        """The position of each slice, in their order; one, where the ledger is not cut. All transfers up to it are
+        published.
+        """
         async with self._lines() as (connection, lines):
-            if len(lines) == 1:
-                return await self._at(connection, lines[0])
-            behind = [Position(await connection.fetchval(_HORIZON), "", "", 0)]
-            for line in lines:
-                position = await self._at(connection, line)
-                if await line.transfers.waiting(connection, position, 1):
-                    behind.append(position)
-        return min(behind, key=lambda position: (int(position.xid), *position[1:]))
+            return [await self._at(connection, line) for line in lines]
 
     async def waiting(self, most: int | None = None) -> int:
         """How many transfers are not published yet; counted to `most` in each slice."""
@@ -92,13 +86,12 @@ class RelayCursor:
                 since += [row.posted_at for row in first.rows] if first else []
         return min(since, default=None)
 
-    async def rewind(self, posted_from: datetime | None, *, also: Also = nothing_else) -> Position:
-        """Publish again the transfers posted from that time on, or all; returns the first position that is gone back
-        to.
+    async def rewind(self, posted_from: datetime | None, *, also: Also = nothing_else) -> None:
+        """Publish again the transfers posted from that time on, or all.
 
         Raises `Refused` when nothing was posted since.
         """
-        now, targets = self._clock.now(), list[Position]()
+        now, is_rewound = self._clock.now(), False
         async with self._lines() as (connection, lines), connection.transaction():
             for line in lines:
                 target = START
@@ -108,11 +101,10 @@ class RelayCursor:
                         continue
                     target = START._replace(xid=xid)
                 await line.cursor.put(connection, target, now)
-                targets.append(target)
-            if posted_from is not None and not targets:
+                is_rewound = True
+            if posted_from is not None and not is_rewound:
                 raise Refused(f"nothing was posted since {posted_from.isoformat()}; the cursor stays where it is")
             await also(connection)
-        return min(targets, key=lambda target: int(target.xid))
 
     async def _at(self, connection: Connection, line: Line) -> Position:
         return await line.cursor.position(connection, self._clock.now())

@@ -6,7 +6,8 @@ the `seq` of its transfer and is never updated: the number has to be known when 
 new account was written by another since it looked starts again and reads the other's row.
 
 Every transfer carries a stamp, `xid`, by which the relay orders them: the writer's transaction id, or the account's
-last stamp where that is greater. docs/adr/0003 has the argument for both.
+last stamp where that is greater. docs/adr/0003 has the argument for both. In a ledger that is cut, the stamp is the
+transaction's place in its slice, because the writers of a slice take turns: docs/adr/0061.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.metrics import POSTING_RESTARTS
 from abacus.platform.postgres import Connection, Pool, array, column, is_duplicate, passing_failures
+from abacus.platform.slicing import HEAD
 from abacus.platform.sql import Statement, columns
 
 Result = TypeVar("Result")
@@ -33,6 +35,10 @@ _PAUSE: Final = Backoff(first_s=0.002, longest_s=0.2)
 _RNG: Final = random.Random()
 
 _CLAIMED: Final = Statement(f"select {columns(Claim)} from claim where key = any({array('keys', 'text')})")
+
+# Whoever waited reads the last place in a statement of its own: that sees what was committed meanwhile.
+_TAKE_TURN: Final = f"select one from {HEAD} for update"
+_LAST_PLACE: Final = "select xid::text from transfer order by transfer.xid desc limit 1"
 
 # The ids are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
 # `ahead` is the account's last stamp where that is greater than the id of this transaction, and null almost always.
@@ -52,7 +58,7 @@ update account a
 set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
     last_seq = u.last_seq,
     head_hash = substring(:head_hashes::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
-    last_xid = greatest(a.last_xid, pg_current_xact_id())"""
+    last_xid = greatest(a.last_xid, coalesce(:place::text::xid8, pg_current_xact_id()))"""
 _BY_AWARDS: Final = f"""
     {array("rows", "tid")}, {array("balances", "bigint")}, {array("earned_totals", "bigint")},
     {array("expiry_days", "int")}, {array("last_seqs", "bigint")}"""
@@ -82,7 +88,7 @@ _OPEN: Final = Statement(f"""with changed as (
 insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
     active_until, last_xid)
 select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
-    active_until, pg_current_xact_id()
+    active_until, coalesce(:place::text::xid8, pg_current_xact_id())
 from unnest(
     {array("members", "text")}, {array("programs", "text")}, {array("countries", "text")},
     {array("balances", "bigint")}, {array("earned_totals", "bigint")}, {array("expiry_days", "date")},
@@ -99,11 +105,14 @@ class Overtaken(Exception):
 
 
 class Locked(NamedTuple):
-    """Accounts under lock: their values, the places of their rows, and the stamps that are ahead of ours."""
+    """Accounts under lock: their values, where their rows stand, and the stamps that are ahead of ours; in a slice, the
+    place of this transaction instead.
+    """
 
     accounts: dict[AccountId, Account]
     rows: dict[AccountId, Row]
     ahead: dict[AccountId, int]
+    place: int | None = None
 
 
 async def in_a_transaction(
@@ -134,15 +143,23 @@ async def lock_accounts(connection: Connection, ids: Sequence[AccountId]) -> Loc
     """Lock the accounts that exist; `ids` are sorted."""
     locked = Locked({}, {}, {})
     if ids:
+        if connection.slice_schema is not None:
+            locked = locked._replace(place=await _take_place(connection))
         members, programs = zip(*ids, strict=True)
         for place, row, ahead, *holds in await connection.fetch(
             *_LOCK(members=column(members), programs=column(programs))
         ):
             id_ = ids[place - 1]
             locked.rows[id_], locked.accounts[id_] = row, Account(*id_, *holds)
-            if ahead is not None:
+            if ahead is not None and locked.place is None:
                 locked.ahead[id_] = int(ahead)
     return locked
+
+
+async def _take_place(connection: Connection) -> int:
+    if not await connection.fetchval(_TAKE_TURN):
+        raise AssertionError(f"{connection.slice_schema}.{HEAD} has no row, so nobody would wait for another")
+    return int(await connection.fetchval(_LAST_PLACE) or 0) + 1
 
 
 async def write(
@@ -163,21 +180,27 @@ async def write(
     await _claim(connection, claims)
     # Opening comes before updating: a batch that opens an account which another has only locked is told so at once and
     # starts again; it would wait for an account being updated, and may hold a row that the updater wants to open.
-    await _open(connection, [account for id_, account in accounts.items() if id_ not in locked.rows])
+    place = None if locked.place is None else str(locked.place)
+    await _open(connection, [account for id_, account in accounts.items() if id_ not in locked.rows], place)
     known = [(locked.rows[id_], account) for id_, account in accounts.items() if id_ in locked.rows]
-    await _update(connection, known, whole=whole)
-    await _append(connection, transfers, locked.ahead)
+    await _update(connection, known, place, whole=whole)
+    await _append(connection, transfers, locked)
     if draws:
         await connection.copy_records_to_table("draw", records=draws, columns=Draw._fields)
 
 
-async def _append(connection: Connection, transfers: Sequence[Transfer], ahead: Mapping[AccountId, int]) -> None:
-    """The column's default stamps a transfer with our own transaction id; an account that is ahead keeps its stamp."""
-    ours = [each for each in transfers if each[:2] not in ahead] if ahead else transfers
+async def _append(connection: Connection, transfers: Sequence[Transfer], locked: Locked) -> None:
+    """In a slice all have the place of this transaction. Elsewhere the column's default stamps a transfer with our own
+    transaction id, and an account that is ahead keeps its stamp.
+    """
+    if locked.place is not None:
+        ours, stamped = [], [(*each, locked.place) for each in transfers]
+    else:
+        ours = [each for each in transfers if each[:2] not in locked.ahead] if locked.ahead else list(transfers)
+        stamped = [(*each, locked.ahead[each[:2]]) for each in transfers if each[:2] in locked.ahead]
     if ours:
         await connection.copy_records_to_table("transfer", records=ours, columns=Transfer._fields)
-    if ahead:
-        stamped = [(*each, ahead[each[:2]]) for each in transfers if each[:2] in ahead]
+    if stamped:
         await connection.copy_records_to_table("transfer", records=stamped, columns=(*Transfer._fields, "xid"))
 
 
@@ -190,11 +213,14 @@ async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
         raise Overtaken from error
 
 
-async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]], *, whole: bool) -> None:
+async def _update(
+    connection: Connection, changed: Sequence[tuple[Row, Account]], place: str | None, *, whole: bool
+) -> None:
     if not changed:
         return
     rows, accounts = zip(*changed, strict=True)
     values: dict[str, object] = {
+        "place": place,
         "rows": column(rows),
         "balances": column(account.balance for account in accounts),
         "earned_totals": column(account.earned_total for account in accounts),
@@ -216,12 +242,13 @@ async def _update(connection: Connection, changed: Sequence[tuple[Row, Account]]
         raise AssertionError(f"{updated} of {len(changed)} locked accounts")  # they are locked, so they are there
 
 
-async def _open(connection: Connection, accounts: Sequence[Account]) -> None:
+async def _open(connection: Connection, accounts: Sequence[Account], place: str | None) -> None:
     if not accounts:
         return
     ordered = sorted(accounts)
     opened = await connection.fetchval(
         *_OPEN(
+            place=place,
             members=column(account.member_id for account in ordered),
             programs=column(account.program for account in ordered),
             countries=column(account.country for account in ordered),

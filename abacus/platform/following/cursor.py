@@ -15,7 +15,26 @@ At = TypeVar("At", bound=tuple[Any, ...])
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 _XID: Final = "xid::text::xid8"
-_IS_AHEAD: Final = Statement(f"select :{_XID} >= pg_snapshot_xmax(pg_current_snapshot())")
+
+
+class Order(NamedTuple):
+    """What `xid` says about a row: SQL for the first that a row may bear which is not settled yet, and for the first
+    that none can bear.
+    """
+
+    unsettled: str
+    beyond: str
+
+
+# The id of the transaction that wrote the row, or a greater one: only up to the oldest transaction that is still open,
+# so one that commits late is never skipped.
+BY_TRANSACTION: Final = Order("pg_snapshot_xmin(pg_current_snapshot())", "pg_snapshot_xmax(pg_current_snapshot())")
+
+
+def by_place(table: str) -> Order:
+    """The place of its transaction in the order of commits: whoever sees a row sees all before it."""
+    beyond = f"(select coalesce((select xid::text::bigint from {table} order by {table}.xid desc limit 1), 0) + 2)"
+    return Order("'18446744073709551615'::xid8", f"{beyond}::text::xid8")
 
 
 class NextRows(NamedTuple, Generic[Row, At]):
@@ -26,20 +45,22 @@ class NextRows(NamedTuple, Generic[Row, At]):
 
 
 class Walk(Generic[Row, At]):
-    """A table whose rows carry the id of their transaction in the column `xid`."""
+    """A table whose rows say in the column `xid` where they stand among transactions."""
 
-    def __init__(self, table: str, row_type: type[Row], start: At, *, batch: int) -> None:
+    def __init__(
+        self, table: str, row_type: type[Row], start: At, *, batch: int, order: Order = BY_TRANSACTION
+    ) -> None:
         fields = _fields(start)
         place, key = ", ".join(fields), ", ".join(fields[1:])
         behind = f"xid >= :{_XID} and ({place}) > ({_values(fields)})"
         self._table = table
         self._row_type = row_type
         self._start = start
-        # Only up to the oldest transaction that is still open, so one that commits late is never skipped. In the order
-        # of the column and not of the selected expression, a text, in which 1000 comes before 999.
+        self._is_ahead = Statement(f"select :{_XID} >= {order.beyond}")
+        # In the order of the column and not of the selected expression, a text, in which 1000 comes before 999.
         self._next = Statement(
             f"select {columns(row_type)}, xid::text as at_xid from {table}"
-            f" where {behind} and xid < pg_snapshot_xmin(pg_current_snapshot())"
+            f" where {behind} and xid < {order.unsettled}"
             f" order by {table}.xid, {key} limit {batch}"
         )
         self._count = Statement(f"select count(*) from (select from {table} where {behind} limit :most) as behind")
@@ -49,7 +70,7 @@ class Walk(Generic[Row, At]):
         the position.
         """
         at = _named(position)
-        if await connection.fetchval(*_IS_AHEAD(xid=at["xid"])):
+        if await connection.fetchval(*self._is_ahead(xid=at["xid"])):
             raise Unavailable(
                 "ledger",
                 f"the cursor over {self._table} stands at transaction {at['xid']}, which this server has not reached:"
