@@ -5,7 +5,8 @@ import contextlib
 import math
 import resource
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -43,13 +44,19 @@ def bound(host: str, port: int, settings: str) -> socket.socket:
     return listener
 
 
-async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, limits: HttpLimits) -> None:
+async def serve(
+    app: ASGIApp,
+    listener: socket.socket,
+    stop: asyncio.Event,
+    limits: HttpLimits,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> None:
     """Serves until `stop` is set."""
     limits = _within_reach(limits)
     crowd = Crowd(limits)
     config = uvicorn.Config(
         app,
-        http=partial(LimitedProtocol, limits=limits, crowd=crowd),  # type: ignore[arg-type]  # it is called, no more
+        http=partial(LimitedProtocol, limits=limits, crowd=crowd, monotonic=monotonic),  # type: ignore[arg-type]  # it is called, no more
         ws="none",
         timeout_keep_alive=math.ceil(limits.idle_s) or _FOR_EVER_S,
         log_config=None,
@@ -62,7 +69,7 @@ async def serve(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, limi
     server = _Server(config)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     stopping = asyncio.ensure_future(stop.wait())
-    keeping_time = asyncio.ensure_future(crowd.keep_time())
+    keeping_time = asyncio.ensure_future(crowd.keep_time(monotonic))
     try:
         await asyncio.wait((serving, stopping, keeping_time), return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()

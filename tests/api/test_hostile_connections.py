@@ -1,8 +1,13 @@
-"""Callers that misuse connections: the server ends them, answers where it can, and serves the others on."""
+"""Callers that misuse connections: the server ends them, answers where it can, and serves the others on.
+
+Where a test is about time, the server's clock stands still until the test puts it forward: a busy machine makes nobody
+late.
+"""
 
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
@@ -17,7 +22,8 @@ from abacus.platform.metrics import API_CONNECTIONS, API_REFUSED, total
 from tests.support.house import until
 
 MIB: Final = 1024 * 1024
-SOON: Final = HttpLimits(head_s=0.5, body_s=0.5)
+HEAD_S: Final = HttpLimits().head_s
+BODY_S: Final = HttpLimits().body_s
 GET: Final = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 POST: Final = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n"
 CHUNKED: Final = b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -53,10 +59,26 @@ class Caller(NamedTuple):
         return int(head[9:12]), await self.reader.readexactly(length)
 
 
+class Clock:
+    """The seconds of the machine, or those at which a test has stopped them; and what it has put forward."""
+
+    def __init__(self, *, stopped: bool) -> None:
+        self._stopped_at = time.monotonic() if stopped else None
+        self._forward_s = 0.0
+
+    def __call__(self) -> float:
+        return (self._stopped_at or time.monotonic()) + self._forward_s
+
+    def forward(self, seconds: float) -> None:
+        self._forward_s += seconds
+
+
 class Served(NamedTuple):
     """A server, and what its application has seen."""
 
     port: int
+    clock: Clock
+    pieces: list[int]
     bodies: list[int]
     trailers: list[bytes]
     open_gate: asyncio.Event
@@ -70,15 +92,25 @@ class Served(NamedTuple):
         return Caller(reader, writer)
 
     async def answers(self) -> bool:
-        """Whether another caller is answered."""
+        """Whether another caller is answered. What the others sent before has been read then: the server takes the
+        connections, and reads what is there, in turn.
+        """
         return await (await self.call(GET)).answer() == (200, b"0")
+
+    async def later(self, seconds: float) -> None:
+        """Moves the clock, by more than a caller has for a head, and lets the server look at all its connections."""
+        assert seconds > HEAD_S
+        silent = await self.call()
+        assert await self.answers()
+        self.clock.forward(seconds)
+        assert await silent.rest() == b""
 
 
 @asynccontextmanager
-async def served(limits: HttpLimits) -> AsyncIterator[Served]:
+async def served(limits: HttpLimits, *, clock_stopped: bool = False) -> AsyncIterator[Served]:
     """An application that answers with the length of the body; /wait once the gate is open, /long with 16 MiB."""
     listener = bound("127.0.0.1", 0, "a setting")
-    it = Served(listener.getsockname()[1], [], [], asyncio.Event(), [])
+    it = Served(listener.getsockname()[1], Clock(stopped=clock_stopped), [], [], [], asyncio.Event(), [])
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         length = 0
@@ -87,6 +119,7 @@ async def served(limits: HttpLimits) -> AsyncIterator[Served]:
             if message["type"] == "http.disconnect":
                 return
             length += len(message["body"])
+            it.pieces.append(len(message["body"]))
             if not message["more_body"]:
                 break
         it.bodies.append(length)
@@ -99,13 +132,14 @@ async def served(limits: HttpLimits) -> AsyncIterator[Served]:
         await send({"type": "http.response.body", "body": content})
 
     stop = asyncio.Event()
-    serving = asyncio.create_task(serve(app, listener, stop, limits))
+    serving = asyncio.create_task(serve(app, listener, stop, limits, it.clock))
     try:
         yield it
     finally:
         it.open_gate.set()
         for each in it.callers:
             each.transport.abort()
+        it.clock.forward(BODY_S)  # no connection lingers on
         stop.set()
         await serving
 
@@ -192,58 +226,62 @@ async def test_a_request_is_taken_or_told_why_not(what: str) -> None:
 
 
 async def test_400_requests_that_never_end_are_told_and_closed() -> None:
-    limits = SOON._replace(connections_per_address=0)
     halves = [GET[:-2], GET[:5], POST % 10 + b"x", CHUNKED + b"5\r\nabc"]
-    async with served(limits) as server:
+    async with served(HttpLimits(connections_per_address=0), clock_stopped=True) as server:
         late = {reason: refused(reason) for reason in ("head_too_slow", "body_too_slow")}
         callers = [await server.call(halves[number % 4]) for number in range(400)]
+        assert await server.answers()
+        server.clock.forward(BODY_S + 1)
         assert {problem(answer) for answer in await asyncio.gather(*(each.answer() for each in callers))} == {TOO_SLOW}
+        server.clock.forward(BODY_S)  # the last words are read by now
         assert {await each.rest() for each in callers} == {b""}
         assert {reason: refused(reason) - before for reason, before in late.items()} == {
             "head_too_slow": 200,
             "body_too_slow": 200,
         }
         assert await server.answers()
-        assert server.bodies == [0]
+        assert server.bodies == [0, 0]
 
 
-async def drip(caller: Caller, letters: bytes) -> None:
+async def drip(server: Served, caller: Caller, letters: bytes, every_s: float) -> None:
     for letter in letters:
         caller.writer.write(bytes([letter]))
-        await asyncio.sleep(0.1)
+        assert await server.answers()
+        server.clock.forward(every_s)
 
 
 async def test_a_body_that_drips_is_not_kept_alive_by_dripping() -> None:
-    async with served(SOON) as server:
+    async with served(HttpLimits(), clock_stopped=True) as server:
         slow = await server.call(POST % 1000)
-        dripping = asyncio.create_task(drip(slow, b"x" * 1000))
+        await drip(server, slow, b"xxx", BODY_S / 2)
         assert problem(await slow.answer()) == TOO_SLOW
-        dripping.cancel()
 
 
 async def test_a_head_that_drips_is_not_kept_alive_by_dripping() -> None:
     """Nor by an answered request before it."""
-    async with served(SOON) as server:
+    async with served(HttpLimits(), clock_stopped=True) as server:
         slow = await server.call(GET)
         assert await slow.answer() == (200, b"0")
-        dripping = asyncio.create_task(drip(slow, GET))
+        await drip(server, slow, GET[:3], HEAD_S / 2)
         assert problem(await slow.answer()) == TOO_SLOW
-        dripping.cancel()
 
 
 async def test_a_connection_that_says_nothing_is_closed() -> None:
-    async with served(HttpLimits(head_s=0.5, idle_s=1)) as server:
+    async with served(HttpLimits(idle_s=1), clock_stopped=True) as server:
         silent, idle = await server.call(), await server.call(GET)
         assert await idle.answer() == (200, b"0")
+        server.clock.forward(HEAD_S + 1)
         async with asyncio.timeout(20):
             assert (await silent.rest(), await idle.rest()) == (b"", b"")
 
 
 async def test_a_caller_that_does_not_read_its_answer_is_cut_off() -> None:
-    async with served(SOON) as server:
+    async with served(HttpLimits(), clock_stopped=True) as server:
         stuck = refused("reader_too_slow")
         caller = await server.call(b"GET /long HTTP/1.1\r\nhost: x\r\n\r\n")
         caller.writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads, too
+        assert await server.answers()
+        server.clock.forward(BODY_S + 1)
 
         async def cut_off() -> bool:
             return refused("reader_too_slow") == stuck + 1
@@ -254,16 +292,37 @@ async def test_a_caller_that_does_not_read_its_answer_is_cut_off() -> None:
 
 async def test_a_slow_answer_of_ours_is_nobody_elses_fault() -> None:
     """It takes longer than a caller may; meanwhile a large request stands in the line, most of it unread."""
-    async with served(SOON) as server:
+    async with served(HttpLimits(), clock_stopped=True) as server:
         caller = await server.call(b"GET /wait HTTP/1.1\r\nhost: x\r\n\r\n" + POST % MIB)
         caller.writer.write(b"x" * MIB)
-        await asyncio.sleep(1.5)
+        await server.later(3 * BODY_S)
         server.open_gate.set()
         assert [await caller.answer(), await caller.answer()] == [(200, b"0"), (200, b"%d" % MIB)]
 
 
+async def test_who_waits_for_a_slow_answer_of_ours_has_all_of_the_time_afterwards() -> None:
+    """Also when the answer comes shortly before what stands behind it would have been due; and no more than that."""
+    most = b"x" * (MIB - 1)
+    async with served(HttpLimits(), clock_stopped=True) as server:
+        caller = await server.call(b"GET /wait HTTP/1.1\r\nhost: x\r\n\r\n" + POST % MIB + most)
+        slower = await server.call(b"GET /wait HTTP/1.1\r\nhost: x\r\n\r\n" + POST % MIB + most)
+        await server.later(BODY_S - 1)
+        server.open_gate.set()
+        assert [await each.answer() for each in (caller, slower)] == [(200, b"0")] * 2
+
+        async def have_been_read() -> bool:
+            return sum(server.pieces) == 2 * len(most)
+
+        await until(have_been_read)
+        await server.later(BODY_S - 1)
+        caller.writer.write(b"x")
+        assert await caller.answer() == (200, b"%d" % MIB)
+        server.clock.forward(2)
+        assert problem(await slower.answer()) == TOO_SLOW
+
+
 async def test_one_address_has_a_number_of_connections() -> None:
-    async with served(HttpLimits(connections_per_address=50)) as server:
+    async with served(HttpLimits(head_s=0, connections_per_address=50)) as server:
         before = refused("connections_of_address")
         callers = await asyncio.gather(*(server.call() for _ in range(1000)), return_exceptions=True)
         opened = [each for each in callers if isinstance(each, Caller)]
@@ -314,7 +373,7 @@ async def test_requests_in_a_row_are_answered_in_order_up_to_a_number() -> None:
 async def test_a_fault_behind_a_request_leaves_its_answer_whole() -> None:
     async with served(HttpLimits()) as server:
         caller = await server.call(b"GET /wait HTTP/1.1\r\nhost: x\r\n\r\nno HTTP at all\r\n\r\n")
-        await asyncio.sleep(0.1)
+        assert await server.answers()
         server.open_gate.set()
         answer: Any = await caller.rest()
         assert answer.count(b"HTTP/1.1") == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from typing import Final, Protocol
 
@@ -52,15 +53,15 @@ class Crowd:
             if not self._of_site[site]:
                 del self._of_site[site]
 
-    async def keep_time(self) -> None:
+    async def keep_time(self, monotonic: Callable[[], float]) -> None:
         """Runs until cancelled: ends the connections that take too long. To look at all of them costs less than a timer
         for each request.
         """
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK_EVERY_S)
+            now = monotonic()
             for connection in list(self._sites):
-                connection.end_if_overdue(loop.time())
+                connection.end_if_overdue(now)
 
 
 def _site_of(address: str) -> str:

@@ -5,7 +5,7 @@ docs/adr/0039 says why it is this one. It relies on these parts of uvicorn's cla
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
@@ -40,10 +40,12 @@ class LimitedProtocol(HttpToolsProtocol):
         *,
         limits: HttpLimits,
         crowd: Crowd,
+        monotonic: Callable[[], float],
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
         self._crowd = crowd
+        self._monotonic = monotonic
         self._head_due_in = limits.head_s or _NEVER
         self._body_due_in = limits.body_s or _NEVER
         # A head is being read from the end of one request to the end of the next head, then a body.
@@ -66,7 +68,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         if self._crowd.admit(self, self.client[0] if self.client else ""):
-            self._due = self.loop.time() + self._head_due_in
+            self._due = self._monotonic() + self._head_due_in
         else:
             self._deaf = True
             transport.abort()
@@ -101,7 +103,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread_since = self.loop.time()
+        self._unread_since = self._monotonic()
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -154,20 +156,21 @@ class LimitedProtocol(HttpToolsProtocol):
             self._set_due()
 
     def _set_due(self) -> None:
-        self._due = self.loop.time() + (self._body_due_in if self._in_body else self._head_due_in)
+        self._due = self._monotonic() + (self._body_due_in if self._in_body else self._head_due_in)
 
     def end_if_overdue(self, now: float) -> None:
         """Ends the connection of a caller who takes too long to send a request or to read an answer."""
         if now - self._unread_since > self._body_due_in:
             API_REFUSED.labels("reader_too_slow").inc()
             self.transport.abort()
-        elif now > self._due:
-            if self._lingers:
+        elif self._lingers:
+            if now > self._due:
                 self.transport.abort()
-            elif self.flow.read_paused:  # it is we who do not read
+        elif self.flow.read_paused:  # it is we who do not read: the caller has all of the time when we do again
+            if self._due != _NEVER:
                 self._set_due()
-            else:
-                self._refuse("body_too_slow" if self._in_body else "head_too_slow")
+        elif now > self._due:
+            self._refuse("body_too_slow" if self._in_body else "head_too_slow")
 
     def _refuse(self, reason: str) -> None:
         """Answers with the problem, where no other answer is under way, and ends the connection."""
@@ -196,7 +199,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.write_eof()
         self.flow.pause_reading()
         self._lingers = True
-        self._due = self.loop.time() + _LINGERS_S
+        self._due = self._monotonic() + _LINGERS_S
 
     def _hear_no_more(self) -> None:
         """Leaves the requests that came whole to be answered; the last answer ends the connection."""
