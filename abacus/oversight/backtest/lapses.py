@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.oversight.backtest.decide.lapses import Lapsing
-from abacus.platform.postgres import LONG_S, Connection, pages
+from abacus.oversight.merged import added_up, in_order
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import Expiry, RateCard
 from abacus.pricing.explanation.sql import text
@@ -66,7 +68,7 @@ _SUMS: Final = Statement(f"""
 select :country::text as country, :program::text as program, month,
     count(*) filter (where points > 0) as members, sum(points)::bigint as points,
     count(*) filter (where drafted > 0) as draft_members, sum(drafted)::bigint as draft_points
-from side group by month order by month
+from side group by month
 """)
 
 
@@ -92,12 +94,16 @@ group by member_id, lapses, draft_lapses order by member_id, lapses, draft_lapse
 
 async def lapses(connection: Connection, draft: RateCard) -> list[Lapsing]:
     """By month, in a snapshot."""
-    return [Lapsing(*row) for row in await connection.fetch(*_SUMS(**_values(draft)), timeout=LONG_S)]
+    statement = _SUMS(**_values(draft))
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    return added_up(parts, Lapsing, by=3)
 
 
 async def moved(connection: Connection, draft: RateCard) -> AsyncIterator[Sequence[Moved]]:
     """The members whose points would lapse in another month, a page at a time, in a snapshot."""
-    async for page in pages(connection, *_MOVED(**_values(draft))):
+    statement = _MOVED(**_values(draft))
+    cursors = await in_each_slice(connection, lambda: connection.cursor(*statement))
+    async for page in in_order(cursors, "member_id"):
         yield [Moved(*row) for row in page]
 
 

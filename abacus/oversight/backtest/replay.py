@@ -6,6 +6,7 @@ the Python formula; a property test holds the two together.
 
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 import asyncpg
@@ -15,6 +16,7 @@ from abacus.core.points import MAX_POINTS, Rounding
 from abacus.core.sources import is_partner_sql
 from abacus.oversight.backtest.decide.difference import GRANTED, Backtest, Replayed
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.explanation.sql import FACTS, FACTS_ARE_KNOWN, factor_of_facts
@@ -76,11 +78,12 @@ async def backtest(connection: Connection, card: RateCard, since: datetime, unti
 
     Raises `Refused` for an explanation that nobody can read.
     """
+    statement = _draft(card, since, until)
     try:
-        rows = await connection.fetch(*_draft(card, since, until), timeout=LONG_S)
+        parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     except asyncpg.DataError as error:
         raise Refused(f"an award's explanation cannot be read: {error}; `abacus ledger verify` names it") from error
-    return Backtest([Replayed(*row) for row in rows])
+    return Backtest([Replayed(*row) for row in chain.from_iterable(parts)])
 
 
 def _draft(card: RateCard, since: datetime, until: datetime) -> tuple[Any, ...]:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.standing import Standing
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _STANDING: Final = Statement("""
@@ -28,11 +30,11 @@ select program, country, count(*) filter (where points > 0) as members,
     count(*) filter (where points <> recorded or points <> balance - since) as apart
 from held
 group by program, country
-order by program, country
 """)
 
 
 async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Standing]:
     """The balances before these moments, one for each country."""
-    rows = await connection.fetch(*_STANDING(countries=where.countries, until=until), timeout=LONG_S)
-    return [Standing(*row) for row in rows]
+    statement = _STANDING(countries=where.countries, until=until)
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    return added_up(parts, Standing, by=2)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.decide.revenue import Activity
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
 
@@ -43,12 +45,15 @@ select program, country, month,
     coalesce(-sum(points) filter (where {_of("expired")}), 0)::bigint as expired
 from booked
 group by program, country, month
-order by program, country, month
 """)
 
 
 async def activity(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Activity]:
     """The points before these moments, one for each country."""
     statement = _ACTIVITY(countries=where.countries, zones=where.zone_names, until=until)
-    rows = await connection.fetch(*statement, timeout=LONG_S)
-    return [Activity(**{**row, "month": Month.parse(row["month"])}) for row in map(dict, rows)]
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    return added_up(parts, _activity, by=3)
+
+
+def _activity(program: str, country: str, month: str, *points: int) -> Activity:
+    return Activity(program, country, Month.parse(month), *points)

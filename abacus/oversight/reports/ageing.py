@@ -6,7 +6,9 @@ lifetime account each lot has a date of its own; points that were spent or are h
 
 from typing import Final, NamedTuple
 
+from abacus.oversight.merged import added_up
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.programs.expiry.lapsing import lapsing
 
 HELD: Final = "held"
@@ -27,7 +29,6 @@ select program, country, lapses, count(distinct member_id) as members, sum(point
 from due
 where points <> 0
 group by program, country, lapses
-order by program, country, lapses
 """
 
 
@@ -45,4 +46,5 @@ class Due(NamedTuple):
 
 
 async def ageing(connection: Connection) -> list[Due]:
-    return [Due(*row) for row in await connection.fetch(_AGEING, timeout=LONG_S)]
+    parts = await in_each_slice(connection, lambda: connection.fetch(_AGEING, timeout=LONG_S))
+    return added_up(parts, Due, by=3)

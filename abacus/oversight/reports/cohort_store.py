@@ -8,6 +8,7 @@ them.
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from abacus.ledger.types.award import Kind
@@ -16,6 +17,7 @@ from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 
@@ -41,8 +43,8 @@ def _field(place: int, none: str) -> str:
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
     """The cohorts of all postings before these moments, one for each country."""
     statement = _statement(by)(countries=where.countries, zones=where.zone_names, until=until)
-    rows = await connection.fetch(*statement, timeout=LONG_S)
-    return arranged([Piece(*row) for row in rows], by)
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    return arranged([Piece(*row) for row in chain.from_iterable(parts)], by)
 
 
 def _statement(by: Collection[By]) -> Statement:

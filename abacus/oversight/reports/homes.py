@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.errors import SetAside
 from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sliced import in_each_slice
 from abacus.pricing.decide.book import CardBook
 
-_COUNTRIES: Final = "select distinct country from account order by country"
+_COUNTRIES: Final = "select distinct country from account"
 _A_DAY: Final = timedelta(days=1)
 _LATER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 _NO_CARD: Final = ZoneInfo("UTC")
@@ -43,7 +44,8 @@ class Homes(NamedTuple):
 
 
 async def homes(connection: Connection, book: CardBook, now: datetime) -> Homes:
-    countries = [row["country"] for row in await connection.fetch(_COUNTRIES, timeout=LONG_S)]
+    parts = await in_each_slice(connection, lambda: connection.fetch(_COUNTRIES, timeout=LONG_S))
+    countries = sorted({row["country"] for rows in parts for row in rows})
     return Homes(countries, [_zone(book, country, now) for country in countries])
 
 

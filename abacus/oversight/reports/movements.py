@@ -1,6 +1,7 @@
 """The movements of a month, read from the ledger."""
 
 from collections.abc import Collection
+from itertools import chain
 
 from abacus.oversight.reports.accounts import standing
 from abacus.oversight.reports.decide.by import By, columns
@@ -8,7 +9,8 @@ from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sql import Statement
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.sql import Statement, row_of
 from abacus.programs.expiry.decide.month import Month
 
 
@@ -18,8 +20,8 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     """
     since, until = where.begin(month.first_day), where.end(month.last_day)
     statement = _statement(by)(countries=where.countries, since=since, until=until)
-    rows = await connection.fetch(*statement, timeout=LONG_S)
-    movements = [Movement(**dict(row)) for row in rows]
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    movements = [row_of(Movement, row) for row in chain.from_iterable(parts)]
     return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
 
 
@@ -49,5 +51,4 @@ def _statement(by: Collection[By]) -> Statement:
         coalesce(sum(points) filter (where not within), 0)::bigint as opening, {moved}, sum(points)::bigint as closing
     from moved
     group by program, country, tier, partner, source
-    order by program, country, tier, partner, source
     """)
