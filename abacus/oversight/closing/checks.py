@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from abacus.oversight.closing.decide.covering import covers
 from abacus.oversight.closing.decide.obstacles import Obstacle
+from abacus.oversight.merged import added_up
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.quarantine.store import HELD
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.runs import RUNS, Run
@@ -18,18 +21,23 @@ _NEVER_RUN: Final = Statement("""
 select h.country, count(*) as accounts
 from unnest(:countries::text[]) as h (country)
 join account a on a.country = h.country and a.expires_on < :first_day and a.balance > a.held
-group by h.country order by h.country
+group by h.country
 """)
 _HELD: Final = Statement("""
 select reason, count(*) as items from quarantine
 where status = :held and set_aside_at < :until group by reason order by reason
 """)
-_SEAL: Final = Statement(f"""
-select {columns(Seal, "s")} from seal s
-where s.sealed_at >= :until and not exists (
-    select from transfer t where t.posted_at < :until and t.xid >= split_part(s.snapshot, ':', 1)::xid8)
-order by s.number limit 1
+_SEALS: Final = Statement(f"select {columns(Seal)} from seal where sealed_at >= :until order by number")
+_LAST_POSTED: Final = Statement("""
+select xid::text::bigint from transfer where posted_at < :until order by transfer.xid desc limit 1
 """)
+
+
+class _Lapsed(NamedTuple):
+    """Accounts of a country whose day is past."""
+
+    country: str
+    accounts: int
 
 
 class Standing(NamedTuple):
@@ -50,10 +58,19 @@ async def standing(connection: Connection, where: Homes, month: Month, now: date
         counts = ", ".join(f"{items} {reason}" for reason, items in held)
         said = f"{counts} set aside by the month's end; replay them, or they are posted in a later month"
         obstacles.append(Obstacle("quarantine", said))
-    row = await connection.fetchrow(*_SEAL(until=until), timeout=LONG_S)
-    if row is None:
+    seal = await _seal(connection, until)
+    if seal is None:
         obstacles.append(Obstacle("seal", "no seal covers the month's end; `abacus ledger seal` makes one"))
-    return Standing(obstacles, Seal(*row) if row else None)
+    return Standing(obstacles, seal)
+
+
+async def _seal(connection: Connection, until: datetime) -> Seal | None:
+    seals = [Seal(*row) for row in await connection.fetch(*_SEALS(until=until))]
+    if not seals:
+        return None
+    posted = _LAST_POSTED(until=until)
+    last = await in_each_slice(connection, lambda: connection.fetchval(*posted, timeout=LONG_S))
+    return next((seal for seal in seals if covers(seal.snapshot, last)), None)
 
 
 async def _expiry(connection: Connection, where: Homes, month: Month) -> list[Obstacle]:
@@ -65,9 +82,10 @@ async def _expiry(connection: Connection, where: Homes, month: Month) -> list[Ob
     ]
     named = {run.country for run in open_runs}
     never = _NEVER_RUN(countries=where.countries, first_day=month.first_day)
+    parts = await in_each_slice(connection, lambda: connection.fetch(*never, timeout=LONG_S))
     obstacles += [
         Obstacle("expiry", f"{accounts} accounts of {country} lapsed before {month} and are not expired yet")
-        for country, accounts in await connection.fetch(*never, timeout=LONG_S)
+        for country, accounts in added_up(parts, _Lapsed, by=1)
         if country not in named
     ]
     return obstacles

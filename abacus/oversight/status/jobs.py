@@ -6,6 +6,7 @@ from typing import Final
 
 from abacus.oversight.status.types import Overdue
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -19,8 +20,8 @@ _TIERS: Final = Statement("""
 select country, min(until) as until, count(*) as accounts from account_tier
 where until < :day group by country order by country
 """)
-_SEALED_AT: Final = Statement("select max(sealed_at) from seal")
-_POSTED: Final = Statement("select min(posted_at) from (select posted_at from transfer order by xid limit 1) first")
+_SEALED_AT: Final = "select max(sealed_at) from seal"
+_POSTED: Final = "select posted_at from transfer order by xid limit 1"
 
 
 async def overdue(pool: Pool, now: datetime) -> Sequence[Overdue]:
@@ -57,7 +58,13 @@ async def _tiers(pool: Pool, now: datetime) -> list[Overdue]:
 
 async def _seals(pool: Pool, now: datetime) -> list[Overdue]:
     async with passing_failures():
-        since = await pool.fetchval(*_SEALED_AT()) or await pool.fetchval(*_POSTED())
+        since = await pool.fetchval(_SEALED_AT) or await _first_posted_at(pool)
     if since is None or now - since <= _LATE:
         return []
     return [Overdue("ledger seal", None, f"nothing is sealed since {since:%Y-%m-%d %H:%M} UTC", "abacus ledger seal")]
+
+
+async def _first_posted_at(pool: Pool) -> datetime | None:
+    async with pool.acquire() as connection:
+        moments = await in_each_slice(connection, lambda: connection.fetchval(_POSTED))
+    return min((moment for moment in moments if moment is not None), default=None)
