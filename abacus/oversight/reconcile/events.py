@@ -2,19 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Unreadable
-from abacus.ledger.relay.cursor import Position
 from abacus.ledger.types.read_point_event import PointData, read_point_event, type_of
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, What
 from abacus.oversight.reconcile.decide.lines import Published
+from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform.kafka.window import Stamped
 from abacus.platform.postgres import Connection
-from abacus.platform.sql import Statement
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.sql import Statement, arrays, unnested
 from abacus.proof.decide.seal_event import TYPE as SEAL
 from abacus.proof.examine import CLAIMED_AS
+
+_BATCH: Final = 5000
+
+
+class _Erased(NamedTuple):
+    """A claim of an erased member, under the pseudonym."""
+
+    key: str
+    program: str
+    seq: int
+    member_id: str
+
 
 _CREATE: Final = """
 create temporary table reconcile_event (
@@ -25,39 +38,46 @@ create temporary table reconcile_event (
 """
 _DROP: Final = "drop table if exists reconcile_event"
 
-# An event about a member who was erased since agrees with the ledger's transfer under the pseudonym.
-_ERASED: Final = """
-update reconcile_event e set member_id = c.member_id from claim c
-where c.key = e.key and c.program = e.program and c.seq = e.seq and c.member_id <> e.member_id
-    and c.member_id like 'erased-%'
+# An event about a member who was erased since agrees with the ledger's transfer under the pseudonym. It tells of no
+# transfer before it has that name.
+_NOT_TRANSFERS: Final = f"""
+select distinct e.key from reconcile_event e
+left join posted t on t.member_id = e.member_id and t.program = e.program and t.seq = e.seq and t.key = e.key
+where t.seq is null and e.key > :after order by e.key limit {_BATCH}
 """
+_OF_ERASED: Final = Statement("""
+select key, program, seq, member_id from claim where key = any(:keys::text[]) and member_id like 'erased-%'
+""")
+_RENAME: Final = Statement(f"""
+update reconcile_event e set member_id = u.member_id
+from {unnested(_Erased)}
+where e.key = u.key and e.program = u.program and e.seq = u.seq and e.member_id <> u.member_id
+""")
 
 _AGAINST: Final = """
-from (select * from transfer where posted_at >= :start and posted_at < :end) t
+from posted t
 left join (select distinct member_id, program, seq from reconcile_event) e
     on e.member_id = t.member_id and e.program = t.program and e.seq = t.seq
 """
-_NOT_YET: Final = "(t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq)"
-_COUNTS: Final = Statement(f"""
+_COUNTS: Final = f"""
 select count(*) as transfers, count(e.seq) as there,
-    count(*) filter (where e.seq is null and {_NOT_YET}) as not_yet,
-    count(*) filter (where e.seq is null and not {_NOT_YET}) as missing {_AGAINST}
-""")
-_MISSING: Final = Statement(f"""
-select t.key, t.member_id, t.program, t.seq {_AGAINST} where e.seq is null and not {_NOT_YET} limit {MOST_FINDINGS}
-""")
+    count(*) filter (where e.seq is null and t.not_yet) as not_yet,
+    count(*) filter (where e.seq is null and not t.not_yet) as missing {_AGAINST}
+"""
+_MISSING: Final = f"""
+select t.key, t.member_id, t.program, t.seq {_AGAINST} where e.seq is null and not t.not_yet limit {MOST_FINDINGS}
+"""
 _AGAIN: Final = "select count(*) - count(distinct (member_id, program, seq)) from reconcile_event"
 _NOT_POSTED: Final = """
 from reconcile_event e
-left join (select * from transfer where posted_at >= :start and posted_at < :end) t
-    on t.member_id = e.member_id and t.program = e.program and t.seq = e.seq
+left join posted t on t.member_id = e.member_id and t.program = e.program and t.seq = e.seq
     and t.key = e.key and t.kind = e.kind and t.points = e.points and t.balance_after = e.balance
 where t.seq is null
 """
-_UNKNOWN: Final = Statement(f"select count(*) {_NOT_POSTED}")
-_FIRST_UNKNOWN: Final = Statement(f"""
+_UNKNOWN: Final = f"select count(*) as unknown {_NOT_POSTED}"
+_FIRST_UNKNOWN: Final = f"""
 select e.key, e.member_id, e.program, e.seq, e.partition, e."offset" {_NOT_POSTED} limit {MOST_FINDINGS}
-""")
+"""
 # Under one key there is one transfer. What is published again is the same transfer.
 _DOUBLED: Final = f"""
 select claimed, min(id) as one, max(id) as another from (
@@ -88,10 +108,10 @@ def _row(record: Stamped, data: PointData) -> tuple[object, ...]:
 class EventTable:
     """The events that tell of transfers posted in one window, in a table of the session."""
 
-    def __init__(self, connection: Connection, start: datetime, end: datetime) -> None:
+    def __init__(self, connection: Connection, posted: PostedInWindow, start: datetime, end: datetime) -> None:
         self._connection = connection
+        self._posted = posted
         self._start, self._end = start, end
-        self._window = {"start": start, "end": end}
         self._unreadable: list[Finding] = []
         self._unreadable_in_all = 0
 
@@ -123,21 +143,33 @@ class EventTable:
             self._unreadable.append(Finding(What.UNKNOWN, "an event that cannot be read", where))
 
     async def settle(self) -> None:
-        await self._connection.execute(_ERASED, timeout=LONG_S)
+        """Analyse the table, and give events about members who were erased their pseudonyms. Before it, `posted` has to
+        have been looked at.
+        """
         await self._connection.execute("analyze reconcile_event", timeout=LONG_S)
+        after = ""
+        while rows := await self._posted.fetch(_NOT_TRANSFERS, after=after):
+            after = rows[-1]["key"]
+            await self._rename([row["key"] for row in rows])
 
-    async def published(self, cursor: Position) -> Published:
-        counts = await self._connection.fetchrow(*_COUNTS(**self._window, **cursor._asdict()), timeout=LONG_S)
+    async def _rename(self, keys: Sequence[str]) -> None:
+        of_erased = _OF_ERASED(keys=keys)
+        parts = await in_each_slice(self._connection, lambda: self._connection.fetch(*of_erased))
+        if erased := [_Erased(*row) for part in parts for row in part]:
+            await self._connection.execute(*_RENAME(**arrays(_Erased, erased)), timeout=LONG_S)
+
+    async def published(self) -> Published:
+        [counts] = await self._posted.fetch(_COUNTS)
         again = await self._connection.fetchval(_AGAIN, timeout=LONG_S)
-        unknown = await self._connection.fetchval(*_UNKNOWN(**self._window), timeout=LONG_S)
+        [[unknown]] = await self._posted.fetch(_UNKNOWN)
         return Published(**dict(counts), again=again, unknown=unknown, unreadable=self._unreadable_in_all)
 
-    async def missing(self, cursor: Position) -> list[Finding]:
-        rows = await self._connection.fetch(*_MISSING(**self._window, **cursor._asdict()), timeout=LONG_S)
+    async def missing(self) -> list[Finding]:
+        rows = await self._posted.fetch(_MISSING)
         return [Finding(What.NOT_PUBLISHED, row["key"], _account(row)) for row in rows]
 
     async def unknown(self) -> list[Finding]:
-        rows = await self._connection.fetch(*_FIRST_UNKNOWN(**self._window), timeout=LONG_S)
+        rows = await self._posted.fetch(_FIRST_UNKNOWN)
         posted_never = [
             Finding(What.UNKNOWN, row["key"], f"{_account(row)} at {row['partition']}:{row['offset']}") for row in rows
         ]

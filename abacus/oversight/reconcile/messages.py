@@ -6,7 +6,7 @@ open, and one that only reads does not; so every long statement here only reads.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.lines import Group
@@ -60,6 +60,13 @@ _ONE_BY_ONE: Final = Statement(f"""
 select coalesce(key, '') as key, partition, "offset", {columns(Facts)} from ({_FACTS}) as f
 where {_NO_TRACE} or doubled order by partition, "offset"
 """)
+
+
+async def long_pages(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Any]]:
+    """The rows of a statement that may take its time, a page at a time. In a transaction."""
+    cursor = await connection.cursor(*statement, timeout=LONG_S)
+    while page := await cursor.fetch(_BATCH, timeout=LONG_S):
+        yield page
 
 
 class AsOf(NamedTuple):

@@ -14,13 +14,14 @@ from typing import Final, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
-from abacus.ledger.relay.cursor import Position, RelayCursor
+from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import Account, Origin, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
 from abacus.oversight.reconcile.decide.lines import Read
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.events import EventTable
+from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.telling import Evidence, tell
 from abacus.oversight.reconcile.transfers import Transfers
@@ -92,16 +93,19 @@ class Reconciliation:
         if not start < end <= now:
             raise Refused(f"a window begins before it ends, and is over: {start.isoformat()} to {end.isoformat()}")
         async with passing_failures(), self._pool.acquire() as connection:
-            messages, events = MessageTable(connection), EventTable(connection, start, end)
-            async with _created(messages, events):
+            messages, posted = MessageTable(connection), PostedInWindow(self._pool, connection, start, end)
+            events = EventTable(connection, posted, start, end)
+            async with _created(messages, posted, events):
                 ranges = await self._read_messages(messages, start, end)
                 next_offsets = await committed(self._streams.bootstrap, self._streams.transactions, self._streams.group)
                 queues = await self._queues.count()
                 await messages.look_again()
                 await messages.settle()
-                await self._explain_transfers(connection, messages, start, end)
-                cursor = await RelayCursor(self._pool, self._streams.points, self._clock).position()
-                await self._read_events(events, cursor, start, end)
+                await posted.look()
+                transfers = Transfers(connection, posted, start, end)
+                await self._explain_transfers(connection, messages, transfers, start, end)
+                posted.relay_is_at(await RelayCursor(self._pool, self._streams.points, self._clock).positions())
+                await self._read_events(events, posted, start, end)
                 window = Window(start, end, now, self._streams.transactions, self._streams.points)
                 account = Account(window, queues)
                 account.reads += [
@@ -109,8 +113,7 @@ class Reconciliation:
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.
-                transfers, campaigns = Transfers(connection, start, end), CampaignEffects(connection, start, end)
-                evidence = Evidence(messages, events, transfers, campaigns, cursor)
+                evidence = Evidence(messages, events, transfers, CampaignEffects(connection, start, end))
                 async with connection.transaction(isolation="repeatable_read", readonly=True):
                     await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
                 account.close(next_offsets)
@@ -136,13 +139,12 @@ class Reconciliation:
         return [window.ranges[partition] for partition in sorted(window.ranges)]
 
     async def _explain_transfers(
-        self, connection: Connection, messages: MessageTable, start: datetime, end: datetime
+        self, connection: Connection, messages: MessageTable, transfers: Transfers, start: datetime, end: datetime
     ) -> None:
         """Search outside the window for the messages of its transfers, as long as there are some without: messages
         that were replayed from the quarantine, messages stamped by a clock ahead of ours, and then ever earlier
         ones.
         """
-        transfers = Transfers(connection, start, end)
         async for keys in self._elsewhere(connection, start, end):
             if keys is None:
                 await messages.settle()
@@ -176,24 +178,27 @@ class Reconciliation:
             yield [key for each in batch if (key := key_of(each.value)) is not None]
             self._progress("messages outside the window", len(batch))
 
-    async def _read_events(self, events: EventTable, cursor: Position, start: datetime, end: datetime) -> None:
+    async def _read_events(self, events: EventTable, posted: PostedInWindow, start: datetime, end: datetime) -> None:
         """Read the events until soon after the window. Only if some transfers have none there, read all events
         since.
         """
         soon = end + CLOCKS_DIFFER_BY
-        await self._read_events_between(events, start - CLOCKS_DIFFER_BY, soon)
-        if soon < self._clock.now() and (await events.published(cursor)).missing:
-            await self._read_events_between(events, soon, self._clock.now() + CLOCKS_DIFFER_BY)
+        await self._read_events_between(events, posted, start - CLOCKS_DIFFER_BY, soon)
+        if soon < self._clock.now() and (await events.published()).missing:
+            await self._read_events_between(events, posted, soon, self._clock.now() + CLOCKS_DIFFER_BY)
 
-    async def _read_events_between(self, events: EventTable, start: datetime, end: datetime) -> None:
+    async def _read_events_between(
+        self, events: EventTable, posted: PostedInWindow, start: datetime, end: datetime
+    ) -> None:
         async for batch in TopicWindow(self._streams.bootstrap, self._streams.points, start, end).batches():
             await events.enter(batch)
             self._progress("events", len(batch))
+        await posted.look()  # after the last event: each tells of what is posted by now
         await events.settle()
 
 
 @asynccontextmanager
-async def _created(*tables: MessageTable | EventTable) -> AsyncIterator[None]:
+async def _created(*tables: MessageTable | PostedInWindow | EventTable) -> AsyncIterator[None]:
     for table in tables:
         await table.create()
     try:

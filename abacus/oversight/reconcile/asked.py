@@ -1,0 +1,113 @@
+"""Awards that somebody asked for, held against the ledger: partners' requests, and what campaigns have sent.
+
+Those who ask are not cut, and the ledger may be. So they are read a page at a time, and each page is looked up in the
+ledger by its keys.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from abacus.oversight.reconcile.decide.lines import AskGroup
+from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, Verdict, verdict_of_ask
+from abacus.oversight.reconcile.messages import long_pages
+from abacus.platform.postgres import Connection, array, column
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.sql import Statement, row_of
+
+_POSTED: Final = Statement(f"""
+select c.key, c.fingerprint, t.points
+from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+where c.key = any({array("keys", "text")})
+""")
+
+
+class Asked(NamedTuple):
+    """An award that was asked for. Of an erased member's only the points are kept, and it has no fingerprint: then it
+    is the key's.
+    """
+
+    by: str
+    member_id: str
+    key: str
+    fingerprint: str | None
+    decided: int | None  # points, where they were named to us
+    queued: bool
+    doubled: bool
+    rejected: bool
+    held: str | None
+    settled: bool
+    overdue: bool
+
+
+class Posted(NamedTuple):
+    """A transfer, by its claim."""
+
+    key: str
+    fingerprint: str
+    points: int
+
+
+class Faulty(NamedTuple):
+    """An award at fault."""
+
+    asked: Asked
+    verdict: Verdict
+
+
+class Differing(NamedTuple):
+    """An award that stands in the ledger with other points than were decided."""
+
+    asked: Asked
+    points: int
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """The outcomes of all: counted, and one by one where there is a fault, in the order of the keys."""
+
+    groups: list[AskGroup] = field(default_factory=list)
+    faulty: list[Faulty] = field(default_factory=list)
+    differing: list[Differing] = field(default_factory=list)
+
+
+async def outcomes(connection: Connection, statement: tuple[Any, ...], queues: Queues) -> Outcomes:
+    """Of the awards that a statement gives as `Asked`. In a transaction."""
+    told, counts = Outcomes(), dict[tuple[str, Ask], list[int]]()
+    async for asked, posted in _looked_up(connection, statement):
+        if posted is None and asked.fingerprint is None:
+            continue
+        ask = _ask(asked, posted)
+        count = counts.setdefault((asked.by, ask), [0, 0])
+        count[0] += 1
+        count[1] += posted.points if posted is not None else 0
+        verdict = verdict_of_ask(ask, queues)
+        if verdict in FAULTS:
+            told.faulty.append(Faulty(asked, verdict))
+        if posted is not None and asked.decided not in {None, posted.points}:
+            told.differing.append(Differing(asked, posted.points))
+    told.groups = [AskGroup(by, ask, awards, points) for (by, ask), (awards, points) in counts.items()]
+    told.faulty.sort(key=lambda each: each.asked.key)
+    told.differing.sort(key=lambda each: each.asked.key)
+    return told
+
+
+async def _looked_up(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[tuple[Asked, Posted | None]]:
+    async for page in long_pages(connection, statement):
+        awards = [row_of(Asked, row) for row in page]
+        posted = await _posted(connection, [each.key for each in awards])
+        for each in awards:
+            yield each, posted.get(each.key)
+
+
+async def _posted(connection: Connection, keys: Sequence[str]) -> dict[str, Posted]:
+    statement = _POSTED(keys=column(keys))
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    return {row["key"]: Posted(*row) for rows in parts for row in rows}
+
+
+def _ask(asked: Asked, posted: Posted | None) -> Ask:
+    found = None
+    if posted is not None:
+        found = SAME if asked.fingerprint in {None, posted.fingerprint} else OTHER
+    return Ask(asked.queued, found, asked.doubled, asked.rejected, asked.held, asked.settled, asked.overdue)

@@ -1,0 +1,100 @@
+"""The transfers of a window, where statements can hold them against what the session has collected.
+
+Where the ledger is not cut, they are in its table. Those of slices are copied into a table of the session: each slice
+may lie on another server, which does not know the session's tables.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_sql
+from abacus.ledger.relay.cursor import START, Position
+from abacus.ledger.types.award import Kind
+from abacus.oversight.reconcile.messages import LONG_S, long_pages
+from abacus.platform.postgres import Connection, Pool, slicing_of, snapshot
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.sql import Statement
+
+_EARNED: Final = f"t.kind = '{Kind.EARN}'"
+_FROM_LEDGER: Final = f"""
+select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
+    coalesce({source_sql("t")} = '{STREAM}', false) as of_messages,
+    coalesce({_EARNED} and {is_partner_sql("t")}, false) as of_partners,
+    coalesce({_EARNED} and starts_with({source_sql("t")}, '{CAMPAIGN_PREFIX}'), false) as of_campaigns,
+    (t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq) as not_yet
+from transfer t where t.posted_at >= :start and t.posted_at < :end
+"""
+_OF_SLICE: Final = Statement(_FROM_LEDGER)
+_COLUMNS: Final = {
+    "member_id": 'text collate "C"',
+    "program": 'text collate "C"',
+    "seq": "bigint",
+    "kind": "text",
+    "key": 'text collate "C"',
+    "points": "bigint",
+    "balance_after": "bigint",
+    "of_messages": "boolean",
+    "of_partners": "boolean",
+    "of_campaigns": "boolean",
+    "not_yet": "boolean",
+}
+_CREATE: Final = f"""
+create temporary table reconcile_transfer ({", ".join(f"{name} {kind} not null" for name, kind in _COLUMNS.items())})
+"""
+_DROP: Final = "drop table if exists reconcile_transfer"
+_COPIED: Final = "table reconcile_transfer"
+
+
+class PostedInWindow:
+    """The transfers that were posted in one window, each with whether the relay has not come to it yet."""
+
+    def __init__(self, pool: Pool, connection: Connection, start: datetime, end: datetime) -> None:
+        self._pool = pool
+        self._connection = connection
+        self._window = {"start": start, "end": end}
+        self._positions: Sequence[Position] = ()
+        self._is_cut = False
+
+    async def create(self) -> None:
+        slicing = await slicing_of(self._pool)
+        self._is_cut, self._positions = slicing.is_cut, [START] * slicing.slices
+        await self._connection.execute(_DROP)
+        if self._is_cut:
+            await self._connection.execute(_CREATE)
+
+    async def drop(self) -> None:
+        await self._connection.execute(_DROP)
+
+    def relay_is_at(self, positions: Sequence[Position]) -> None:
+        """Its position in each slice. Whoever looks next compares with them."""
+        self._positions = positions
+
+    async def look(self) -> None:
+        """See what is posted by now.
+
+        It is copied outside a transaction of the session: one that writes would hold up who follows other tables.
+        """
+        if not self._is_cut:
+            return
+        await self._connection.execute("truncate reconcile_transfer")
+        left = iter(self._positions)
+        async with snapshot(self._pool) as reader:
+            await in_each_slice(reader, lambda: self._copy(reader, left))
+        await self._connection.execute("analyze reconcile_transfer", timeout=LONG_S)
+
+    async def _copy(self, reader: Connection, positions: Iterator[Position]) -> None:
+        async for page in long_pages(reader, _OF_SLICE(**self._window, **next(positions)._asdict())):
+            await self._connection.copy_records_to_table("reconcile_transfer", records=page, columns=list(_COLUMNS))
+
+    async def fetch(self, text: str, **values: object) -> Sequence[Any]:
+        """The rows of a statement that reads the transfers as the table `posted`, once."""
+        if self._is_cut:
+            statement = Statement(f"with posted as ({_COPIED}) {text}")(**values)
+        else:
+            (position,) = self._positions
+            statement = Statement(f"with posted as ({_FROM_LEDGER}) {text}")(
+                **self._window, **position._asdict(), **values
+            )
+        rows: Sequence[Any] = await self._connection.fetch(*statement, timeout=LONG_S)
+        return rows
