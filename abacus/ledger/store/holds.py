@@ -12,9 +12,11 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.core.sources import CLOCK, Agent, source_sql
 from abacus.ledger.decide.spend import release_of
+from abacus.ledger.store.finding import rows_in_all
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import at_member
 from abacus.platform.sql import Statement, columns
 
 _CLOCK: Final = Agent(CLOCK, CLOCK)
@@ -43,13 +45,13 @@ class HoldReader:
         self._pool = pool
 
     async def hold(self, member_id: str, hold_id: UUID, *, source: str | None = None) -> Hold | None:
-        async with passing_failures():
-            row = await self._pool.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id, source=source))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            row = await connection.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id, source=source))
         return read_hold(row) if row else None
 
     async def open_holds(self, member_id: str, *, source: str | None = None) -> Sequence[Hold]:
-        async with passing_failures():
-            rows = await self._pool.fetch(*_OPEN(member_id=member_id, source=source))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_OPEN(member_id=member_id, source=source))
         return [read_hold(row) for row in rows]
 
 
@@ -73,9 +75,9 @@ class HoldKeeper:
 
     async def release_overdue(self) -> int:
         """Release some of the overdue holds; returns how many. Raises `Unavailable`."""
-        async with passing_failures():
-            rows = await self._pool.fetch(*_OVERDUE(now=self._clock.now()))
-        releases = [release_of(read_hold(row), _CLOCK, Because.EXPIRED) for row in rows]
+        rows = await rows_in_all(self._pool, _OVERDUE(now=self._clock.now()))
+        overdue = sorted(map(read_hold, rows), key=lambda hold: hold.until)[:_MOST]
+        releases = [release_of(hold, _CLOCK, Because.EXPIRED) for hold in overdue]
         moved = await self._moves.move(releases) if releases else []
         return sum(each.status is Status.POSTED for each in moved)
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.core.sources import source_sql
+from abacus.ledger.store.finding import claims_of, rows_in
 from abacus.ledger.types.account import Account, AccountId, Standing
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_member
 from abacus.platform.sql import Statement, columns
 
 ACCOUNT_COLUMNS: Final = columns(Account)
@@ -32,8 +34,6 @@ from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)
 join account a on a.member_id = u.member_id and a.program = u.program
 """)
 _ACCOUNTS: Final = Statement(f"select {columns(Account)} from account where member_id = :member_id order by program")
-_CLAIM: Final = Statement(f"select {columns(Claim)} from claim where key = :key")
-_CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
 _TRANSFER: Final = Statement(
     f"select {columns(Transfer)} from transfer where member_id = :member_id and program = :program and seq = :seq"
 )
@@ -81,46 +81,44 @@ class LedgerReader:
         self._pool = pool
 
     async def accounts(self, member_id: str) -> Sequence[Account]:
-        async with passing_failures():
-            rows = await self._pool.fetch(*_ACCOUNTS(member_id=member_id))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_ACCOUNTS(member_id=member_id))
         return [Account(*row) for row in rows]
 
     async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
         """Of those accounts that there are."""
-        ids = list(accounts)
-        statement = _STANDINGS(member_ids=[each for each, _ in ids], programs=[each for _, each in ids])
-        async with passing_failures():
-            rows = await self._pool.fetch(*statement)
+        parts = (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0])
+        rows = await rows_in(self._pool, parts, _standings)
         return {(row["member_id"], row["program"]): Standing(row["balance"], row["country"]) for row in rows}
 
     async def claim(self, key: str) -> Claim | None:
-        async with passing_failures():
-            row = await self._pool.fetchrow(*_CLAIM(key=key))
-        return Claim(*row) if row else None
+        return (await claims_of(self._pool, [key])).get(key)
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        async with passing_failures():
-            rows = await self._pool.fetch(*_CLAIMS(keys=list(keys)))
-        return {row["key"]: Claim(*row) for row in rows}
+        return await claims_of(self._pool, keys)
 
     async def transfer(self, claim: Claim) -> Transfer | None:
         return await self.at(claim.member_id, claim.program, claim.seq)
 
     async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
-        async with passing_failures():
-            row = await self._pool.fetchrow(*_TRANSFER(member_id=member_id, program=program, seq=seq))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            row = await connection.fetchrow(*_TRANSFER(member_id=member_id, program=program, seq=seq))
         return Transfer(*row) if row else None
 
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
         """The newest transfers first; of each program, transfers with a `seq` below the one given for it."""
-        async with passing_failures():
-            rows = await self._pool.fetch(
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(
                 *_HISTORY(member_id=member_id, programs=list(below), belows=list(below.values()), most=limit)
             )
         return [Transfer(*row) for row in rows]
 
     async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
         """The member's open lots with a `seq` beyond `after`, the oldest first."""
-        async with passing_failures():
-            rows = await self._pool.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
         return [Remaining(*row) for row in rows]
+
+
+def _standings(accounts: Sequence[AccountId]) -> tuple[Any, ...]:
+    return _STANDINGS(member_ids=[each for each, _ in accounts], programs=[each for _, each in accounts])

@@ -4,12 +4,14 @@ A key is entered in the register, with its slice, before anything is written und
 same key for members of two slices is seen before the second is paid.
 """
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
+from abacus.ledger.store.finding import claims_in, holders_of
 from abacus.ledger.types.posting import Claim
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement
 
 # Sorted, so that two that enter the same keys cannot wait for each other.
 _ENTER: Final = Statement("""
@@ -18,8 +20,6 @@ with entered as (
     on conflict do nothing returning true
 ) select count(*) from entered
 """)
-_HOLDERS: Final = Statement("select key, slice from key_slice where key = any(:keys::text[])")
-_CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
 
 
 class OfMember(Protocol):
@@ -54,7 +54,7 @@ async def in_slices(
     results: dict[int, Result] = {}
     for number, places in parts.items():
         part = [things[place] for place in places]
-        foreign = {key for thing in part for key in keys_of(thing) if holders[key] != number}
+        foreign = {key: holders[key] for thing in part for key in keys_of(thing) if holders[key] != number}
         elsewhere = await _claims_of(pool, foreign) if foreign else {}
         results.update(zip(places, await work(slicing.home(number), part, elsewhere), strict=True))
     return [results[place] for place in range(len(things))]
@@ -67,15 +67,14 @@ async def _entered(pool: Pool, slices: Mapping[str, int]) -> Mapping[str, int]:
         entered = await pool.fetchval(*_ENTER(keys=keys, slices=[slices[key] for key in keys]))
         if entered == len(keys):
             return slices
-        rows = await pool.fetch(*_HOLDERS(keys=keys))
-    return {row["key"]: row["slice"] for row in rows}
+    return await holders_of(pool, keys)
 
 
-async def _claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
+async def _claims_of(pool: Pool, holders: Mapping[str, int]) -> dict[str, Claim]:
     """The claims of keys that belong to other slices. Where nothing is posted under such a key, or not yet, the claim
     names nobody.
     """
-    missing = {key: Claim(key, "", "", 0, "") for key in keys}
-    async with passing_failures():
-        rows = await pool.fetch(*_CLAIMS(keys=list(missing)))
-    return missing | {row["key"]: Claim(*row) for row in rows}
+    parts: defaultdict[int, list[str]] = defaultdict(list)
+    for key, number in holders.items():
+        parts[number].append(key)
+    return {key: Claim(key, "", "", 0, "") for key in holders} | await claims_in(pool, parts)

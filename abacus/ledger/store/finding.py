@@ -1,0 +1,65 @@
+"""Finding rows of many members, or by their keys: each slice is asked for its own, one after the other.
+
+In a ledger that is cut, a register says in which slice a key lies. Keys that name their member have no entry there, and
+are looked for in each slice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
+
+from abacus.core.ids import OF_THEIR_MEMBER
+from abacus.ledger.types.posting import Claim
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sql import Statement, columns
+
+_HOLDERS: Final = Statement("select key, slice from key_slice where key = any(:keys::text[])")
+_CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
+
+Part = TypeVar("Part")
+
+
+async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]) -> list[Any]:
+    """The rows that the slices have, each asked for its part. Raises `Unavailable`."""
+    slicing, rows = await slicing_of(pool), list[Any]()
+    async with passing_failures():
+        for number, part in parts.items():
+            async with pool.acquire(schema=slicing.home(number)) as connection:
+                rows += await connection.fetch(*statement(part))
+    return rows
+
+
+async def rows_in_all(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
+    """The rows that all slices have. Raises `Unavailable`."""
+    slicing = await slicing_of(pool)
+    return await rows_in(pool, dict.fromkeys(range(slicing.slices)), lambda _: statement)
+
+
+async def holders_of(pool: Pool, keys: Iterable[str]) -> dict[str, int]:
+    """The slices of those keys that are entered in the register. Raises `Unavailable`."""
+    async with passing_failures():
+        rows = await pool.fetch(*_HOLDERS(keys=list(keys)))
+    return {row["key"]: row["slice"] for row in rows}
+
+
+async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
+    """The keys that each slice may have something under. Raises `Unavailable`."""
+    slicing, keys = await slicing_of(pool), list(keys)
+    if not slicing.is_cut:
+        return {0: keys}
+    anywhere = [key for key in keys if key.startswith(OF_THEIR_MEMBER)]
+    entered = [key for key in keys if not key.startswith(OF_THEIR_MEMBER)]
+    parts = {number: anywhere.copy() for number in range(slicing.slices)} if anywhere else {}
+    for key, number in (await holders_of(pool, entered) if entered else {}).items():
+        parts.setdefault(number, []).append(key)
+    return parts
+
+
+async def claims_in(pool: Pool, parts: Mapping[int, list[str]]) -> dict[str, Claim]:
+    """The claims of those keys that are taken, where it is known where they lie. Raises `Unavailable`."""
+    rows = await rows_in(pool, parts, lambda keys: _CLAIMS(keys=keys))
+    return {row["key"]: Claim(*row) for row in rows}
+
+
+async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
+    """The claims of those keys that are taken. Raises `Unavailable`."""
+    return await claims_in(pool, await parts_of(pool, keys))
