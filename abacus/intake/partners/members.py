@@ -1,38 +1,44 @@
-"""Reads the accounts of members for partners. Requests within a millisecond or two share one query of the database."""
+"""Reads the accounts of members for partners. Requests within a millisecond or two share one query of the database, or
+of a slice.
+"""
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_member
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
-from abacus.programs.tiers.store import TIER
+from abacus.programs.tiers.store import TIER, TIERS_OF
 
 _GATHER_S: Final = 0.001
 _MOST_TOGETHER: Final = 500
 
-_HOLDINGS: Final = Statement(f"""
-select {columns(Account, "u")}, {TIER} as tier
-from account u
-where u.member_id = any(:members::text[])
-order by u.member_id, u.program
-""")
+_ACCOUNTS: Final = """
+select {columns} from account u where u.member_id = any(:members::text[]) order by u.member_id, u.program
+"""
 
-# The tier at that moment: as the last change before it set it, else as the first change after it replaced it.
-_TIER_THEN: Final = f"""
-coalesce(
+# Spending waits for this: one statement, where accounts and tiers lie beside each other.
+_HOLDINGS: Final = Statement(_ACCOUNTS.format(columns=f"{columns(Account, 'u')}, {TIER} as tier"))
+_ACCOUNTS_ALONE: Final = Statement(_ACCOUNTS.format(columns=columns(Account, "u")))
+
+# The tiers at that moment: as the last change before it set it, else as the first change after it replaced it.
+_TIERS_THEN: Final = Statement(f"""
+select u.program, coalesce(
     (select c.to_tier from tier_change c
         where c.member_id = u.member_id and c.program = u.program and c.changed_at <= :moment
         order by c.n desc limit 1),
     (select c.from_tier from tier_change c
         where c.member_id = u.member_id and c.program = u.program and c.changed_at > :moment order by c.n limit 1),
     {TIER}
-)
-"""
+) as tier
+from (select :member_id::text as member_id, unnest(:programs::text[]) as program) u
+""")
 
 # The explanations of these kinds hold the change of the held points.
 _HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
@@ -63,7 +69,7 @@ select u.program, u.country, t.balance_after as balance,
     (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
         where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq
             and h.kind in {_HOLDING_KINDS}) as held,
-    {_TIER_THEN} as tier, {_DAY_THEN} as expires_on
+    {_DAY_THEN} as expires_on
 from account u
 cross join lateral (
     select * from transfer t where t.member_id = u.member_id and t.program = u.program and t.posted_at <= :moment
@@ -114,33 +120,49 @@ class MemberReader:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._gatherer: Gatherer[str, Sequence[Holding]] = Gatherer(
-            self._read, gather_s=_GATHER_S, most_together=_MOST_TOGETHER
-        )
+        self._gatherers: dict[str | None, Gatherer[str, Sequence[Holding]]] = {}
 
     async def holdings(self, member_id: str) -> Sequence[Holding]:
         """Raises `Unavailable`."""
-        return await self._gatherer.ask(member_id)
+        home = (await slicing_of(self._pool)).home_of(member_id)
+        if home not in self._gatherers:
+            self._gatherers[home] = Gatherer(
+                partial(self._read, home), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
+            )
+        return await self._gatherers[home].ask(member_id)
 
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
         """The accounts after the transfers that were posted until then; accounts without a transfer are left out.
         Raises `Unavailable`.
         """
-        async with passing_failures():
-            rows = await self._pool.fetch(*_THEN(member_id=member_id, moment=moment))
-        return [row_of(AccountAsOf, row) for row in rows]
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_THEN(member_id=member_id, moment=moment))
+            programs = [row["program"] for row in rows]
+            known = await connection.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
+        tiers = {row["program"]: row["tier"] for row in known}
+        return [AccountAsOf(**row, tier=tiers[row["program"]]) for row in rows]
 
     async def knows(self, member_id: str, source: str) -> bool:
         """Whether a transfer of the member's came from this source. Raises `Unavailable`."""
-        async with passing_failures():
-            return bool(await self._pool.fetchval(*_KNOWS(member_id=member_id, source=source)))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            return bool(await connection.fetchval(*_KNOWS(member_id=member_id, source=source)))
 
-    async def _read(self, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
+    async def _read(self, home: str | None, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
-        async with passing_failures():
-            rows = await self._pool.fetch(*_HOLDINGS(members=list(holdings)))
-        for row in rows:
-            account = row_of(Account, row)
-            holdings[account.member_id].append(Holding(account, row["tier"]))
+        async with passing_failures(), self._pool.acquire(schema=home) as connection:
+            for each in await (_holdings if home is None else _holdings_of_slice)(connection, list(holdings)):
+                holdings[each.account.member_id].append(each)
         for waiting in together:
             waiting.answer(holdings[waiting.request])
+
+
+async def _holdings(connection: Connection, members: Sequence[str]) -> list[Holding]:
+    rows = await connection.fetch(*_HOLDINGS(members=members))
+    return [Holding(row_of(Account, row), row["tier"]) for row in rows]
+
+
+async def _holdings_of_slice(connection: Connection, members: Sequence[str]) -> list[Holding]:
+    accounts = [Account(*row) for row in await connection.fetch(*_ACCOUNTS_ALONE(members=members))]
+    statement = TIERS_OF(member_ids=[each.member_id for each in accounts], programs=[each.program for each in accounts])
+    tiers = {(row["member_id"], row["program"]): row["tier"] for row in await connection.fetch(*statement)}
+    return [Holding(each, tiers[each.id]) for each in accounts]

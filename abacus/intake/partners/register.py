@@ -9,28 +9,36 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.ids import award_id
 from abacus.intake.partners.decide.entry import Entry
+from abacus.ledger.store.finding import claims_of, parts_of, rows_in
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
 from abacus.platform.sql import Statement, arrays, columns, row_of
 from abacus.pricing.explanation.sql import text
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
 
-# An entry that nobody is sending any more is taken over; its facts stay those of the first request. What the ledger has
-# under the key already, a movement or another award, is not entered, nor a transaction that has its award. (As
-# subqueries these are one look at an index each.)
-_TAKE: Final = Statement(f"""
+# An entry that nobody is sending any more is taken over; its facts stay those of the first request.
+_TAKE: Final = f"""
 insert into partner_award as p ({PARTNER_AWARD_COLUMNS})
-select u.* from {PARTNER_AWARD_ROWS}
-where not coalesce((select c.fingerprint <> u.fingerprint from claim c where c.key = u.key), false)
-    and not exists (select from claim c where c.key = {text("transaction", "u")})
-order by u.award_id
+select u.* from {PARTNER_AWARD_ROWS} where {{condition}} order by u.award_id
 on conflict (award_id) do update set taken_until = excluded.taken_until
     where p.queued_at is null and p.fingerprint = excluded.fingerprint
         and (p.taken_until is null or p.taken_until < excluded.asked_at)
 returning award_id, xmax = 0 as is_new
-""")
+"""
+
+# What the ledger has under the key already, a movement or another award, is not entered, nor a transaction that has its
+# award. Partners wait for this: one statement, where the claims lie beside it. (As subqueries these are one look at an
+# index each.) In a ledger that is cut, `Register._unclaimed` looks first.
+_TAKE_UNCLAIMED: Final = Statement(
+    _TAKE.format(
+        condition=f"""
+    not coalesce((select c.fingerprint <> u.fingerprint from claim c where c.key = u.key), false)
+    and not exists (select from claim c where c.key = {text("transaction", "u")})"""
+    )
+)
+_TAKE_ALL: Final = Statement(_TAKE.format(condition="true"))
 
 # Provisional points that were never sent are replaced by those of the request that sends them.
 _COMPUTED_ANEW: Final = Statement(f"""
@@ -66,8 +74,8 @@ update partner_award set taken_until = null where award_id = any(:ids::uuid[]) a
 """)
 
 
-class _Fate(NamedTuple):
-    """The outcome of an award, as other tables than `partner_award` tell it: posted, rejected or set aside."""
+class _Posted(NamedTuple):
+    """What the ledger has under an award's key."""
 
     posted_fingerprint: str | None
     posted_at: datetime | None
@@ -75,28 +83,43 @@ class _Fate(NamedTuple):
     posted_explanation: bytes
     posted_expires_on: date
     balance_after: int
+
+
+_NOTHING: Final = _Posted(None, None, 0, b"", date.min, 0)
+
+
+class _Refused(NamedTuple):
+    """Why an award was rejected or set aside."""
+
     rejection: str | None
     rejection_detail: str
     fault: str | None
     fault_detail: str
 
 
-_STATES: Final = Statement(f"""
-select {columns(PartnerAward, "p")},
-    c.fingerprint as posted_fingerprint,
-    t.posted_at, t.points as posted_points, t.explanation as posted_explanation,
-    t.expires_on as posted_expires_on, t.balance_after,
-    r.reason as rejection, r.detail as rejection_detail,
-    q.reason as fault, q.detail as fault_detail
+_POSTED_COLUMNS: Final = """c.fingerprint as posted_fingerprint, t.posted_at, t.points as posted_points,
+    t.explanation as posted_explanation, t.expires_on as posted_expires_on, t.balance_after"""
+_TRANSFER: Final = "transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq"
+
+_ENTERED: Final = f"""
+select {columns(PartnerAward, "p")}, r.reason as rejection, r.detail as rejection_detail,
+    q.reason as fault, q.detail as fault_detail{{more}}
 from partner_award p
-left join claim c on c.key = p.key
-left join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
 left join rejection r on r.key = p.key
 left join lateral (
     select reason, detail from quarantine q where q.key = p.key and q.status = 'held' and q.fingerprint = p.fingerprint
     order by set_aside_at desc limit 1
-) q on true
+) q on true{{joined}}
 where p.award_id = any(:ids::uuid[])
+"""
+
+# Partners wait for this too: one statement, where the ledger is not cut.
+_STATES: Final = Statement(
+    _ENTERED.format(more=f", {_POSTED_COLUMNS}", joined=f" left join claim c on c.key = p.key left join {_TRANSFER}")
+)
+_STATES_ENTERED: Final = Statement(_ENTERED.format(more="", joined=""))
+_POSTED: Final = Statement(f"""
+select c.key, {_POSTED_COLUMNS} from claim c join {_TRANSFER} where c.key = any(:keys::text[])
 """)
 
 
@@ -155,21 +178,25 @@ class Register:
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
         """Enters new awards, and returns for each entry how to go on."""
         now = self._clock.now()
+        take = _TAKE_ALL if (is_cut := (await slicing_of(self._pool)).is_cut) else _TAKE_UNCLAIMED
+        new = [
+            _row(entry, now, taken_until=now + _TAKEN_FOR)
+            for entry in (await self._unclaimed(entries) if is_cut else entries)
+        ]
         async with passing_failures(), self._pool.acquire() as connection:
-            new = [_row(entry, now, taken_until=now + _TAKEN_FOR) for entry in entries]
-            taken = await connection.fetch(*_TAKE(**arrays(PartnerAward, new)))
+            taken = await connection.fetch(*take(**arrays(PartnerAward, new)))
             ours = {row["award_id"]: row["is_new"] for row in taken}
             taken_over = [row for row in new if ours.get(row.award_id) is False]
             if taken_over:
                 await connection.execute(*_COMPUTED_ANEW(**arrays(PartnerAward, taken_over)))
             answers = {entry.award_id: _as_brought(entry, is_ours=entry.award_id in ours) for entry in entries}
             known = [id_ for id_ in answers if not ours.get(id_)]
-            if known:
-                rows = {row["award_id"]: PartnerAward(*row) for row in await connection.fetch(*_KNOWN(ids=known))}
-                for id_, row in rows.items():
-                    answers[id_] = _as_known(row, answers[id_].award.fingerprint, is_ours=id_ in ours)
-                answers |= await _awarded(connection, {id_: answers[id_] for id_ in known if id_ not in rows})
-        return answers
+            rows = await connection.fetch(*_KNOWN(ids=known)) if known else ()
+        for row in map(PartnerAward._make, rows):
+            fingerprint = answers[row.award_id].award.fingerprint
+            answers[row.award_id] = _as_known(row, fingerprint, is_ours=row.award_id in ours)
+        others = set(known).difference(row["award_id"] for row in rows)
+        return answers | await self._awarded({id_: answers[id_] for id_ in others})
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that are keys of awards."""
@@ -198,25 +225,47 @@ class Register:
 
     async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
         """The progress of each award; unknown ids are left out, and so are awards that the queue did not take."""
+        slicing = await slicing_of(self._pool)
         async with passing_failures():
-            rows = await self._pool.fetch(*_STATES(ids=list(ids)))
+            rows = await self._pool.fetch(*(_STATES_ENTERED if slicing.is_cut else _STATES)(ids=list(ids)))
+        entered = [row_of(PartnerAward, row) for row in rows]
+        if slicing.is_cut:  # another member's transfer under the key would be of other facts, so it is no matter
+            parts = slicing.by_slice(entered, lambda row: row.member_id)
+            found = await rows_in(self._pool, parts, lambda part: _POSTED(keys=[row.key for row in part]))
+            posted = {row["key"]: row_of(_Posted, row) for row in found}
+        else:
+            posted = {row["key"]: row_of(_Posted, row) for row in rows}
         now = self._clock.now()
-        states = (_state(row_of(PartnerAward, row), row_of(_Fate, row), now) for row in rows)
+        states = (
+            _state(row, posted.get(row.key, _NOTHING), row_of(_Refused, record), now)
+            for row, record in zip(entered, rows, strict=True)
+        )
         return {state.award_id: state for state in states if state is not None}
 
+    async def _unclaimed(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Those entries that `_TAKE_UNCLAIMED` would enter."""
+        transactions = {entry.award.transaction.key for entry in entries if entry.award.transaction}
+        claims = await claims_of(self._pool, {entry.award.key for entry in entries} | transactions)
+        return [
+            entry
+            for entry in entries
+            if (entry.award.key not in claims or claims[entry.award.key].fingerprint == entry.award.fingerprint)
+            and not (entry.award.transaction and entry.award.transaction.key in claims)
+        ]
 
-async def _awarded(connection: Connection, answers: Mapping[UUID, RegisterAnswer]) -> dict[UUID, RegisterAnswer]:
-    """The answers for transactions that have their award, of entries that were not made."""
-    transactions = {id_: each.award.transaction.key for id_, each in answers.items() if each.award.transaction}
-    if not transactions:
-        return {}
-    rows = await connection.fetch(*_AWARDED(keys=list(transactions.values())))
-    awarded = {row["transaction"]: row["key"] for row in rows}
-    return {
-        id_: answers[id_]._replace(reception=Reception.AWARDED, awarded_as=awarded[key])
-        for id_, key in transactions.items()
-        if key in awarded
-    }
+    async def _awarded(self, answers: Mapping[UUID, RegisterAnswer]) -> dict[UUID, RegisterAnswer]:
+        """The answers for transactions that have their award, of entries that were not made."""
+        transactions = {id_: each.award.transaction.key for id_, each in answers.items() if each.award.transaction}
+        if not transactions:
+            return {}
+        parts = await parts_of(self._pool, transactions.values())
+        rows = await rows_in(self._pool, parts, lambda keys: _AWARDED(keys=keys))
+        awarded = {row["transaction"]: row["key"] for row in rows}
+        return {
+            id_: answers[id_]._replace(reception=Reception.AWARDED, awarded_as=awarded[key])
+            for id_, key in transactions.items()
+            if key in awarded
+        }
 
 
 def _row(
@@ -249,24 +298,24 @@ def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> Register
     return RegisterAnswer(Reception.OURS if is_ours else Reception.IN_FLIGHT, row.award, row.provisional)
 
 
-def _state(row: PartnerAward, fate: _Fate, now: datetime) -> AwardState | None:
+def _state(row: PartnerAward, posted: _Posted, refused: _Refused, now: datetime) -> AwardState | None:
     """The state of an award; None if it is neither decided nor on the queue, and no process is sending it."""
     known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
-    if fate.posted_at is not None and fate.posted_fingerprint == row.fingerprint:
+    if posted.posted_at is not None and posted.posted_fingerprint == row.fingerprint:
         return known._replace(
             award=row.award._replace(
-                points=fate.posted_points,
-                expires_on=fate.posted_expires_on,
-                explanation=fate.posted_explanation,
+                points=posted.posted_points,
+                expires_on=posted.posted_expires_on,
+                explanation=posted.posted_explanation,
             ),
             status=AwardStatus.POSTED,
             provisional=False,
-            posted_at=fate.posted_at,
-            balance=fate.balance_after,
+            posted_at=posted.posted_at,
+            balance=posted.balance_after,
         )
-    if fate.rejection is not None:
-        return known._replace(status=AwardStatus.REJECTED, reason=fate.rejection, detail=fate.rejection_detail)
-    if fate.fault is not None:
-        return known._replace(status=AwardStatus.QUARANTINED, reason=fate.fault, detail=fate.fault_detail)
+    if refused.rejection is not None:
+        return known._replace(status=AwardStatus.REJECTED, reason=refused.rejection, detail=refused.rejection_detail)
+    if refused.fault is not None:
+        return known._replace(status=AwardStatus.QUARANTINED, reason=refused.fault, detail=refused.fault_detail)
     is_being_sent = row.taken_until is not None and row.taken_until > now
     return known if row.queued_at is not None or is_being_sent else None
