@@ -4,15 +4,18 @@ the same however often it is entered, so a run that was cut off is simply run ag
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
+from abacus.core.merging import merged_page, page_size
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement, columns
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing import lapsing
 
@@ -37,11 +40,36 @@ from (
         and (expires_on, member_id, program) > (:expires_on, :member_id, :program)
         and balance > held
     order by expires_on, member_id, program
-    limit {_BATCH}
+    limit :most
 ) a
 left join lateral {lapsing("a")} l on l.lapses_on between :first and :last and l.points > 0
 order by a.expires_on, a.member_id, a.program
 """)
+
+
+class _Lot(NamedTuple):
+    """Points of an account that expire on one day."""
+
+    country: str
+    points: int
+    lapses_on: date
+    lifetime: bool
+
+
+class _Account(NamedTuple):
+    """An account with its points that expire within the window."""
+
+    place: Place
+    lots: Sequence[_Lot]
+
+    def expiries(self) -> list[Expiry]:
+        """One for each day."""
+        days: dict[date, Expiry] = {}
+        for lot in self.lots:
+            day, so_far = lot.lapses_on, days.get(lot.lapses_on)
+            points = lot.points + (so_far.points if so_far is not None else 0)
+            days[day] = Expiry(self.place.member_id, self.place.program, lot.country, points, day, lot.lifetime)
+        return list(days.values())
 
 
 class ReminderRun(NamedTuple):
@@ -90,21 +118,24 @@ class ExpiringJob:
 
     async def _batches(self, country: str, within: Window) -> AsyncIterator[Sequence[Expiry]]:
         last = Place(date.min, "", "")
-        while True:
-            statement = NEXT(country=country, first=within.first, last=within.last, **last._asdict())
-            async with passing_failures():
-                rows = await self._pool.fetch(*statement)
-            if not rows:
-                return
-            expiries: dict[tuple[Place, date], Expiry] = {}
-            for *place, home, points, day, lifetime in rows:
-                last = Place(*place)
-                if day is not None:
-                    known = expiries.get((last, day))
-                    so_far = known.points if known is not None else 0
-                    expiry = Expiry(last.member_id, last.program, home, so_far + points, day, lifetime)
-                    expiries[last, day] = expiry
-            yield list(expiries.values())
+        while accounts := await self._next(country, within, last):
+            yield [expiry for account in accounts for expiry in account.expiries()]
+            last = accounts[-1].place
+
+    async def _next(self, country: str, within: Window, after: Place) -> list[_Account]:
+        size = page_size(_BATCH, (await slicing_of(self._pool)).slices)
+        statement = NEXT(country=country, first=within.first, last=within.last, most=size, **after._asdict())
+        async with passing_failures(), self._pool.acquire() as connection:
+            pages = await in_each_slice(connection, lambda: connection.fetch(*statement))
+        return merged_page([_accounts(page) for page in pages], size, lambda account: account.place)
+
+
+def _accounts(rows: Sequence[Any]) -> list[_Account]:
+    """The accounts of a page, from a row a lot; the only row of an account without lots has no day."""
+    by_place = groupby(rows, lambda row: row_of(Place, row))
+    return [
+        _Account(place, [row_of(_Lot, row) for row in lots if row["lapses_on"] is not None]) for place, lots in by_place
+    ]
 
 
 def _countries(book: CardBook, country: str | None) -> list[str]:

@@ -1,9 +1,12 @@
 """The points that a month's end will take, by country and program. Changes nothing."""
 
+from collections import Counter
 from datetime import date
+from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.lapsing import lapsing
@@ -26,7 +29,6 @@ select {columns(Expected)} from (
         and l.lapses_on between :first_day and :last_day and l.points > 0
     group by a.country, a.program
 ) expected
-order by country, program
 """)
 
 
@@ -35,6 +37,11 @@ async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool)
     `Unavailable`.
     """
     first = date.min if with_earlier else month.first_day
-    async with passing_failures():
-        rows = await pool.fetch(*_PREVIEW(country=country, first_day=first, last_day=month.last_day))
-    return [Expected(*row) for row in rows]
+    statement = _PREVIEW(country=country, first_day=first, last_day=month.last_day)
+    async with passing_failures(), pool.acquire() as connection:
+        parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    members, points = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for each in (Expected(*row) for row in chain.from_iterable(parts)):
+        members[each.country, each.program] += each.members
+        points[each.country, each.program] += each.points
+    return [Expected(*place, members[place], points[place]) for place in sorted(points)]

@@ -1,9 +1,11 @@
 """The runs of the month-end job, as the record in Postgres has them: one for each month and country."""
 
 from datetime import date, datetime
+from itertools import chain
 from typing import Final, NamedTuple
 
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 
@@ -77,12 +79,17 @@ class ExpiryRuns:
 
     async def months_due(self, country: str, until: Month) -> list[Month]:
         """The months up to this one in which points of accounts of the country lapse."""
-        months: list[Month] = []
-        after = date.min
-        async with passing_failures():
-            while True:
-                day = await self._pool.fetchval(*_NEXT_DAY(country=country, after=after, last_day=until.last_day))
-                if day is None:
-                    return months
-                months.append(Month.of(day))
-                after = months[-1].last_day
+        async with passing_failures(), self._pool.acquire() as connection:
+            months = await in_each_slice(connection, lambda: _months_due(connection, country, until))
+        return sorted(set(chain.from_iterable(months)))
+
+
+async def _months_due(connection: Connection, country: str, until: Month) -> list[Month]:
+    months: list[Month] = []
+    after = date.min
+    while (
+        day := await connection.fetchval(*_NEXT_DAY(country=country, after=after, last_day=until.last_day))
+    ) is not None:
+        months.append(Month.of(day))
+        after = months[-1].last_day
+    return months

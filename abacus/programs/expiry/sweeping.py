@@ -10,9 +10,11 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.core.merging import merged_page, page_size
 from abacus.ledger.types.account import AccountId
 from abacus.platform.following.lease import lease
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_on
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -132,14 +134,14 @@ class Sweeping:
         return Run(*await self._connection.fetchrow(*RUNS(**self._run)))
 
     async def find(self, limit: int) -> Sequence[Lapsing]:
-        """The next accounts after those that were entered."""
+        """The next accounts after those that were entered; none where there are no more."""
         cursor = await self._connection.fetchrow(*_CURSOR(**self._run))
+        size = page_size(limit, (await slicing_on(self._connection)).slices)
+        statement = FIND(country=self._run["country"], **cursor, last_day=self._last_day, most=size)
         async with self._connection.transaction(readonly=True):
             await self._connection.execute(FIND_PLANS)
-            rows = await self._connection.fetch(
-                *FIND(country=self._run["country"], **cursor, last_day=self._last_day, most=limit)
-            )
-        return [Lapsing(*row) for row in rows]
+            pages = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement))
+        return merged_page([[Lapsing(*row) for row in page] for page in pages], size, tuple)
 
     async def enter(self, envelopes: Sequence[Envelope], last: Lapsing) -> None:
         """Keep envelopes until they are sent; `last` is the last account in them."""

@@ -124,8 +124,9 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
     clock = FixedClock(noon(1))
     with pytest.raises(KeyboardInterrupt):
         await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
-    assert [each.entered for each in seen] == [1000, 2000]
-    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 500)]
+    first, second = (each.entered for each in seen)
+    assert (first, second) == (1000, 2000) if SLICES == 1 else 500 < first < second <= 2000
+    assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 2500 - second)]
     assert (await Notices(pool, SystemClock()).gather((ChannelName.LOG,))).notifications == 1000
 
 
@@ -146,7 +147,7 @@ async def test_the_scan_goes_along_the_index_without_sorting(pool: Pool, databas
     )
     await owner.execute("analyze account")
     first = date(2026, 7, 1)
-    text, *values = NEXT(country="SG", first=first, last=JULY, expires_on=first, member_id="", program="")
+    text, *values = NEXT(country="SG", first=first, last=JULY, expires_on=first, member_id="", program="", most=1000)
     rows = await owner.fetch(f"explain {text}", *values)
     await owner.close()
     plan = "\n".join(row[0] for row in rows)

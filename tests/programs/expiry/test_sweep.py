@@ -18,12 +18,12 @@ from abacus.programs.expiry.sweep import of_all_due, of_month
 from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned
 from tests.support.memory_queue import MemoryQueue
-from tests.support.slices import neighbour
+from tests.support.slices import SLICES, neighbour
 
 
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 async def test_a_sweep_that_is_cut_off_goes_on_where_it_stopped(office: Office, fails_at: int) -> None:
-    """Three calls: ten envelopes, ten, and one."""
+    """Three calls: ten envelopes, ten, and one. Of a slice there are as many fewer in a call as there are slices."""
     members = [neighbour(f"m{number:05}") for number in range(10_001)]
     await office.pool.execute(
         "insert into account (member_id, program, country, balance, expires_on)"
@@ -34,11 +34,13 @@ async def test_a_sweep_that_is_cut_off_goes_on_where_it_stopped(office: Office, 
     with pytest.raises(Unavailable):
         await office.sweep(queue=broken)
     (cut,) = await office.runs.all()
-    assert (cut.swept_at, cut.enqueued) == (None, 5000 * (fails_at - 1))
+    assert (cut.swept_at, cut.enqueued) == (None, 5000 // SLICES * (fails_at - 1))
     run = await office.sweep()
     assert (run.found, run.enqueued) == (10_001, 10_001)
     messages = [message for queue in (broken, office.queue) for message in await _all(queue)]
-    assert len({message.body for message in messages}) == len(messages) == 21
+    assert len({message.body for message in messages}) == len(messages)
+    if SLICES == 1:
+        assert len(messages) == 21
 
 
 async def test_a_second_run_is_refused_while_one_is_under_way(office: Office) -> None:
