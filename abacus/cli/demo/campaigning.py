@@ -19,6 +19,7 @@ from abacus.engage.events.decide.message import encode_event, partition_key
 from abacus.engage.events.decide.source import Source, parse_source
 from abacus.engage.events.store import SourceStore
 from abacus.engage.events.types import Event
+from abacus.ledger.store.finding import claims_of
 from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
@@ -192,17 +193,20 @@ async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mappin
 async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
     """Every event has its claims, no action waits, and every award is posted."""
     names = [campaign.name for campaign in campaigns]
-    claims, waiting, unposted = await pool.fetchrow(
+    claims, waiting, awards = await pool.fetchrow(
         """
         select (select count(*) from campaign_claim where campaign = any($1::text[])),
             (select count(*) from campaign_action
                 where campaign = any($1::text[]) and done_at is null and refused_at is null),
-            (select count(*) from campaign_action a where a.campaign = any($1::text[]) and a.kind = 'award'
-                and a.refused_at is null and not exists (select from claim c where c.key = a.key))
+            (select array_agg(key) from campaign_action
+                where campaign = any($1::text[]) and kind = 'award' and refused_at is null)
         """,
         names,
     )
-    return claims % (_MEMBERS * _CLAIMS_OF_MEMBER) == 0 and claims > 0 and not waiting and not unposted
+    if waiting or not claims or claims % (_MEMBERS * _CLAIMS_OF_MEMBER):
+        return False
+    posted = await claims_of(pool, awards or ())
+    return all(key in posted for key in awards or ())
 
 
 _CLAIMS_OF_MEMBER: Final = 3 + 1 + 1 + 1 + 2  # orders, a late one, a cancellation, a morning ride, two rides

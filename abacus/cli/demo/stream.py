@@ -13,6 +13,7 @@ from abacus.cli.examples.stream import Sent
 from abacus.cli.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
+from abacus.ledger.store.finding import rows_in_all
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import (
     AWARDS,
@@ -27,7 +28,7 @@ from abacus.platform.metrics import (
     TRANSACTIONS,
     total,
 )
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
@@ -164,8 +165,7 @@ async def _follow(
 async def _latencies_ms(pool: Pool, produced_at: dict[str, datetime]) -> list[float]:
     """The time from produced to posted of each transfer that was posted in this run."""
     first = min(produced_at.values())
-    async with passing_failures():
-        rows = await pool.fetch(*_POSTED(since=first))
+    rows = await rows_in_all(pool, _POSTED(since=first))
     return sorted(
         (posted_at - produced_at[key]).total_seconds() * 1000 for key, posted_at in rows if key in produced_at
     )

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.budget import EVER
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.seen import seen_by_day
-from abacus.platform.postgres import Pool, passing_failures, snapshot
+from abacus.platform.postgres import Connection, Pool, pages, passing_failures, slicing_of, snapshot
+from abacus.platform.sliced import in_each_slice
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 
 
@@ -85,10 +88,10 @@ from campaign_progress where campaign = :campaign and scope = '' and variant is 
 group by variant order by variant
 """)
 _CLAIMS: Final = Statement("select count(*) from campaign_claim where campaign = :campaign")
-_POSTED: Final = Statement("""
-select count(*) from campaign_action a join claim c on c.key = a.key
-where a.campaign = :campaign and a.kind = 'award' and a.done_at is not null
+_AWARDS: Final = Statement("""
+select member_id, key from campaign_action where campaign = :campaign and kind = 'award' and done_at is not null
 """)
+_POSTED: Final = Statement("select count(*) from claim where key = any(:keys::text[])")
 _USED: Final = Statement("""
 select p.campaign, p.period, p.runs - coalesce(sum(s.runs), 0)::bigint, p.points - coalesce(sum(s.points), 0)::bigint,
     p.cost - coalesce(sum(s.cost), 0)::bigint
@@ -107,7 +110,7 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
             actions=[ActionLine(*row) for row in await connection.fetch(*_ACTIONS(campaign=name))],
             arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
             claims=await connection.fetchval(*_CLAIMS(campaign=name)),
-            posted=await connection.fetchval(*_POSTED(campaign=name)),
+            posted=await _posted(connection, await slicing_of(pool), name),
             seen=await seen_by_day(connection, campaign),
             used={row[1]: Amounts(*row[2:]) for row in await connection.fetch(*_USED(campaigns=[name], period=None))},
         )
@@ -129,6 +132,23 @@ async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
     async with passing_failures():
         rows = await pool.fetch(*_USED(campaigns=list(names), period=EVER))
     return {row[0]: Amounts(*row[2:]) for row in rows}
+
+
+async def _posted(connection: Connection, slicing: Slicing, campaign: str) -> int:
+    """How many of the awards that were sent stand in the ledger, each looked for in the slice of its member."""
+    posted = 0
+    async for page in pages(connection, *_AWARDS(campaign=campaign)):
+        keys = {
+            slicing.home(number): [row["key"] for row in part]
+            for number, part in slicing.by_slice(page, itemgetter("member_id")).items()
+        }
+
+        async def count(keys: Mapping[str | None, Sequence[str]] = keys) -> int:
+            here = keys.get(connection.slice_schema)
+            return int(await connection.fetchval(*_POSTED(keys=here))) if here else 0
+
+        posted += sum(await in_each_slice(connection, count))
+    return posted
 
 
 def faults_of(found: CampaignReport) -> list[str]:
