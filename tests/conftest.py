@@ -20,8 +20,10 @@ from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.spreading import spreading
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.store.cards import CardStore
+from tests.support.cluster import Servers
 from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
 from tests.support.paths import GOLDEN
@@ -135,20 +137,33 @@ async def services() -> AsyncIterator[Services]:
 
 
 @pytest.fixture(scope="session")
-async def template(services: Services) -> AsyncIterator[str]:
-    """A migrated, empty database that each test's own is cloned from."""
-    name = f"abacus_template_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name}")
-    await migrate(database_address(services, name))
-    await cut(database_address(services, name), SLICES)
-    await watch(database_address(services, name))
-    yield name
-    await administer(services, f"drop database {name} with (force)")
+async def servers(services: Services) -> AsyncIterator[Servers]:
+    """Those that the databases of the tests lie on."""
+    opened = await Servers.of(services.database_url)
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture(scope="session")
-async def databases(services: Services, template: str) -> AsyncIterator[Databases]:
-    opened = Databases(services, template, _HOW_TO_COPY)
+async def template(services: Services, servers: Servers) -> AsyncIterator[str]:
+    """A migrated, empty database that each test's own is cloned from."""
+    name = f"abacus_template_{uuid.uuid4().hex[:8]}"
+    address = database_address(services, name)
+    await servers.create(name)
+    await migrate(address)
+    await cut(address, SLICES)
+    await watch(address)
+    if servers.are_several and SLICES > 1:
+        async with spreading(address) as slices:
+            await slices.place()
+    await servers.close_off(name)
+    yield name
+    await servers.drop(name)
+
+
+@pytest.fixture(scope="session")
+async def databases(services: Services, servers: Servers, template: str) -> AsyncIterator[Databases]:
+    opened = Databases(services, servers, template, _HOW_TO_COPY)
     yield opened
     await opened.close()
 

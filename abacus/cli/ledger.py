@@ -7,9 +7,10 @@ import typer
 from abacus.cli import seals
 from abacus.cli import verify as verifying
 from abacus.cli.shell import AsJson, console, print_json, run, settings
-from abacus.platform.migrations import cut, distribute, make_sandbox
+from abacus.platform.migrations import cut, make_sandbox
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.platform.slicing import MOST
+from abacus.platform.spreading import spreading
 
 app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)
@@ -21,7 +22,7 @@ app.command("check-proof")(seals.check_proof)
 
 def migrate(
     citus: Annotated[
-        bool, typer.Option("--citus", help="Then spread the tables over the servers of Citus; see docs/scaling.md.")
+        bool, typer.Option("--citus", help="Then place the slices on the servers of Citus; see docs/scaling.md.")
     ] = False,
     slices: Annotated[
         int | None,
@@ -43,11 +44,11 @@ def migrate(
         url = settings().required("database_url")
         before, after = await migrate_database(url)
         was_cut = slices is not None and await cut(url, slices)
-        spread = await distribute(url) if citus else None
+        placed = await _placed(url) if citus else None
         if sandbox or new_sandbox:
             await make_sandbox(url, anew=new_sandbox)
         if as_json:
-            asked_for = {"slices": slices, "spread": spread}
+            asked_for = {"slices": slices, "placed": placed}
             done = {name: value for name, value in asked_for.items() if value is not None}
             print_json({"before": before, "after": after} | done)
             return
@@ -56,7 +57,12 @@ def migrate(
             console.print(f"the ledger is cut into {slices} slices")
         if sandbox or new_sandbox:
             console.print("test keys have a sandbox; the API looks for it when it starts")
-        if spread is not None:
-            console.print(f"spread over the servers: {', '.join(spread) or 'nothing more'}")
+        if placed is not None:
+            console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
 
     run(main())
+
+
+async def _placed(database_url: str) -> list[str]:
+    async with spreading(database_url) as slices:
+        return await slices.place()

@@ -3,13 +3,10 @@
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-import asyncpg
-
 from abacus.core.errors import Refused
 from abacus.platform import cutting, sandbox
-from abacus.platform.distribution import PLAN, statements
 from abacus.platform.packaged import packaged_file
-from abacus.platform.postgres import APPLICATION_ROLE, LONG_S, Connection, Pool, open_pool, passing_failures
+from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool, passing_failures
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -106,35 +103,3 @@ def head_revision() -> str | None:
     from alembic.script import ScriptDirectory  # noqa: PLC0415  # as above
 
     return ScriptDirectory(str(packaged_file("alembic"))).get_current_head()
-
-
-async def distribute(database_url: str) -> list[str]:
-    """Spreads the tables of an empty ledger over the servers of Citus, as `distribution.PLAN` says, and returns the
-    tables that were spread now.
-
-    Each is spread by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` when there is
-    no Citus, when somebody has points already, or when Citus does not take a table.
-    """
-    pool = await open_pool(database_url, size=1, role=None)
-    try:
-        async with passing_failures(), pool.acquire() as connection:
-            return await _distribute(connection)
-    finally:
-        await pool.close()
-
-
-async def _distribute(connection: Connection) -> list[str]:
-    if not await connection.fetchval("select exists(select from pg_proc where proname = 'create_distributed_table')"):
-        raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
-    rows = await connection.fetch("select logicalrelid::regclass::text from pg_dist_partition")
-    ahead = [(table, statement) for table, statement in statements(PLAN) if (table,) not in map(tuple, rows)]
-    if ahead and await connection.fetchval("select exists(select from account)"):
-        raise Refused("this ledger has accounts; only an empty one can be distributed (docs/scaling.md)")
-    # The append-only triggers look at nothing but the row and the session, so they may fire on every server.
-    await connection.execute("set citus.enable_unsafe_triggers = on")
-    for table, statement in ahead:
-        try:
-            await connection.execute(statement, timeout=LONG_S)
-        except asyncpg.FeatureNotSupportedError as error:
-            raise Refused(f"Citus does not take the table {table}: {' '.join(str(error).split())}") from error
-    return [table for table, _ in ahead]

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
 import asyncpg
-from asyncpg.pool import PoolAcquireContext
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.platform.pool import LedConnection, SlicedPool
 from abacus.platform.slicing import UNCUT, Slicing
 
 APPLICATION_ROLE: Final = "abacus_app"
@@ -54,74 +54,6 @@ async def nothing_else(_: Connection) -> None:
     """`Also`, where nothing more belongs to the change."""
 
 
-class _Connection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
-    """Knows the slice that its session was led to: the tables of that schema come before those of `public`."""
-
-    _led_to: str | None = None
-    _is_astray = False
-
-    @property
-    def slice_schema(self) -> str | None:
-        """The slice whose tables it has under their names."""
-        return self._led_to
-
-    async def lead(self, schema: str | None) -> None:
-        """None leads it back to where it began."""
-        if schema == self._led_to and not self._is_astray:
-            return
-        self._is_astray = True  # until the server has said that it is there
-        await self.execute("reset search_path" if schema is None else f"set search_path = {schema}, public")
-        self._led_to, self._is_astray = schema, False
-
-    def is_astray(self) -> None:
-        """Whoever uses it next is led anew, whatever it was led to before."""
-        self._is_astray = True
-
-    async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # as asyncpg has it
-        await super().reset(timeout=timeout)
-        self._led_to, self._is_astray = None, False
-
-
-class _Acquiring(PoolAcquireContext):  # type: ignore[misc]  # as above
-    """Leads a connection before it is used, also back from where another user led it."""
-
-    __slots__ = ("schema",)
-
-    schema: str | None
-
-    async def __aenter__(self) -> "Connection":
-        return await self._lead(await super().__aenter__())
-
-    def __await__(self) -> Any:
-        return self._acquired().__await__()
-
-    async def _acquired(self) -> "Connection":
-        return await self._lead(await PoolAcquireContext(self.pool, self.timeout))
-
-    async def _lead(self, connection: "Connection") -> "Connection":
-        try:
-            await connection.lead(self.schema)
-        except BaseException:
-            await self.pool.release(connection)
-            raise
-        return connection
-
-
-class _Pool(asyncpg.Pool):  # type: ignore[misc]  # as above
-    """Limits to `within_s` the wait for a connection, and the return of one whose server has gone silent: asyncpg takes
-    one limit for both.
-    """
-
-    within_s: float | None = None
-    slicing: Slicing | None = None
-
-    def acquire(self, *, timeout: float | None = None, schema: str | None = None) -> Any:
-        """A connection to the tables of that slice; to those of `public` without a schema."""
-        acquiring = _Acquiring(self, self.within_s if timeout is None else timeout)
-        acquiring.schema = schema
-        return acquiring
-
-
 async def slicing_of(pool: Pool) -> Slicing:
     """The slices of the pool's database. They are looked up once, because they never change."""
     if pool.slicing is None:
@@ -158,22 +90,22 @@ async def open_pool(
         session["role"] = role
     try:
         async with passing_failures():
-            pool = _Pool(
+            pool = SlicedPool(
                 database_url,
                 min_size=1,
                 max_size=size,
                 max_queries=50_000,
                 max_inactive_connection_lifetime=300.0,
                 loop=None,
-                connection_class=_Connection,
+                connection_class=LedConnection,
                 record_class=asyncpg.Record,
                 timeout=5,
                 command_timeout=within_s or _STATEMENT_S,
                 server_settings=session,
                 init=_json_as_bytes,
                 reset=_as_it_is if keeps_nothing else None,
+                within_s=within_s,
             )
-            pool.within_s = within_s
             return await pool
     except asyncpg.InvalidParameterValueError as error:
         raise Unavailable(DEPENDENCY, f"{_one_line(error)}; run `abacus migrate`") from error

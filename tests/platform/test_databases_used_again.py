@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
+from tests.support.cluster import Servers
 from tests.support.databases import Databases
 from tests.support.services import Services
 
@@ -14,9 +15,11 @@ WRITE = "insert into audit_log values (gen_random_uuid(), now(), 'ann', true, 'l
 
 
 @pytest.fixture
-async def databases(services: Services, template: str) -> AsyncIterator[Databases]:
+async def databases(services: Services, servers: Servers, template: str) -> AsyncIterator[Databases]:
     """Nobody else is given any of these."""
-    opened = Databases(services, template)
+    if servers.are_several:
+        pytest.skip("on several servers no database is used again")
+    opened = Databases(services, servers, template)
     yield opened
     await opened.close()
 

@@ -39,7 +39,8 @@ _CONNECTIONS: Final = 4 * SLICES
 
 _TABLES: Final = r"""
 select string_agg(format('%I.%I', schemaname, tablename), ', ') from pg_tables
-where (schemaname = current_schema() or schemaname like 'slice\_%') and tablename not in ('alembic_version', 'slice', 'head')
+where (schemaname = current_schema() or schemaname like 'slice\_%')
+    and tablename not in ('alembic_version', 'slice', 'head')
 """
 
 

@@ -10,10 +10,9 @@ from typing import Final
 
 import asyncpg
 
+from tests.support.cluster import Servers
 from tests.support.services import Services, database_address
 from tests.support.slices import let_tests_write
-
-_STOP_MS: Final = 10_000
 
 # Whatever changes the schema leaves a row, if it is committed, also in a session without triggers. Nobody's search path
 # names this schema of the tests.
@@ -58,21 +57,21 @@ class Databases:
     uses the name of the test before finds no database, as if it had been dropped.
     """
 
-    def __init__(self, services: Services, template: str, how_to_copy: str = "") -> None:
+    def __init__(self, services: Services, servers: Servers, template: str, how_to_copy: str = "") -> None:
         self._services = services
+        self._servers = servers
         self._template = template
         self._how_to_copy = how_to_copy
         self._clean = list[str]()
-        self._administrator: asyncpg.Connection | None = None
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[str]:
         """The address of a database of one's own."""
         name = f"abacus_test_{uuid.uuid4().hex[:12]}"
         if self._clean:
-            await self._administer(f"alter database {self._clean.pop()} rename to {name}")
+            await self._servers.administer(f"alter database {self._clean.pop()} rename to {name}")
         else:
-            await self._administer(f"create database {name} template {self._template} {self._how_to_copy}")
+            await self._servers.administer(f"create database {name} template {self._template} {self._how_to_copy}")
         try:
             yield database_address(self._services, name)
         finally:
@@ -81,32 +80,25 @@ class Databases:
     async def close(self) -> None:
         """Drops the databases that wait for another test."""
         while self._clean:
-            await self._administer(f"drop database {self._clean.pop()} with (force)")
-        if self._administrator is not None:
-            await self._administrator.close()
+            await self._servers.drop(self._clean.pop())
 
     async def _take_back(self, name: str) -> None:
+        if self._servers.are_several:  # to empty the tables on all of them takes longer than another copy
+            await self._servers.drop(name)
+            return
         clean = f"abacus_clean_{uuid.uuid4().hex[:12]}"
         try:
-            await self._administer(
-                f"alter database {name} with allow_connections false",
-                f"select pg_terminate_backend(pid, {_STOP_MS}) from pg_stat_activity where datname = '{name}'",
-                f"alter database {name} rename to {clean}",
-                f"alter database {clean} with allow_connections true",
+            await self._servers.close_off(name)
+            await self._servers.administer(
+                f"alter database {name} rename to {clean}", f"alter database {clean} with allow_connections true"
             )
         except asyncpg.PostgresError:  # it is no longer there, or a session does not end
-            await self._administer(f"drop database if exists {name} with (force)")
+            await self._servers.drop(name)
             return
         if await _emptied(database_address(self._services, clean)):
             self._clean.append(clean)
         else:
-            await self._administer(f"drop database {clean} with (force)")
-
-    async def _administer(self, *statements: str) -> None:
-        if self._administrator is None or self._administrator.is_closed():
-            self._administrator = await asyncpg.connect(self._services.database_url)
-        for statement in statements:
-            await self._administrator.execute(statement)
+            await self._servers.drop(clean)
 
 
 async def _emptied(database_url: str) -> bool:

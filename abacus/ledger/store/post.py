@@ -34,7 +34,7 @@ class PostgresLedger:
         self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
     ) -> list[Outcome]:
         post = partial(self._post, awards=awards, elsewhere=elsewhere)
-        return await in_a_transaction(self._pool, post, schema=schema)
+        return await in_a_transaction(self._pool, post, schema=schema, near=not partners_of(awards))
 
     async def _post(
         self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim]

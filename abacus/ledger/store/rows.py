@@ -51,20 +51,30 @@ order by u.place
 for update of a
 """)
 
-# A locked row stays where it is, so its address finds it again without the index. Days go as numbers and hashes side by
-# side in one value: turning texts into dates and bytes took a third of this statement's time.
-_SET: Final = f"""
-update account a
-set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
-    last_seq = u.last_seq,
-    head_hash = substring(:head_hashes::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
-    last_xid = greatest(a.last_xid, coalesce(:place::text::xid8, pg_current_xact_id()))"""
+# The stamp of this transaction: its id, or its place in a slice. (Citus plans no change that reads the id.)
+_OWN_ID: Final = "pg_current_xact_id()"
+_OWN_PLACE: Final = ":place::text::xid8"
+
 _BY_AWARDS: Final = f"""
     {array("rows", "tid")}, {array("balances", "bigint")}, {array("earned_totals", "bigint")},
     {array("expiry_days", "int")}, {array("last_seqs", "bigint")}"""
 
-# An account by activity remembers the day that the award leaves it with.
-_UPDATE: Final = Statement(f"""with changed as ({_SET},
+
+def _set(stamp: str) -> str:
+    """A locked row stays where it is, so its address finds it again without the index. Days go as numbers and hashes
+    side by side in one value: turning texts into dates and bytes took a third of this statement's time.
+    """
+    return f"""
+update account a
+set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
+    last_seq = u.last_seq,
+    head_hash = substring(:head_hashes::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
+    last_xid = greatest(a.last_xid, {stamp})"""
+
+
+def _update_by_awards(stamp: str) -> Statement:
+    """An account by activity remembers the day that the award leaves it with."""
+    return Statement(f"""with changed as ({_set(stamp)},
     active_until = greatest(a.active_until, date '0001-01-01' + (u.expires_on - 1))
 from unnest({_BY_AWARDS}
 ) with ordinality as u (row, balance, earned_total, expires_on, last_seq, place)
@@ -72,8 +82,10 @@ where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
 
-# As above, with the columns that awards leave as they are.
-_UPDATE_WHOLE: Final = Statement(f"""with changed as ({_SET},
+
+def _update_whole(stamp: str) -> Statement:
+    """With the columns that awards leave as they are."""
+    return Statement(f"""with changed as ({_set(stamp)},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
     lifetime = u.lifetime, active_until = u.active_until
 from unnest({_BY_AWARDS}, {array("helds", "bigint")}, {array("lots_closed", "bigint")}, {array("lots_drawn", "bigint")},
@@ -84,11 +96,16 @@ where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
 
+
+# By whether this transaction has a place.
+_UPDATE: Final = {False: _update_by_awards(_OWN_ID), True: _update_by_awards(_OWN_PLACE)}
+_UPDATE_WHOLE: Final = {False: _update_whole(_OWN_ID), True: _update_whole(_OWN_PLACE)}
+
 _OPEN: Final = Statement(f"""with changed as (
 insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
     active_until, last_xid)
 select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
-    active_until, coalesce(:place::text::xid8, pg_current_xact_id())
+    active_until, pg_current_xact_id()
 from unnest(
     {array("members", "text")}, {array("programs", "text")}, {array("countries", "text")},
     {array("balances", "bigint")}, {array("earned_totals", "bigint")}, {array("expiry_days", "date")},
@@ -116,9 +133,10 @@ class Locked(NamedTuple):
 
 
 async def in_a_transaction(
-    pool: Pool, work: Callable[[Connection], Awaitable[Result]], *, schema: str | None = None
+    pool: Pool, work: Callable[[Connection], Awaitable[Result]], *, schema: str | None = None, near: bool = False
 ) -> Result:
-    """The result of the work, done in one transaction, on the tables of that slice. Raises `Unavailable`.
+    """The result of the work, done in one transaction, on the tables of that slice; those of other rooms and the limits
+    of partners are not there if it is `near`, at the slice's own server. Raises `Unavailable`.
 
     Work that is overtaken is done again after a short, random pause, and then reads the other's row. It is not done
     again for ever: each time, one more of its keys or accounts is there for good.
@@ -126,7 +144,11 @@ async def in_a_transaction(
     attempt = 0
     while True:
         try:
-            async with passing_failures(), pool.acquire(schema=schema) as connection, connection.transaction():
+            async with (
+                passing_failures(),
+                pool.acquire(schema=schema, near=near) as connection,
+                connection.transaction(),
+            ):
                 return await work(connection)
         except Overtaken:
             attempt += 1
@@ -177,13 +199,12 @@ async def write(
     """
     if not transfers:
         return
-    await _claim(connection, claims)
+    await _enter(connection, "claim", claims, Claim._fields)
     # Opening comes before updating: a batch that opens an account which another has only locked is told so at once and
     # starts again; it would wait for an account being updated, and may hold a row that the updater wants to open.
-    place = None if locked.place is None else str(locked.place)
-    await _open(connection, [account for id_, account in accounts.items() if id_ not in locked.rows], place)
+    await _open(connection, locked, [account for id_, account in accounts.items() if id_ not in locked.rows])
     known = [(locked.rows[id_], account) for id_, account in accounts.items() if id_ in locked.rows]
-    await _update(connection, known, place, whole=whole)
+    await _update(connection, locked, known, whole=whole)
     await _append(connection, transfers, locked)
     if draws:
         await connection.copy_records_to_table("draw", records=draws, columns=Draw._fields)
@@ -204,9 +225,10 @@ async def _append(connection: Connection, transfers: Sequence[Transfer], locked:
         await connection.copy_records_to_table("transfer", records=stamped, columns=(*Transfer._fields, "xid"))
 
 
-async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
+async def _enter(connection: Connection, table: str, rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> None:
+    """Rows that nobody else has written. Raises `Overtaken` if somebody has."""
     try:
-        await connection.copy_records_to_table("claim", records=claims, columns=Claim._fields)
+        await connection.copy_records_to_table(table, records=rows, columns=names)
     except asyncpg.PostgresError as error:
         if not is_duplicate(error):
             raise
@@ -214,13 +236,12 @@ async def _claim(connection: Connection, claims: Sequence[Claim]) -> None:
 
 
 async def _update(
-    connection: Connection, changed: Sequence[tuple[Row, Account]], place: str | None, *, whole: bool
+    connection: Connection, locked: Locked, changed: Sequence[tuple[Row, Account]], *, whole: bool
 ) -> None:
     if not changed:
         return
     rows, accounts = zip(*changed, strict=True)
     values: dict[str, object] = {
-        "place": place,
         "rows": column(rows),
         "balances": column(account.balance for account in accounts),
         "earned_totals": column(account.earned_total for account in accounts),
@@ -237,18 +258,24 @@ async def _update(
             "lifetimes": column(account.lifetime for account in accounts),
             "active_untils": column(account.active_until for account in accounts),
         }
-    updated = await connection.fetchval(*(_UPDATE_WHOLE if whole else _UPDATE)(**values))
+    has_place = locked.place is not None
+    if has_place:
+        values["place"] = str(locked.place)
+    updated = await connection.fetchval(*(_UPDATE_WHOLE if whole else _UPDATE)[has_place](**values))
     if updated != len(changed):
         raise AssertionError(f"{updated} of {len(changed)} locked accounts")  # they are locked, so they are there
 
 
-async def _open(connection: Connection, accounts: Sequence[Account], place: str | None) -> None:
+async def _open(connection: Connection, locked: Locked, accounts: Sequence[Account]) -> None:
     if not accounts:
         return
     ordered = sorted(accounts)
+    if locked.place is not None:
+        rows = [(*account, locked.place) for account in ordered]
+        await _enter(connection, "account", rows, (*Account._fields, "last_xid"))
+        return
     opened = await connection.fetchval(
         *_OPEN(
-            place=place,
             members=column(account.member_id for account in ordered),
             programs=column(account.program for account in ordered),
             countries=column(account.country for account in ordered),

@@ -1,0 +1,156 @@
+"""Slices of a ledger on several servers, with Citus: which server has which, and moving one to another.
+
+Citus knows a slice's schema as one unit. Nothing here is about members or points: the rows of a slice lie together, and
+docs/adr/0061 says what each transaction needs.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple
+
+import asyncpg
+
+from abacus.core.errors import Refused
+from abacus.platform.pool import Address, addresses
+from abacus.platform.postgres import (
+    APPLICATION_ROLE,
+    LONG_S,
+    Connection,
+    is_passing,
+    open_pool,
+    passing_failures,
+    slicing_on,
+)
+from abacus.platform.sql import Statement
+
+_HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"
+_SERVERS: Final = """
+select nodename, nodeport from pg_dist_node
+where noderole = 'primary' and isactive and shouldhaveshards order by nodename, nodeport
+"""
+_PREPARES: Final = "select min(result::int) from run_command_on_all_nodes('show max_prepared_transactions')"
+_PLACE: Final = Statement("select citus_schema_distribute(:schema::text::regnamespace)")
+_MOVE: Final = Statement("""
+select citus_schema_move(:schema::text::regnamespace, :host::text, :port::int, :mode::text::citus.shard_transfer_mode)
+""")
+_SIZES: Final = "select schema_name::text as schema, schema_size as size from citus_schemas"
+
+# Between servers the application's sessions go under its own name; how it is let in is the servers' own setting.
+_LET_IN: Final = f"alter role {APPLICATION_ROLE} login"
+
+
+class Placed(NamedTuple):
+    """A slice, the server that has it, and its size there."""
+
+    schema: str
+    address: Address
+    size: str
+
+
+class Move(NamedTuple):
+    """A slice that goes from one server to another."""
+
+    schema: str
+    source: Address
+    target: Address
+
+
+def evened(where: Mapping[str, Address], servers: Sequence[Address]) -> list[Move]:
+    """The fewest moves after which no server has two slices more than another, and other servers have none. Pure."""
+    held = {server: [schema for schema, address in where.items() if address == server] for server in servers}
+    fair = len(where) // max(1, len(servers))
+    spare = [schema for schema, address in where.items() if address not in held]
+    # Those who have most keep one more than their share, while there are any to spare.
+    more = len(where) - fair * len(servers)
+    for server in sorted(servers, key=lambda each: -len(held[each])):
+        keeps = fair + (more > 0)
+        more -= 1
+        spare += held[server][keeps:]
+        held[server] = held[server][:keeps]
+    moves: list[Move] = []
+    for schema in spare:
+        target = min(servers, key=lambda server: len(held[server]))
+        held[target].append(schema)
+        moves.append(Move(schema, where[schema], target))
+    return moves
+
+
+class Spreading:
+    """On the coordinator, as the tables' owner. Every method raises `Unavailable`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def place(self) -> list[str]:
+        """Place the slices that are not placed yet on the servers of Citus; returns their schemas. Rows go with them.
+
+        Each is placed by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` where
+        there is no Citus, where it cannot commit on two servers at once, and for a ledger that is not cut.
+        """
+        if not await self._connection.fetchval(_HAS_CITUS):
+            raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
+        slicing = await slicing_on(self._connection)
+        if not slicing.is_cut:
+            raise Refused("this ledger is not cut; --slices says into how many slices (docs/scaling.md)")
+        if not await self._connection.fetchval(_PREPARES):
+            raise Refused(
+                "a server has max_prepared_transactions = 0, so nothing can be committed on two servers at once"
+            )
+        await self._connection.execute(_LET_IN)
+        # The triggers look at nothing but the row and the session, so they may fire on every server.
+        await self._connection.execute("set citus.enable_unsafe_triggers = on")
+        placed = await addresses(self._connection)
+        ahead = [schema for schema in slicing.schemas if schema not in placed]
+        for schema in ahead:
+            await self._connection.execute(*_PLACE(schema=schema), timeout=LONG_S)
+        return ahead
+
+    async def placed(self) -> list[Placed]:
+        """The slices in their order. Raises `Refused` where they are not placed on servers."""
+        where = await self._where()
+        sizes = {row["schema"]: row["size"] for row in await self._connection.fetch(_SIZES)}
+        return [
+            Placed(schema, where[schema], sizes.get(schema, ""))
+            for schema in (await slicing_on(self._connection)).schemas
+            if schema in where
+        ]
+
+    async def servers(self) -> list[Address]:
+        """The servers that take slices."""
+        return [Address(*row) for row in await self._connection.fetch(_SERVERS)]
+
+    async def evened(self) -> list[Move]:
+        """The moves that spread the slices evenly over the servers that take any."""
+        return evened(await self._where(), await self.servers())
+
+    async def move(self, schema: str, target: Address, *, blocking: bool = False) -> None:
+        """Move a slice while it is posted to. Its rows are copied first; at the end its writers wait for a moment, or
+        from the beginning where `blocking`. Raises `Refused` when Citus does not do it.
+        """
+        mode = "block_writes" if blocking else "force_logical"
+        statement = _MOVE(schema=schema, host=target.host, port=target.port, mode=mode)
+        try:
+            await self._connection.execute(*statement, timeout=24 * LONG_S)
+        except asyncpg.PostgresError as error:
+            if is_passing(error):
+                raise
+            raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}") from error
+
+    async def _where(self) -> Mapping[str, Address]:
+        where = await addresses(self._connection)
+        if not where:
+            raise Refused(
+                "the slices lie on one server; `abacus migrate --citus` places them on several (docs/scaling.md)"
+            )
+        return where
+
+
+@asynccontextmanager
+async def spreading(database_url: str) -> AsyncIterator[Spreading]:
+    """For as long as it is needed."""
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures(), pool.acquire() as connection:
+            yield Spreading(connection)
+    finally:
+        await pool.close()

@@ -1,0 +1,111 @@
+"""Slices on several servers: the schema keeps the rules that this asks for, and Citus takes it where there is one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.core.errors import Refused
+from abacus.platform.pool import Address
+from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE
+from abacus.platform.spreading import evened, spreading
+from tests.support.cluster import Servers
+from tests.support.slices import SLICES
+
+A, B, C, D = (Address("db", number) for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("held", "servers", "moves"),
+    [
+        ([A, A, B, B], [A, B], 0),
+        ([A, A, A, B], [A, B], 1),
+        ([A, A, A, A, B, B, B, B], [A, B, C], 2),
+        ([A, B, A, B], [A], 2),
+        ([A, B, C, D], [A, B, C, D], 0),
+        ([D, D, D, D, D], [A, B], 5),
+        ([], [A], 0),
+    ],
+)
+def test_slices_are_spread_evenly_by_few_moves(held: list[Address], servers: list[Address], moves: int) -> None:
+    where = {f"slice_{number}": address for number, address in enumerate(held)}
+    assert len(evened(where, servers)) == moves
+
+
+@given(
+    held=st.lists(st.sampled_from((A, B, C, D)), max_size=40),
+    servers=st.sets(st.sampled_from((A, B, C, D)), min_size=1).map(sorted),
+)
+def test_no_server_has_two_slices_more_than_another(held: list[Address], servers: list[Address]) -> None:
+    where = {f"slice_{number}": address for number, address in enumerate(held)}
+    for schema, source, target in evened(where, servers):
+        assert where[schema] == source != target
+        where[schema] = target
+    counts = [list(where.values()).count(server) for server in servers]
+    assert sum(counts) == len(held)
+    assert max(counts) - min(counts) <= 1
+    assert evened(where, servers) == []
+
+
+async def test_unique_keys_of_a_slice_are_of_a_member_or_of_a_key(pool: Pool) -> None:
+    """So each row has its place by the member, and no two servers need to agree on one."""
+    rows = await pool.fetch(
+        "select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid"
+        " join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]"
+        " where i.indisunique and c.relname = any($1::text[])",
+        list(CUT),
+    )
+    assert {row["table"] for row in rows} == set(CUT)
+    assert {row["first"] for row in rows} == {"member_id", "key"}
+
+
+async def test_no_table_refers_to_another(pool: Pool) -> None:
+    foreign = "select count(*) from pg_constraint where contype = 'f' and connamespace <> 'pg_catalog'::regnamespace"
+    assert await pool.fetchval(foreign) == 0
+
+
+@pytest.mark.parametrize("table", [*CUT, *OF_A_SLICE, HEAD])
+async def test_no_table_of_a_slice_counts_by_itself(pool: Pool, table: str) -> None:
+    """A sequence would be one for all servers."""
+    counting = (
+        "select count(*) from pg_attribute"
+        " where attrelid = to_regclass($1) and (attidentity <> '' or attgenerated <> '')"
+    )
+    assert await pool.fetchval(counting, table if SLICES == 1 else f"slice_0.{table}") == 0
+
+
+async def test_without_citus_nothing_is_placed(database_url: str, servers: Servers) -> None:
+    if servers.are_several:
+        pytest.skip("this server has Citus")
+    async with spreading(database_url) as slices:
+        with pytest.raises(Refused, match="this database has no Citus; run `create extension citus` in it first"):
+            await slices.place()
+        with pytest.raises(Refused, match="the slices lie on one server"):
+            await slices.placed()
+
+
+@pytest.fixture
+def on_several(servers: Servers) -> None:
+    if not servers.are_several or SLICES == 1:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+
+
+@pytest.mark.usefixtures("on_several")
+async def test_slices_lie_on_the_servers_and_move(database_url: str, pool: Pool) -> None:
+    async with spreading(database_url) as slices:
+        assert await slices.place() == [], "they are placed already"
+        placed, servers = await slices.placed(), await slices.servers()
+        assert [each.schema for each in placed] == list((await slicing_of(pool)).schemas)
+        assert {each.address for each in placed} == set(servers)
+        assert await slices.evened() == []
+
+        moved, source = placed[0].schema, placed[0].address
+        target = next(each for each in servers if each != source)
+        await slices.move(moved, target, blocking=True)
+        assert (await slices.placed())[0].address == target
+        back = [each for each in await slices.evened() if each.target == source]
+        assert len(back) == 1
+        with pytest.raises(Refused, match=f"{moved} was not moved"):
+            await slices.move(moved, Address("127.0.0.1", 1))
+    async with pool.acquire(schema=moved, near=True) as connection:
+        assert await connection.fetchval("select inet_server_port()") == target.port
