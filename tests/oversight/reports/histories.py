@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from abacus.platform.postgres import Connection, Pool
+from tests.support.slices import home_of
 
 NOON: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
@@ -75,8 +76,8 @@ class History:
 
 
 async def write(pool: Pool, histories: Iterable[History]) -> None:
-    async with pool.acquire() as connection, connection.transaction():
-        for history in histories:
+    for history in histories:
+        async with pool.acquire(schema=await home_of(pool, history.member_id)) as connection, connection.transaction():
             await _write(connection, history)
 
 
