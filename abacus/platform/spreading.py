@@ -35,6 +35,11 @@ select citus_schema_move(:schema::text::regnamespace, :host::text, :port::int, :
 """)
 _SIZES: Final = "select schema_name::text as schema, schema_size as size from citus_schemas"
 
+_SHARDS: Final = Statement("""
+select n.name, shard_name(s.logicalrelid, s.shardid) as shard
+from unnest(:names::text[]) as n (name) join pg_dist_shard s on s.logicalrelid = n.name::regclass
+""")
+
 # Between servers the application's sessions go under its own name; how it is let in is the servers' own setting.
 _LET_IN: Final = f"alter role {APPLICATION_ROLE} login"
 
@@ -143,6 +148,17 @@ class Spreading:
                 "the slices lie on one server; `abacus migrate --citus` places them on several (docs/scaling.md)"
             )
         return where
+
+
+async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:
+    """The names of the tables that have the rows themselves, on the server that has the slice: Citus gives the name of
+    each to a table without rows, which leads to them.
+    """
+    names = {table: f"{schema}.{table}" for table in tables}
+    if await connection.fetchval(_HAS_CITUS):
+        for row in await connection.fetch(*_SHARDS(names=list(names.values()))):
+            names[row["name"].partition(".")[2]] = row["shard"]
+    return names
 
 
 @asynccontextmanager

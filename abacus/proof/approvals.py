@@ -20,6 +20,7 @@ from abacus.proof.decide.approved import (
 )
 from abacus.proof.decide.approved_campaigns import Agreed, InForce, faults_of_campaign
 from abacus.proof.decide.report import ApprovalFault, CampaignFault, Report
+from abacus.proof.sight import Sight
 
 _DEEDS: Final = (Deed.ADJUST, Deed.REVERSE, Deed.MOVE_POINTS)
 
@@ -43,10 +44,11 @@ select {columns(Approval, "a")}, a.before_people,
         where l.subject = 'approval:' || a.approval_id and l.deed = '{Deed.APPROVE}' and l.actor = a.decided_by
             and l.authenticated and l.details ->> 'did' = 'approve'
             and (l.details ->> 'digest' = a.digest or a.summary = 'erased')
-    ) as is_logged,
-    exists (select from claim c where c.key = a.subject) as is_posted
+    ) as is_logged
 from approval a order by a.approval_id
 """
+
+_CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
 # A version was in force when somebody approved it, or when something came of events by it.
 _IN_FORCE: Final = f"""
@@ -73,12 +75,13 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
         report.faults_of((transfer.member_id, transfer.program), transfer.seq, faults)
 
 
-async def check_approvals(connection: Connection) -> Report:
+async def check_approvals(sight: Sight) -> Report:
     """The faults of all approvals, and of campaigns that lack one. In a transaction."""
-    report = Report()
+    connection, report = sight.shared, Report()
     async for page in pages(connection, _DECIDED):
+        posted = await _posted(sight, [row["subject"] for row in page])
         for row in page:
-            facts = (row["before_people"], row["is_person"], row["is_logged"], row["is_posted"])
+            facts = (row["before_people"], row["is_person"], row["is_logged"], row["subject"] in posted)
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
             report.note(*(ApprovalFault(whose, fault) for fault in faults_of_approval(decided)))
@@ -89,6 +92,15 @@ async def check_approvals(connection: Connection) -> Report:
             label = f"{campaign.name}@{campaign.version}"
             report.note(*(CampaignFault(label, fault) for fault in faults_of_campaign(campaign, agreed)))
     return report
+
+
+async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
+    """The keys among these under which something was posted."""
+    posted: set[str] = set()
+    for number in range(sight.slicing.slices):
+        ledger = await sight.ledger(number)
+        posted |= {row["key"] for row in await ledger.fetch(*_CLAIMED(keys=keys))}
+    return posted
 
 
 async def _logged(connection: Connection, transfers: Sequence[Transfer]) -> dict[int, Logged]:

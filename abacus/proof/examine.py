@@ -16,17 +16,18 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.sql import text
 from abacus.proof.approvals import check_approvals, check_movements
 from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
 from abacus.proof.decide.approved import takes_a_word
 from abacus.proof.decide.report import Report
-from abacus.proof.decide.seal import Seal
 from abacus.proof.hold_rows import HoldRows
 from abacus.proof.pager import Pager
 from abacus.proof.partners import Partners
 from abacus.proof.parts import Approvals, Findings, Keys, Members, Part, Places, Root, Span
+from abacus.proof.sight import Sight
 from abacus.proof.slices import check_entries, check_places
 from abacus.proof.tree import grow
 
@@ -52,24 +53,25 @@ _PLANS: Final[Mapping[str, str]] = {
 }
 
 
-async def use_examining_plans(connection: Connection) -> None:
-    """Plan for reading in key order, for the rest of the transaction."""
-    await connection.execute("; ".join(f"set local {name} = {value}" for name, value in _PLANS.items()))
+async def use_examining_plans(sight: Sight) -> None:
+    """Plan for reading in key order, for the rest of the transactions."""
+    for connection in {sight.shared, *sight.servers}:
+        await connection.execute("; ".join(f"set local {name} = {value}" for name, value in _PLANS.items()))
 
 
-async def examine(connection: Connection, part: Part, recompute: Recompute, seed: int) -> Findings:
-    """In a transaction that uses the examining plans."""
+async def examine(sight: Sight, part: Part, recompute: Recompute, seed: int) -> Findings:
+    """In transactions that use the examining plans."""
     match part:
-        case Members(span):
-            return await _members(connection, span, recompute, seed)
+        case Members():
+            return await _members(await sight.ledger(part.number), sight, part, recompute, seed)
         case Keys():
-            return await _keys(connection, part, seed)
+            return await _keys(await sight.ledger(part.number), sight, part, seed)
         case Places():
-            return await check_places(connection, part)
-        case Root(seal):
-            return await _root(connection, seal)
+            return await check_places(await sight.ledger(part.number), sight.slicing, part)
+        case Root():
+            return await _root(await sight.ledger(part.number), sight.slicing, part)
         case Approvals():
-            return Findings(await check_approvals(connection))
+            return Findings(await check_approvals(sight))
 
 
 def _number(key: str, table: str, seed: int) -> str:
@@ -78,11 +80,11 @@ def _number(key: str, table: str, seed: int) -> str:
     return f"hashtextextended({place} || e'\\n' || {key}, {seed})"
 
 
-async def _members(connection: Connection, span: Span, recompute: Recompute, seed: int) -> Findings:
-    findings = Findings()
+async def _members(connection: Connection, sight: Sight, part: Members, recompute: Recompute, seed: int) -> Findings:
+    findings, span = Findings(), part.span
     report = findings.report
     accounts, draws, holds = _Accounts(connection, span), _Draws(connection, span), HoldRows(connection, span)
-    partners = await Partners.of(connection, span)
+    partners = await Partners.of(connection, sight, part)
     follower: Follower | None = None
     numbers = 0
     async for page in _transfers(connection, span, seed):
@@ -107,7 +109,7 @@ async def _members(connection: Connection, span: Span, recompute: Recompute, see
                 others.append(transfer)
         await partners.follow(others, findings)
         await partners.up_to(page[-1][0], report)
-        await check_movements(connection, [each for each in others if takes_a_word(each)], report)
+        await check_movements(sight.shared, [each for each in others if takes_a_word(each)], report)
         findings.keys += len(page)
         report.transfers += len(page)
     if follower is not None:
@@ -192,19 +194,23 @@ def _nothing(_: Transfer) -> None:
     """An account without transfers has nothing to recompute."""
 
 
-async def _keys(connection: Connection, part: Keys, seed: int) -> Findings:
+async def _keys(connection: Connection, sight: Sight, part: Keys, seed: int) -> Findings:
     here = f"""
-        from {part.slicing.schemas[part.number]}.claim c
+        from claim c
         where {part.span.where("c")} and c.ctid >= '({part.first_page},0)' and c.ctid < '({part.beyond},0)'
     """
     query = Statement(f"select count(*), coalesce(sum({_number('c.key', 'c', seed)}), 0) {here}")
     count, numbers = await connection.fetchrow(*query(**part.span.parameters))
     findings = Findings(keys=-count, numbers=-int(numbers))
-    if part.slicing.is_cut:
-        await check_entries(connection, part.number, here, part.span.parameters, findings.report)
+    if sight.slicing.is_cut:
+        await check_entries(sight, part, here, findings.report)
     return findings
 
 
-async def _root(connection: Connection, seal: Seal) -> Findings:
-    grown = await grow(connection, seal.snapshot, seal.number, seal.format)
-    return Findings(Report(seals=[seal.number], faults=list(seal.compared(grown.sealed))))
+async def _root(connection: Connection, slicing: Slicing, part: Root) -> Findings:
+    seal, number, recorded = part
+    grown = await grow(connection, seal.snapshots[number], seal.number, seal.format)
+    findings = Findings(Report(seals=[seal.number] if number == 0 else []))
+    faults = seal.compared_in(number, recorded, grown.sealed) if slicing.is_cut else seal.compared(grown.sealed)
+    findings.report.note(*faults)
+    return findings

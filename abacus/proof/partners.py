@@ -20,7 +20,8 @@ from abacus.proof.decide.counted import (
 )
 from abacus.proof.decide.report import PartnerFault, Report
 from abacus.proof.pager import Pager
-from abacus.proof.parts import Findings, Span
+from abacus.proof.parts import Findings, Members
+from abacus.proof.sight import Sight
 
 
 class _MemberDay(NamedTuple):
@@ -50,20 +51,22 @@ _Known: TypeAlias = Mapping[str, tuple[datetime | None, date | None]]
 class Partners:
     """The points that the partners gave the members of a span, as far as it has been followed."""
 
-    def __init__(self, connection: Connection, span: Span, known: _Known) -> None:
+    def __init__(self, connection: Connection, sight: Sight, part: Members, known: _Known) -> None:
+        span, slicing = part.span, sight.slicing
+        ours = f" and abacus_slice_of(d.member_id, {slicing.slices}) = {part.number}" if slicing.is_cut else ""
         query = Statement(f"""
-            select {columns(_MemberDay, "d")} from allowance_member d where {span.where("d")}
+            select {columns(_MemberDay, "d")} from allowance_member d where {span.where("d")}{ours}
             order by d.member_id, d.partner_id, d.day
         """)
         self._connection = connection
         self._known = known
-        self._rows = Pager(_MemberDay, connection, *query(**span.parameters))
+        self._rows = Pager(_MemberDay, sight.shared, *query(**span.parameters))
         self._days: dict[tuple[str, str, date], Counted] = {}
 
     @classmethod
-    async def of(cls, connection: Connection, span: Span) -> Self:
-        known = {row[0]: (row[1], row[2]) for row in await connection.fetch(_PARTNERS)}
-        return cls(connection, span, known)
+    async def of(cls, connection: Connection, sight: Sight, part: Members) -> Self:
+        known = {row[0]: (row[1], row[2]) for row in await sight.shared.fetch(_PARTNERS)}
+        return cls(connection, sight, part, known)
 
     async def follow(self, transfers: Sequence[Transfer], findings: Findings) -> None:
         """Count these transfers, whose members come in order."""

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.platform.slicing import Slicing
 from abacus.proof.decide.counted import NOTHING, Counted
 from abacus.proof.decide.report import Report
-from abacus.proof.decide.seal import Seal
+from abacus.proof.decide.seal import Seal, Sealed
 
 
 class Span(NamedTuple):
@@ -29,16 +28,16 @@ EVERYBODY: Final = Span()
 
 
 class Members(NamedTuple):
-    """The accounts of these members, and their transfers."""
+    """The accounts of these members in a slice, and their transfers."""
 
     span: Span
+    number: int
 
 
 class Keys(NamedTuple):
     """The claims of these members that lie in these pages of a slice."""
 
     span: Span
-    slicing: Slicing
     number: int
     first_page: int
     beyond: int
@@ -47,15 +46,16 @@ class Keys(NamedTuple):
 class Places(NamedTuple):
     """The members in a table of a slice: all of them belong to it."""
 
-    slicing: Slicing
     number: int
     table: str
 
 
 class Root(NamedTuple):
-    """The root of a seal."""
+    """The root of a seal over a slice, and what the seal has of it."""
 
     seal: Seal
+    number: int
+    sealed: Sealed
 
 
 class Approvals(NamedTuple):

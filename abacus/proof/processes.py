@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection as pipes
@@ -15,10 +15,11 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import open_pool, passing_failures
+from abacus.platform.postgres import open_pool
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.examine import examine, use_examining_plans
 from abacus.proof.parts import Findings, Part
+from abacus.proof.sight import one_moment
 
 _AHEAD: Final = 2  # parts for each process: one in hand, one to go on with
 
@@ -40,14 +41,14 @@ class Helpers:
         self._executor.shutdown(cancel_futures=True)
 
     async def examine(
-        self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int
+        self, snapshots: Mapping[str, str], parts: Sequence[Part], recompute: Recompute, seed: int
     ) -> AsyncIterator[Findings]:
         under_way: set[asyncio.Future[Findings | _Down]] = set()
         waiting = deque(parts)
         try:
             while waiting or under_way:
                 while waiting and len(under_way) < self._most:
-                    under_way.add(self._begun(snapshot, waiting.popleft(), recompute, seed))
+                    under_way.add(self._begun(snapshots, waiting.popleft(), recompute, seed))
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     findings = each.result()
@@ -88,25 +89,20 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _examine(url: str, snapshot: str, part: Part, recompute: Recompute, seed: int) -> "Findings | _Down":
+def _examine(url: str, snapshots: Mapping[str, str], part: Part, recompute: Recompute, seed: int) -> "Findings | _Down":
     try:
-        return asyncio.run(_examine_in(url, snapshot, part, recompute, seed))
+        return asyncio.run(_examine_in(url, snapshots, part, recompute, seed))
     except Unavailable as error:
         return _Down((error.dependency, error.detail))
     finally:
         gc.collect()
 
 
-async def _examine_in(url: str, snapshot: str, part: Part, recompute: Recompute, seed: int) -> Findings:
+async def _examine_in(url: str, snapshots: Mapping[str, str], part: Part, recompute: Recompute, seed: int) -> Findings:
     pool = await open_pool(url, size=1)
     try:
-        async with (
-            passing_failures(),
-            pool.acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            await connection.execute(f"set transaction snapshot '{snapshot}'")
-            await use_examining_plans(connection)
-            return await examine(connection, part, recompute, seed)
+        async with one_moment(pool, snapshots) as sight:
+            await use_examining_plans(sight)
+            return await examine(sight, part, recompute, seed)
     finally:
         await pool.close()

@@ -1,21 +1,24 @@
 """The slices of a ledger that is cut: rows lie in the slices of their members, and keys are entered for these."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import Connection, pages
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
-from abacus.proof.parts import Findings, Places
+from abacus.proof.parts import Findings, Keys, Places
+from abacus.proof.sight import Sight
 
 # Keys that name their member are never used for another one, and need no entry.
 _NEED_AN_ENTRY: Final = " and ".join(f"not starts_with(c.key, '{start}')" for start in OF_THEIR_MEMBER)
 
+_ENTERED: Final = Statement("select key from key_slice where key = any(:keys::text[]) and slice = :number")
 
-async def check_places(connection: Connection, part: Places) -> Findings:
+
+async def check_places(connection: Connection, slicing: Slicing, part: Places) -> Findings:
     """Who reads all slices finds a row that lies elsewhere; who posts does not."""
-    findings, (slicing, number, table) = Findings(), part
+    findings, (number, table) = Findings(), part
     query = Statement(f"""
         select distinct member_id, abacus_slice_of(member_id, :slices) as slice from {slicing.schemas[number]}.{table}
         where abacus_slice_of(member_id, :slices) <> :number limit {MOST_FAULTS}
@@ -26,15 +29,14 @@ async def check_places(connection: Connection, part: Places) -> Findings:
     return findings
 
 
-async def check_entries(
-    connection: Connection, number: int, claims: str, parameters: Mapping[str, object], report: Report
-) -> None:
+async def check_entries(sight: Sight, part: Keys, claims: str, report: Report) -> None:
     """The key of each claim is in the register, for this slice; else another slice could use the key once more."""
-    query = Statement(f"""
-        select c.key, c.member_id, c.program, c.seq {claims} and {_NEED_AN_ENTRY} and not exists (
-            select from key_slice k where k.key = c.key and k.slice = :number
-        ) limit {MOST_FAULTS}
-    """)
-    for key, member_id, program, seq in await connection.fetch(*query(number=number, **parameters)):
-        detail = f"its key {key} is not in the register of keys as one of slice {number}"
-        report.note(Fault(member_id, program, seq, detail))
+    query = Statement(f"select c.key, c.member_id, c.program, c.seq {claims} and {_NEED_AN_ENTRY}")
+    ledger, number = await sight.ledger(part.number), part.number
+    async for page in pages(ledger, *query(**part.span.parameters)):
+        entered = await sight.shared.fetch(*_ENTERED(keys=[row["key"] for row in page], number=number))
+        missing = {row["key"] for row in page} - {row["key"] for row in entered}
+        for key, member_id, program, seq in page:
+            if key in missing:
+                detail = f"its key {key} is not in the register of keys as one of slice {number}"
+                report.note(Fault(member_id, program, seq, detail))

@@ -1,6 +1,6 @@
 """Making seals and reading them, and proving an account by one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
@@ -9,11 +9,11 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
 from abacus.platform.following.lease import lease
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.sql import Statement, columns, parameters
-from abacus.proof.decide.proof import Proof, proof_of
-from abacus.proof.decide.seal import CURRENT, Seal, next_seal
-from abacus.proof.tree import LeavesAdded, grow, quietly
+from abacus.proof.decide.proof import Proof, in_slice, proof_of
+from abacus.proof.decide.seal import CURRENT, Seal, Sealed, next_seal, over_slices
+from abacus.proof.tree import Grown, LeavesAdded, grow, quietly
 
 _SEALS: Final = Statement(f"select {columns(Seal)} from seal order by number")
 _LAST: Final = Statement(f"select {columns(Seal)} from seal order by number desc limit 1")
@@ -24,8 +24,30 @@ _ONE: Final = Statement(f"select {columns(Seal)} from seal where number = :numbe
 _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({parameters(Seal)})")
 
 # A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees transfers stamped before the oldest
-# transaction that is still open, and no others: all their writers have ended.
+# transaction that is still open, and no others: all their writers have ended. In a slice it sees those up to the last
+# place, in the same words.
 _SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
+_PLACES: Final = "select coalesce((select xid::text::bigint from transfer order by transfer.xid desc limit 1), 0) + 1"
+
+
+class SealedSlice(NamedTuple):
+    """A row of `seal_slice`: what a seal has of a slice."""
+
+    seal_number: int
+    slice: int
+    accounts: int
+    transfers: int
+    root: bytes
+
+    @property
+    def sealed(self) -> Sealed:
+        return Sealed(self.accounts, self.transfers, self.root)
+
+
+_INSERT_SLICE: Final = Statement(f"insert into seal_slice ({columns(SealedSlice)}) values ({parameters(SealedSlice)})")
+_SLICES: Final = Statement(f"""
+select {columns(SealedSlice)} from seal_slice where seal_number = any(:numbers::bigint[]) order by seal_number, slice
+""")
 
 _LEASE: Final = "abacus ledger seal"
 
@@ -53,13 +75,22 @@ class Seals:
             last = await _read(connection, _LAST())
             if last is not None and self._clock.now() - last.sealed_at < if_older_than:
                 return Made(last, is_new=False)
+            number, sealed_at = last.number + 1 if last else 1, self._clock.now()
+            slicing = await slicing_of(self._pool)
+            snapshots, slices = list[str](), list[Sealed]()
+            for each in range(slicing.slices):
+                snapshot, grown = await self._grow(
+                    slicing.home(each), number, progress, sum(s.accounts for s in slices)
+                )
+                snapshots.append(snapshot)
+                slices.append(grown.sealed)
             # Nothing is written before the end: the relay waits for every transaction that has begun to write.
-            async with connection.transaction(isolation="repeatable_read"):
-                sealed_at = self._clock.now()
-                snapshot = await connection.fetchval(_SNAPSHOT)
-                grown = await grow(connection, snapshot, last.number + 1 if last else 1, CURRENT, progress=progress)
-                seal = next_seal(last, grown.sealed, snapshot, sealed_at)
+            seal = next_seal(last, over_slices(slices), " ".join(snapshots), sealed_at)
+            rows = [SealedSlice(number, each, *sealed)._asdict() for each, sealed in enumerate(slices)]
+            async with connection.transaction():
                 await connection.execute(*_INSERT(**seal._asdict()))
+                if slicing.is_cut:
+                    await connection.executemany(*_INSERT_SLICE.rows(rows))
         return Made(seal, is_new=True)
 
     async def all(self) -> list[Seal]:
@@ -73,23 +104,49 @@ class Seals:
 
     async def prove(self, account: AccountId, number: int | None = None, *, progress: LeavesAdded = quietly) -> Proof:
         """The account at this seal, or at the last one, proven. Raises `Refused` when it cannot be proven."""
-        async with (
-            passing_failures(),
-            self._pool.acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
+        slicing = await slicing_of(self._pool)
+        where = slicing.slice_of(account[0])
+        async with passing_failures(), self._pool.acquire() as connection:
             seal = await _read(connection, _LAST() if number is None else _ONE(number=number))
             if seal is None:
                 raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
             if not seal.is_known:
                 raise Refused(f"seal {seal.number} is of format {seal.format}, which this version does not know")
-            grown = await grow(connection, seal.snapshot, seal.number, seal.format, watched=account, progress=progress)
-        for fault in seal.compared(grown.sealed):
+            slices = await sealed_slices(connection, [seal])
+        for fault in seal.compared_with(slices[seal.number]):
+            raise Refused(f"{fault}; run `abacus ledger verify`")
+        async with passing_failures(), self._reading(slicing.home(where)) as ledger:
+            grown = await grow(
+                ledger, seal.snapshots[where], seal.number, seal.format, watched=account, progress=progress
+            )
+        recorded = slices[seal.number][where]
+        faults = seal.compared_in(where, recorded, grown.sealed) if slicing.is_cut else seal.compared(grown.sealed)
+        for fault in faults:
             raise Refused(f"{fault}; run `abacus ledger verify`")
         if grown.head is None:
             name = " ".join(account)
             raise Refused(f"{name} had no transfer yet at seal {seal.number}; `abacus ledger seal` makes a new one")
-        return proof_of(seal, grown.head, grown.place, grown.path)
+        slice_ = in_slice(slices[seal.number], where) if slicing.is_cut else None
+        return proof_of(seal, grown.head, grown.place, grown.path, slice_)
+
+    async def _grow(self, schema: str | None, number: int, progress: LeavesAdded, before: int) -> tuple[str, Grown]:
+        """The tree of the slice as it stands, and the snapshot that it is of."""
+        async with self._reading(schema) as ledger:
+            if schema is None:
+                snapshot = str(await ledger.fetchval(_SNAPSHOT))
+            else:
+                beyond = await ledger.fetchval(_PLACES)
+                snapshot = f"{beyond}:{beyond}:"
+            grown = await grow(ledger, snapshot, number, CURRENT, progress=lambda added: progress(before + added))
+        return snapshot, grown
+
+    @asynccontextmanager
+    async def _reading(self, schema: str | None) -> AsyncIterator[Connection]:
+        async with (
+            self._pool.acquire(schema=schema, near=True) as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            yield connection
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Connection]:
@@ -97,6 +154,15 @@ class Seals:
             if not is_ours:
                 raise Refused("a seal is being made already; let that end")
             yield connection
+
+
+async def sealed_slices(connection: Connection, seals: Sequence[Seal]) -> Mapping[int, Sequence[Sealed]]:
+    """What each seal has of each slice, by its number; of the whole ledger, where that is not cut."""
+    rows = [SealedSlice(*row) for row in await connection.fetch(*_SLICES(numbers=[each.number for each in seals]))]
+    slices: dict[int, list[Sealed]] = {}
+    for row in rows:
+        slices.setdefault(row.seal_number, []).append(row.sealed)
+    return {seal.number: slices.get(seal.number, [seal.sealed]) for seal in seals}
 
 
 async def all_seals(connection: Connection) -> list[Seal]:

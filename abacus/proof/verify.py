@@ -6,19 +6,30 @@ or several processes at once. All look at one snapshot, so posting may go on mea
 """
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.slicing import CUT, Slicing
+from abacus.platform.postgres import Connection, Pool, slicing_on
+from abacus.platform.slicing import CUT
+from abacus.platform.spreading import having_rows
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.decide.report import MOST_FAULTS, AnyFault, ApprovalFault, CampaignFault, Fault, PartnerFault, Report
-from abacus.proof.decide.seal import Seal, follow_seals
+from abacus.proof.decide.report import (
+    MOST_FAULTS,
+    AnyFault,
+    ApprovalFault,
+    CampaignFault,
+    Fault,
+    PartnerFault,
+    Report,
+)
+from abacus.proof.decide.seal import Seal, Sealed, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
 from abacus.proof.partners import compare_allowances
 from abacus.proof.parts import EVERYBODY, Approvals, Findings, Keys, Members, Part, Places, Root, Span
-from abacus.proof.store import all_seals
+from abacus.proof.sight import Sight, at_once, one_moment
+from abacus.proof.store import all_seals, sealed_slices
 
 TRANSFERS_A_PART: Final = 100_000
 _MOST_PARTS: Final = 4096
@@ -31,19 +42,15 @@ _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for 
 class _Sizes(NamedTuple):
     """About how many transfers there are in a slice, and how many pages two of its tables have."""
 
-    schema: str
     transfers: int
     key_pages: int
     account_pages: int
 
 
 _SIZES: Final = Statement("""
-select s.name as schema, (
-        select greatest(reltuples, 0)::bigint from pg_class where oid = (s.name || '.transfer')::regclass
-    ) as transfers,
-    pg_relation_size((s.name || '.claim')::regclass) / current_setting('block_size')::int as key_pages,
-    pg_relation_size((s.name || '.account')::regclass) / current_setting('block_size')::int as account_pages
-from unnest(:schemas::text[]) with ordinality as s (name, number) order by number
+select (select greatest(reltuples, 0)::bigint from pg_class where oid = :transfer::text::regclass) as transfers,
+    pg_relation_size(:claim::text::regclass) / current_setting('block_size')::int as key_pages,
+    pg_relation_size(:account::text::regclass) / current_setting('block_size')::int as account_pages
 """)
 
 
@@ -83,16 +90,17 @@ TransfersChecked = Callable[[int, int], None]
 class Helping(Protocol):
     """Processes that examine parts."""
 
-    def examine(self, snapshot: str, parts: Sequence[Part], recompute: Recompute, seed: int) -> AsyncIterator[Findings]:
+    def examine(
+        self, snapshots: Mapping[str, str], parts: Sequence[Part], recompute: Recompute, seed: int
+    ) -> AsyncIterator[Findings]:
         """The findings in each part, as it is done. Raises `Unavailable`."""
         ...
 
 
 async def is_worth_helping(pool: Pool) -> bool:
     """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
-    slicing = await slicing_of(pool)
-    async with passing_failures(), pool.acquire() as connection:
-        return sum(each.key_pages for each in await _sizes(connection, slicing)) >= PAGES_FOR_HELPERS
+    async with one_moment(pool) as sight:
+        return sum([(await _sizes(sight, number)).key_pages for number in _numbers(sight)]) >= PAGES_FOR_HELPERS
 
 
 async def verify(
@@ -105,38 +113,37 @@ async def verify(
     progress: TransfersChecked = lambda _done, _expected: None,
 ) -> Report:
     """Check everything, with the roots of the last `seals` or of all; or some members. Raises `Unavailable`."""
-    slicing = await slicing_of(pool)
-    async with (
-        passing_failures(),
-        pool.acquire() as connection,
-        connection.transaction(isolation="repeatable_read", readonly=True),
-    ):
-        snapshot = await connection.fetchval("select pg_export_snapshot()")
-        await use_examining_plans(connection)
-        sealed = await all_seals(connection) if span == EVERYBODY else []
+    async with one_moment(pool) as sight:
+        await use_examining_plans(sight)
+        sealed = await all_seals(sight.shared) if span == EVERYBODY else []
         chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
-        expected, parts = await _parts(connection, slicing, span, chosen)
+        slices = await sealed_slices(sight.shared, chosen)
+        expected, parts = await _parts(sight, span, [seal for seal in chosen if seal.is_known], slices)
         seed, findings = secrets.randbits(63), Findings()
         if helpers is None:
-            examining = _examine_here(connection, parts, recompute, seed)
+            examining = _examine_here(sight, parts, recompute, seed)
         else:
-            examining = helpers.examine(snapshot, parts, recompute, seed)
+            examining = helpers.examine(sight.snapshots, parts, recompute, seed)
         async for part in examining:
             findings.add(part)
             progress(findings.report.transfers, expected)
         if not findings.keys_match:
-            await _find_odd_keys(connection, findings.report, span)
+            await _find_odd_keys(sight, findings.report, span)
         if span == EVERYBODY:
-            await compare_allowances(connection, findings)
+            await compare_allowances(sight.shared, findings)
+        findings.report.note(*chain.from_iterable(seal.compared_with(slices[seal.number]) for seal in chosen))
         findings.report.note(*follow_seals(sealed))
     findings.report.faults.sort(key=_by_account)
     return findings.report
 
 
 async def verify_accounts(connection: Connection, recompute: Recompute, member_id: str) -> Report:
-    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for."""
-    span = Span(member_id, member_id)
-    findings = await examine(connection, Members(span), recompute, seed=0)
+    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for. The
+    connection has the tables of the member's slice.
+    """
+    span, slicing = Span(member_id, member_id), await slicing_on(connection)
+    sight = at_once(slicing, connection)
+    findings = await examine(sight, Members(span, slicing.slice_of(member_id)), recompute, seed=0)
     without_claim = Statement(_WITHOUT_CLAIM % span.where("t"))
     for row in await connection.fetch(*without_claim(**span.parameters)):
         findings.report.note(_OddKey(*row).fault(_NOT_CLAIMED))
@@ -159,62 +166,78 @@ def _by_account(fault: AnyFault) -> tuple[str, ...]:
 
 
 async def _examine_here(
-    connection: Connection, parts: Sequence[Part], recompute: Recompute, seed: int
+    sight: Sight, parts: Sequence[Part], recompute: Recompute, seed: int
 ) -> AsyncIterator[Findings]:
     for part in parts:
-        yield await examine(connection, part, recompute, seed)
+        yield await examine(sight, part, recompute, seed)
 
 
-async def _sizes(connection: Connection, slicing: Slicing) -> list[_Sizes]:
-    """Of each slice, in their order."""
-    return [_Sizes(*row) for row in await connection.fetch(*_SIZES(schemas=slicing.schemas))]
+def _numbers(sight: Sight) -> range:
+    return range(sight.slicing.slices)
 
 
-async def _parts(connection: Connection, slicing: Slicing, span: Span, seals: Sequence[Seal]) -> tuple[int, list[Part]]:
+async def _sizes(sight: Sight, number: int) -> _Sizes:
+    """Of a slice, by the tables that have its rows themselves."""
+    ledger, schema = await sight.ledger(number), sight.slicing.schemas[number]
+    names = await having_rows(ledger, schema, ("transfer", "claim", "account"))
+    return _Sizes(*await ledger.fetchrow(*_SIZES(**names)))
+
+
+async def _parts(
+    sight: Sight, span: Span, seals: Sequence[Seal], sealed: Mapping[int, Sequence[Sealed]]
+) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts, the longest first."""
-    sizes = await _sizes(connection, slicing)
+    sizes = [await _sizes(sight, number) for number in _numbers(sight)]
     transfers = sum(each.transfers for each in sizes)
-    parts: list[Part] = [Root(seal) for seal in seals if seal.is_known]
+    parts: list[Part] = [
+        Root(seal, number, of)
+        for seal in seals
+        for number, (_, of) in enumerate(zip(seal.snapshots, sealed[seal.number], strict=False))
+    ]
     parts += [Approvals()] if span == EVERYBODY else []
     parts += [
-        Keys(span, slicing, number, first, min(first + PAGES_A_PART, each.key_pages))
+        Keys(span, number, first, min(first + PAGES_A_PART, each.key_pages))
         for number, each in enumerate(sizes)
         for first in range(0, each.key_pages, PAGES_A_PART)
     ]
-    if slicing.is_cut and span == EVERYBODY:
-        parts += [Places(slicing, number, table) for number in range(slicing.slices) for table in CUT]
-    shares = min(_MOST_PARTS, transfers // TRANSFERS_A_PART)
-    first = span.first
-    for cut in await _cuts(connection, sizes, span, shares):
-        parts.append(Members(Span(first, cut)))
-        first = cut + "\x01"  # the next text in order, because no text holds a NUL
-    parts.append(Members(Span(first, span.last)))
+    if sight.slicing.is_cut and span == EVERYBODY:
+        parts += [Places(number, table) for number in _numbers(sight) for table in CUT]
+    for number, each in enumerate(sizes):
+        shares = min(_MOST_PARTS, each.transfers // TRANSFERS_A_PART)
+        first = span.first
+        for cut in await _cuts(sight, number, each, span, shares):
+            parts.append(Members(Span(first, cut), number))
+            first = cut + "\x01"  # the next text in order, because no text holds a NUL
+        parts.append(Members(Span(first, span.last), number))
     return transfers if span == EVERYBODY else 0, parts
 
 
-async def _cuts(connection: Connection, sizes: Sequence[_Sizes], span: Span, shares: int) -> list[str]:
-    """Members that divide a sample of the accounts into equal shares."""
+async def _cuts(sight: Sight, number: int, sizes: _Sizes, span: Span, shares: int) -> list[str]:
+    """Members that divide a sample of a slice's accounts into equal shares."""
     if shares <= 1 or span.first == span.last:
         return []
-    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, sum(each.account_pages for each in sizes)))
-    samples = (f"select member_id from {each.schema}.account tablesample system (:percent)" for each in sizes)
+    ledger, schema = await sight.ledger(number), sight.slicing.schemas[number]
+    names = await having_rows(ledger, schema, ("account",))
+    percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, sizes.account_pages))
     query = Statement(f"""
         select distinct unnest(percentile_disc(:shares::float8[]) within group (order by a.member_id)) as cut
-        from ({" union all ".join(samples)}) a where {span.where("a")} order by cut
+        from {names["account"]} a tablesample system (:percent) where {span.where("a")} order by cut
     """)
     fractions = [share / shares for share in range(1, shares)]
-    rows = await connection.fetch(*query(shares=fractions, percent=percent, **span.parameters))
+    rows = await ledger.fetch(*query(shares=fractions, percent=percent, **span.parameters))
     return [row["cut"] for row in rows if row["cut"] is not None]
 
 
-async def _find_odd_keys(connection: Connection, report: Report, span: Span) -> None:
+async def _find_odd_keys(sight: Sight, report: Report, span: Span) -> None:
     """Find the keys that do not match the transfers. This takes memory and time; a sound ledger never needs it."""
-    for setting in ("enable_sort", "enable_hashjoin", "enable_mergejoin"):
-        await connection.execute(f"set local {setting} = on")
-    for text, table, detail in (
-        (_WITHOUT_CLAIM, "t", _NOT_CLAIMED),
-        (_WITHOUT_TRANSFER, "c", "the key {} is claimed for a transfer that is not there"),
-    ):
-        odd = Statement(text % span.where(table))
-        for row in await connection.fetch(*odd(**span.parameters), timeout=_A_DAY_S):
-            report.note(_OddKey(*row).fault(detail))
+    for number in _numbers(sight):
+        ledger = await sight.ledger(number)
+        for setting in ("enable_sort", "enable_hashjoin", "enable_mergejoin"):
+            await ledger.execute(f"set local {setting} = on")
+        for text, table, detail in (
+            (_WITHOUT_CLAIM, "t", _NOT_CLAIMED),
+            (_WITHOUT_TRANSFER, "c", "the key {} is claimed for a transfer that is not there"),
+        ):
+            odd = Statement(text % span.where(table))
+            for row in await ledger.fetch(*odd(**span.parameters), timeout=_A_DAY_S):
+                report.note(_OddKey(*row).fault(detail))

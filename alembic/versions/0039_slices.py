@@ -22,6 +22,20 @@ STATEMENTS = (
     create trigger key_slice_rows_stay before update or delete on key_slice
         for each row execute function abacus_refuse_change()
     """,
+    """
+    create table seal_slice (
+        seal_number bigint not null,
+        slice smallint not null,
+        accounts bigint not null,
+        transfers bigint not null,
+        root bytea not null,
+        primary key (seal_number, slice)
+    )
+    """,
+    """
+    create trigger seal_slice_is_append_only before update or delete or truncate on seal_slice
+        for each statement execute function abacus_refuse_change()
+    """,
     # The first 32 bits of the id's SHA-256, as `abacus.platform.slicing` has them.
     """
     create function abacus_slice_of(member_id text, slices integer) returns integer immutable strict parallel safe
@@ -37,6 +51,7 @@ STATEMENTS = (
     """,
     "grant select on slice to abacus_app",
     "grant select, insert on key_slice to abacus_app",
+    "grant select, insert on seal_slice to abacus_app",
 )
 
 
@@ -46,6 +61,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("drop table key_slice, slice")
+    op.execute("drop table seal_slice, key_slice, slice")
     op.execute("drop function abacus_refuse_stranger()")
     op.execute("drop function abacus_slice_of(text, integer)")

@@ -92,6 +92,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "rejection": "select, insert",
     "relay_cursor": "select, insert, update(xid member_id program seq moved_at)",
     "seal": "select, insert, update(published_at)",
+    "seal_slice": "select, insert",
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",
     "slice": "select",

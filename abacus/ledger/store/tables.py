@@ -235,6 +235,17 @@ SEAL: Final = Table(
     Index(None, "published_at", postgresql_where=text("published_at is null")),
 )
 
+# What a seal has of each slice; of a ledger that is not cut there are no rows.
+SEAL_SLICE: Final = Table(
+    "seal_slice",
+    METADATA,
+    Column("seal_number", BigInteger, primary_key=True, autoincrement=False),
+    Column("slice", SmallInteger, primary_key=True, autoincrement=False),
+    Column("accounts", BigInteger, nullable=False),
+    Column("transfers", BigInteger, nullable=False),
+    Column("root", LargeBinary, nullable=False),
+)
+
 # The leaf of an old seal's tree for an account that bears another name now (docs/adr/0017), and its place among the
 # leaves. The account itself, under the name that it has now, is left out of that tree.
 SEALED_LEAF: Final = Table(

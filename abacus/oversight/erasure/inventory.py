@@ -92,6 +92,7 @@ NAMELESS: Final = frozenset(
         "rate_card_withdrawal",
         "rate_limit",
         "seal",
+        "seal_slice",
         "sealed_leaf",
         "segment_version",
         "slice",

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.proof.decide.merkle import leaf_hash
+from abacus.proof.decide.merkle import Tree, leaf_hash
 from abacus.proof.decide.report import SealFault
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,10 +49,27 @@ class Sealed(NamedTuple):
     transfers: int
     root: bytes
 
+    @property
+    def leaf(self) -> bytes:
+        """The hash that stands for a slice in the tree over all slices."""
+        return leaf_hash(orjson.dumps([self.accounts, self.transfers, self.root.hex()]))
+
+
+def over_slices(slices: Sequence[Sealed]) -> Sealed:
+    """The content of a seal over these slices, in their order: a tree over each, and one over their roots. One slice is
+    the whole ledger, and its tree is the seal's.
+    """
+    if len(slices) == 1:
+        return slices[0]
+    tree = Tree()
+    for each in slices:
+        tree.add(each.leaf)
+    return Sealed(sum(each.accounts for each in slices), sum(each.transfers for each in slices), tree.root())
+
 
 class Seal(NamedTuple):
     """The fields stand in the order of the table's columns. `snapshot` is Postgres' own text for the
-    visible transactions; `previous` is the hash of the seal before.
+    visible transactions, of each slice in their order, with spaces between; `previous` is the hash of the seal before.
     """
 
     number: int
@@ -70,15 +87,37 @@ class Seal(NamedTuple):
         """Whether this version can compute the seal's hashes."""
         return self.format in FORMATS
 
+    @property
+    def snapshots(self) -> Sequence[str]:
+        """That of each slice; one, where the ledger is not cut."""
+        return self.snapshot.split(" ")
+
+    @property
+    def sealed(self) -> Sealed:
+        return Sealed(self.accounts, self.transfers, self.root)
+
     def compared(self, now: Sealed) -> Iterator[SealFault]:
-        """The seal's fault, or None, given the contents that its transfers have now."""
-        for name, recorded, computed in (
-            ("number of accounts", self.accounts, now.accounts),
-            ("number of transfers", self.transfers, now.transfers),
-            ("root", self.root.hex(), now.root.hex()),
+        """The seal's faults, given the contents that its transfers have now."""
+        return self._compared(self.sealed, now, "", "the ledger comes")
+
+    def compared_in(self, number: int, recorded: Sealed, now: Sealed) -> Iterator[SealFault]:
+        """The faults of a slice, given what the seal has of it."""
+        return self._compared(recorded, now, f" of slice {number}", "the ledger comes")
+
+    def compared_with(self, slices: Sequence[Sealed]) -> Iterator[SealFault]:
+        """The faults between what the seal has of the whole and of its slices."""
+        if len(slices) != len(self.snapshots):
+            yield SealFault(self.number, f"it has {len(self.snapshots)} snapshots, and {len(slices)} slices")
+        yield from self._compared(self.sealed, over_slices(slices), "", "its slices come")
+
+    def _compared(self, recorded: Sealed, now: Sealed, of: str, whose: str) -> Iterator[SealFault]:
+        for name, before, computed in (
+            ("number of accounts", recorded.accounts, now.accounts),
+            ("number of transfers", recorded.transfers, now.transfers),
+            ("root", recorded.root.hex(), now.root.hex()),
         ):
-            if recorded != computed:
-                yield SealFault(self.number, f"its {name} is {recorded}, the ledger comes to {computed}")
+            if before != computed:
+                yield SealFault(self.number, f"its {name}{of} is {before}, {whose} to {computed}")
 
 
 def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime) -> Seal:
