@@ -1,19 +1,10 @@
 """Points that are added by hand, as people do it: asked for, refused to its author, approved by another, explained."""
 
-from collections.abc import AsyncIterator
-
-import pytest
 from playwright.async_api import Browser
 
 from abacus.platform.postgres import Pool
 from tests.console.one_member import HERE, balance, opened
-from tests.console.window import a_browser, office
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as found:
-        yield found
+from tests.console.window import office
 
 
 async def test_a_large_adjustment_takes_two_people(browser: Browser, pool: Pool) -> None:

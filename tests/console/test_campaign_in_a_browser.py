@@ -1,19 +1,10 @@
 """A campaign is written in rows in a browser, and comes into force by another person."""
 
-from collections.abc import AsyncIterator
-
-import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
-from tests.console.window import a_browser, office
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as opened:
-        yield opened
+from tests.console.window import office
 
 
 async def test_a_campaign_is_written_in_rows_and_approved_by_another(browser: Browser, pool: Pool) -> None:

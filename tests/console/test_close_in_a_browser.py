@@ -1,7 +1,5 @@
 """A month is closed in a browser: checked, what may be accepted accepted, signed, and its files taken."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -9,18 +7,12 @@ from abacus.core.clock import SystemClock
 from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.proof.store import Seals
 from tests.console.errand_runner import running
-from tests.console.window import a_browser, office
+from tests.console.window import office
 from tests.support.house import House
 from tests.support.sealing import fill
 
 MAPPING = "\n".join(f'[GRP."*".{kind}]\ndebit = "6100 {kind}"\ncredit = "2400 points"' for kind in SIGNS)
 WAIT_MS = 60_000
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as opened:
-        yield opened
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """The console as its people use it, in a real browser: nothing off this host, nothing against the policy, WCAG AA."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Browser
@@ -14,18 +13,12 @@ from abacus.platform.postgres import Pool, nothing_else
 from tests.console.addresses import address
 from tests.console.furnished import furnished
 from tests.console.identities import identities
-from tests.console.window import Scheme, a_browser, office
+from tests.console.window import Scheme, office
 from tests.people.approving import Effects
 from tests.support.staff import ADMIN
 
 READING = Reading("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"]}'))
 LOOKS: list[tuple[Scheme, int]] = [("light", 1280), ("dark", 1280), ("light", 390)]
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as opened:
-        yield opened
 
 
 async def test_who_signs_in_comes_to_the_page_that_was_asked_for(browser: Browser, pool: Pool) -> None:
@@ -103,6 +96,7 @@ async def test_a_provider_vouches_for_somebody(browser: Browser, pool: Pool) -> 
             assert await window.page.get_by_role("link", name="kim@example.com").count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, scheme: Scheme, width: int) -> None:
     """axe finds nothing, by daylight and in the dark, and on a small screen nothing is wider than it."""

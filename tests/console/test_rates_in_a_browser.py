@@ -1,20 +1,12 @@
 """A multiplier is changed in a browser, by two people, and a transaction earns by it."""
 
 import re
-from collections.abc import AsyncIterator
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
-from tests.console.window import a_browser, office
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as opened:
-        yield opened
+from tests.console.window import office
 
 
 async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Pool) -> None:

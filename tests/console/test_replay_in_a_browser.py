@@ -1,7 +1,6 @@
 """A transaction that was set aside is replayed in a browser: chosen, looked at, confirmed, and sent on."""
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -10,14 +9,8 @@ from abacus.core.errors import Reason
 from abacus.platform.quarantine.store import REPLAYED
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.errand_runner import running
-from tests.console.window import a_browser, office
+from tests.console.window import office
 from tests.support.house import House, completed
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with a_browser() as opened:
-        yield opened
 
 
 @pytest.mark.long
