@@ -12,6 +12,7 @@ from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.desk import Desk, desk
+from tests.support.slices import SLICES
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -101,12 +102,13 @@ async def test_a_transaction_is_found_where_it_is(pool: Pool) -> None:
 
 
 async def test_a_part_that_is_down_leaves_the_rest(pool: Pool, database_url: str) -> None:
+    found_by = "claim" if SLICES == 1 else "key_slice"
     async with desk(pool) as open_desk:
         await set_aside(open_desk, Reason.INVALID, "T-1")
         ann = await open_desk.inside("ann", "viewer")
         owner = await asyncpg.connect(database_url)
         try:
-            await owner.execute("alter table claim rename to claim_away")
+            await owner.execute(f"alter table {found_by} rename to {found_by}_away")
         finally:
             await owner.close()
         shown = (await ann.twin("/where?key=txn:rides:T-1")).json()["places"]
