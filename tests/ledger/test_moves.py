@@ -66,7 +66,8 @@ async def emptied(shared: str) -> AsyncIterator[Pool]:
 def ledger(request: pytest.FixtureRequest) -> Living:
     if request.param == "memory":
         return LivingInMemory(FixedClock(NOW))
-    return LivingOnPostgres(request.getfixturevalue("emptied"), FixedClock(NOW))
+    on_several = request.getfixturevalue("servers").are_several  # to empty the tables of all takes longer than a clone
+    return LivingOnPostgres(request.getfixturevalue("pool" if on_several else "emptied"), FixedClock(NOW))
 
 
 P, D, C = "posted", "duplicate", "conflict"
