@@ -30,6 +30,7 @@ from abacus.oversight.where.records import in_ledger
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Connection, Pool, open_pool, slicing_of, snapshot
 from abacus.platform.slicing import CUT
+from abacus.platform.spreading import spreading
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -38,9 +39,10 @@ from abacus.programs.expiry.decide.month import Month
 from tests.oversight.month import write_month
 from tests.oversight.reconcile.reconciling import account, as_owner, processed
 from tests.support.cards import INDONESIA, SINGAPORE, times
+from tests.support.cluster import Servers
 from tests.support.house import House, unique_settings
 from tests.support.queues import quick_queues
-from tests.support.services import Services, administer, database_address
+from tests.support.services import Services, database_address
 
 SLICES: Final = 8
 NOW: Final = datetime(2026, 9, 10, tzinfo=UTC)
@@ -57,15 +59,18 @@ _STAMPS: Final = "select coalesce(max(xid::text::bigint), 0) from {}.transfer wh
 
 
 @asynccontextmanager
-async def database(services: Services, slices: int) -> AsyncIterator[str]:
-    """A migrated ledger of so many slices."""
+async def database(services: Services, servers: Servers, slices: int) -> AsyncIterator[str]:
+    """A migrated ledger of so many slices, which lie on several servers where there are."""
     name = f"abacus_oversight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name}")
+    await servers.create(name)
     url = database_address(services, name)
     await migrate(url)
     await cut(url, slices)
+    if servers.are_several and slices > 1:
+        async with spreading(url) as spread:
+            await spread.place()
     yield url
-    await administer(services, f"drop database {name} with (force)")
+    await servers.drop(name)
 
 
 async def drop_views(url: str) -> None:
@@ -85,9 +90,9 @@ async def seal(pool: Pool) -> None:
 
 
 @pytest.fixture(scope="module")
-async def ledgers(services: Services) -> AsyncIterator[tuple[Pool, Pool]]:
+async def ledgers(services: Services, servers: Servers) -> AsyncIterator[tuple[Pool, Pool]]:
     """The same month in a whole ledger and in one of slices, which has lost its views."""
-    async with database(services, 1) as whole, database(services, SLICES) as sliced:
+    async with database(services, servers, 1) as whole, database(services, servers, SLICES) as sliced:
         pools = await open_pool(whole, size=3), await open_pool(sliced, size=3)
         for pool in pools:
             for card in (SINGAPORE, INDONESIA):
@@ -202,12 +207,12 @@ def told(report: Account) -> dict[str, Any]:
     return {name: value for name, value in document(report, "tests").items() if name not in without}
 
 
-async def test_reconcile_tells_the_same(services: Services) -> None:
+async def test_reconcile_tells_the_same(services: Services, servers: Servers) -> None:
     """Of a stream that comes out, and then with faults: a key posted in two slices, and a transfer without a claim."""
     accounts: list[list[dict[str, Any]]] = []
     late: list[list[str]] = []
     places: list[list[tuple[str, str | None, str]]] = []
-    async with database(services, 1) as whole, database(services, SLICES) as sliced:
+    async with database(services, servers, 1) as whole, database(services, servers, SLICES) as sliced:
         for url in (whole, sliced):
             async with house_at(services, url) as house, processed(house):
                 if url == sliced:
