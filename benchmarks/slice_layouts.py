@@ -13,13 +13,16 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome
-from abacus.platform.distribution import PLAN, Spread
 from abacus.platform.postgres import Connection, Pool
 
 HEAD: Final = "create table {schema}.head (number smallint primary key default 0, place bigint not null default 0)"
 
 # What lies with a member or under a key, and so in the member's slice.
-IN_A_SLICE: Final = tuple(table for table, place in PLAN.items() if isinstance(place, Spread) and table != "key_slice")
+IN_A_SLICE: Final = (
+    *("account", "transfer", "draw", "hold", "sealed_leaf", "member_number", "allowance_member", "membership"),
+    *("account_tier", "campaign_action", "campaign_progress", "tier_tally", "tier_change", "notice", "notification"),
+    *("notification_preference", "claim", "campaign_claim", "rejection", "partner_award", "webhook_delivery"),
+)
 
 _TRIGGERS: Final = """
 select pg_get_triggerdef(t.oid) as made

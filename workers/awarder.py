@@ -1,9 +1,10 @@
 """Posts the awards of the award queue to the ledger."""
 
+from functools import partial
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.awarder import LATER_S, Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
@@ -26,6 +27,7 @@ async def wire(wiring: Wiring) -> Run:
     tally = Tally(PulseStore(pool), wiring.clock)
     wiring.at_the_end(tally.write)
     wiring.beside(tally.keep_writing())
-    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally)
     queue = await wiring.queue(await wiring.sqs(), AWARD)
+    later = partial(queue.send, delay_s=LATER_S)
+    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally, later=later)
     return QueueConsumer(queue, awarder.handle, wiring.health, hands=HANDS).run

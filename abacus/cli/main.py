@@ -49,6 +49,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "queues": "queues:app",
     "dlq": "queues:dead",
     "relay": "relay:app",
+    "slices": "slices:app",
 }
 # The commands that a group holds besides those of its module.
 _WITHIN: Final[Mapping[str, Mapping[str, str]]] = {

@@ -33,6 +33,9 @@ class Address(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
 
 async def addresses(connection: "asyncpg.Connection") -> Mapping[str, Address]:
     """The server of each slice's schema; empty where all lie on one."""

@@ -33,7 +33,16 @@ _PLACE: Final = Statement("select citus_schema_distribute(:schema::text::regname
 _MOVE: Final = Statement("""
 select citus_schema_move(:schema::text::regnamespace, :host::text, :port::int, :mode::text::citus.shard_transfer_mode)
 """)
-_SIZES: Final = "select schema_name::text as schema, schema_size as size from citus_schemas"
+_SIZES: Final = """
+select n.nspname::text as schema, sum(c.shard_size)::bigint as size
+from citus_shards c join pg_class t on t.oid = c.table_name join pg_namespace n on n.oid = t.relnamespace
+group by n.nspname
+"""
+_COPIED: Final = """
+select coalesce(sum(least(target_shard_size, source_shard_size)), 0)::bigint as copied,
+    coalesce(sum(source_shard_size), 0)::bigint as total
+from get_rebalance_progress()
+"""
 
 _SHARDS: Final = Statement("""
 select n.name, shard_name(s.logicalrelid, s.shardid) as shard
@@ -45,11 +54,11 @@ _LET_IN: Final = f"alter role {APPLICATION_ROLE} login"
 
 
 class Placed(NamedTuple):
-    """A slice, the server that has it, and its size there."""
+    """A slice, the server that has it, and its bytes there."""
 
     schema: str
     address: Address
-    size: str
+    size: int
 
 
 class Move(NamedTuple):
@@ -115,7 +124,7 @@ class Spreading:
         where = await self._where()
         sizes = {row["schema"]: row["size"] for row in await self._connection.fetch(_SIZES)}
         return [
-            Placed(schema, where[schema], sizes.get(schema, ""))
+            Placed(schema, where[schema], sizes.get(schema, 0))
             for schema in (await slicing_on(self._connection)).schemas
             if schema in where
         ]
@@ -141,6 +150,11 @@ class Spreading:
                 raise
             raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}") from error
 
+    async def copied(self) -> tuple[int, int]:
+        """How many bytes of the moves under way are copied, and how many there are."""
+        row = await self._connection.fetchrow(_COPIED)
+        return row["copied"], row["total"]
+
     async def _where(self) -> Mapping[str, Address]:
         where = await addresses(self._connection)
         if not where:
@@ -152,10 +166,11 @@ class Spreading:
 
 async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:
     """The names of the tables that have the rows themselves, on the server that has the slice: Citus gives the name of
-    each to a table without rows, which leads to them.
+    each to a table without rows, which leads to them, and hides the others. In a transaction.
     """
     names = {table: f"{schema}.{table}" for table in tables}
     if await connection.fetchval(_HAS_CITUS):
+        await connection.execute("set local citus.override_table_visibility = off")
         for row in await connection.fetch(*_SHARDS(names=list(names.values()))):
             names[row["name"].partition(".")[2]] = row["shard"]
     return names

@@ -25,7 +25,7 @@ DEAD: Final = tuple(f"{name}-dlq" for name in QUEUES)
 RIGHTS: Final[dict[str, dict[str, set[str]]]] = {
     "calculator": {"award": SENDS, "retry": SENDS},
     "retrier": {"award": SENDS, "retry": SENDS | TAKES},
-    "awarder": {"award": TAKES},
+    "awarder": {"award": SENDS | TAKES},  # what a slice that is away has to wait for comes again
     "expirer": {"expiry": TAKES},
     "api": {"award": SENDS, "retry": SENDS},
     "campaigner": {"award": SENDS, "campaign-retry": SENDS | TAKES},

@@ -14,22 +14,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abacus
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unavailable
+from abacus.intake.awarding.awarder import Awarder
 from abacus.ledger.relay.cursor import START, Position, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool, slicing_of
+from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.slicing import CUT, MOST, OF_A_SLICE, UNCUT, Slicing
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Received
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
 from tests.support.awards import NOW, award
 from tests.support.commands import abacus as abacus_command
+from tests.support.door import door
 from tests.support.fixed_clock import FixedClock
 from tests.support.neighbours import neighbours_are_through
 from tests.support.points_broker import TOPIC, Broker
@@ -213,6 +219,45 @@ async def test_writers_of_a_slice_take_turns(pool: Pool, ledger: PostgresLedger)
     await posting
     assert await one_step(pool, relay) == 2
     assert broker.ids == [f"{FIRST}:OVO:1", f"{FIRST}:GRP:1"]
+
+
+async def test_awards_of_a_slice_that_is_away_wait_and_others_are_posted(
+    pool: Pool, ledger: PostgresLedger, owner: Connection
+) -> None:
+    await owner.execute("revoke usage on schema slice_0 from abacus_app")
+    awards = [gift(FIRST, "k1"), gift(SECOND, "k2")]
+    assert [each.status for each in await ledger.post(awards)] == [Status.WAITS, Status.POSTED]
+    with pytest.raises(Unavailable, match='relation "head" does not exist'):
+        await ledger.post(awards[:1])
+    await owner.execute("grant usage on schema slice_0 to abacus_app")
+    assert [each.status for each in await ledger.post(awards)] == [Status.POSTED, Status.DUPLICATE]
+
+
+async def test_messages_of_a_slice_that_is_away_come_again(pool: Pool, owner: Connection) -> None:
+    """As they are, and later; the others are done."""
+    sent: list[str] = []
+
+    async def later(bodies: Sequence[str]) -> None:
+        sent.extend(bodies)
+
+    quarantine = QuarantineStore(pool, CLOCK)
+    parts = (door(CLOCK), PostgresLedger(pool, CLOCK), PostgresMoves(pool, CLOCK), quarantine)
+    received = [
+        Received(
+            str(number),
+            "",
+            next(pack("awards", [encode_award(award(key=f"txn:rides:T-{number}", member_id=member))])),
+            1,
+        )
+        for number, member in enumerate((FIRST, SECOND))
+    ]
+    await owner.execute("revoke usage on schema slice_0 from abacus_app")
+    with pytest.raises(Unavailable, match="the server of a slice is away; 1 awards wait for it"):
+        await Awarder(*parts, CLOCK).handle(received)
+    assert await Awarder(*parts, CLOCK, later=later).handle(received) == received
+    assert sent == [received[0].body]
+    assert await keys_in(owner, 0) == []
+    assert await keys_in(owner, 1) == ["txn:rides:T-1"]
 
 
 async def test_a_slice_refuses_the_members_of_others(pool: Pool) -> None:

@@ -2,12 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Reason, SetAside
+from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
 from abacus.intake.pulse.tally import Tally
@@ -20,12 +20,19 @@ from abacus.platform.quarantine.types import Item
 from abacus.platform.sqs.port import Received
 
 MOST_AWARDS: Final = 1000
+LATER_S: Final = 30  # after so long, messages for a server that is away come again
+
+# Puts messages on the queue again, to come later.
+Later = Callable[[Sequence[str]], Awaitable[None]]
 
 
 class Awarder:
     """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
     one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
     other awards are posted. Metrics know of the awards if they are `counted`, and the tally if there is one.
+
+    Where a slice of the ledger lies on a server that is away, `later` puts the messages with its awards on the queue
+    again, to come in a while: held in our hands, they would keep those of all other slices waiting.
     """
 
     def __init__(
@@ -38,10 +45,12 @@ class Awarder:
         *,
         counted: bool = True,
         tally: Tally | None = None,
+        later: Later | None = None,
     ) -> None:
         self._door = door
         self._counted = counted
         self._tally = tally
+        self._later = later
         self._ledger = ledger
         self._moves = moves
         self._quarantine = quarantine
@@ -51,9 +60,12 @@ class Awarder:
         awards, reversals, bad = await self._door.admit([envelope.body for envelope in received])
         # The caller first isolates the message at fault, by handing messages over singly; then this isolates its award.
         failures: list[Exception] | None = [] if len(received) == 1 else None
+        waiting: list[str] = []
         for start in range(0, len(awards), MOST_AWARDS):
             posting = isolate_failures(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
-            bad += [item for outcome in await posting if (item := _set_aside(outcome)) is not None]
+            outcomes = await posting
+            bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]
+            waiting += [outcome.award.key for outcome in outcomes if outcome.status is Status.WAITS]
         for start in range(0, len(reversals), MOST_AWARDS):
             moving = isolate_failures(
                 reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures
@@ -62,7 +74,16 @@ class Awarder:
         await self._quarantine.add(bad)
         if failures:
             raise failures[0]
+        await self._come_again(received, waiting)
         return received
+
+    async def _come_again(self, received: Sequence[Received], keys: Sequence[str]) -> None:
+        """The messages with these awards, as they are: what else is in them is a duplicate then."""
+        if not keys:
+            return
+        if self._later is None:
+            raise Unavailable("ledger", f"the server of a slice is away; {len(keys)} awards wait for it")
+        await self._later([each.body for each in received if any(key in each.body for key in keys)])
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
         moved = await self._moves.move(reversals)

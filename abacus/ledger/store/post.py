@@ -13,7 +13,7 @@ from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, w
 from abacus.ledger.store.slices import in_slices
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Claim, Outcome, Unpostable
+from abacus.ledger.types.posting import Claim, Outcome, Status, Unpostable
 from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
 
 
@@ -26,7 +26,7 @@ class PostgresLedger:
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         try:
-            return await in_slices(self._pool, awards, _keys_of, self._post_in)
+            return await in_slices(self._pool, awards, _keys_of, self._post_in, _waits)
         except REFUSED_VALUES as error:
             raise Unpostable(" ".join(str(error).split())) from error
 
@@ -59,6 +59,10 @@ class PostgresLedger:
         if partners:
             await write_spending(connection, partners, decided.spending, decided.rejections, now)
         return decided.outcomes
+
+
+def _waits(award: Award) -> Outcome:
+    return Outcome(award, Status.WAITS)
 
 
 def _keys_of(award: Award) -> Iterable[str]:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypeVar
 
+from abacus.core.errors import Unavailable
 from abacus.ledger.store.finding import claims_in, holders_of
 from abacus.ledger.types.posting import Claim
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
@@ -37,10 +38,15 @@ Work = Callable[[str | None, Sequence[Thing], Mapping[str, Claim]], Awaitable[Se
 
 
 async def in_slices(
-    pool: Pool, things: Sequence[Thing], keys_of: Callable[[Thing], Iterable[str]], work: Work[Thing, Result]
+    pool: Pool,
+    things: Sequence[Thing],
+    keys_of: Callable[[Thing], Iterable[str]],
+    work: Work[Thing, Result],
+    waits: Callable[[Thing], Result] | None = None,
 ) -> list[Result]:
     """The results in the order of the things. Slices are worked on one after the other: what the first have done stays
-    done when another fails. Raises `Unavailable`, and what the work raises.
+    done when another fails. While the server of a slice is away its things have the result `waits`, if there is one and
+    others were done. Raises `Unavailable`, and what the work raises.
     """
     slicing = await slicing_of(pool)
     if not slicing.is_cut:
@@ -52,11 +58,18 @@ async def in_slices(
             first.setdefault(key, slicing.slice_of(thing.member_id))
     holders = await _entered(pool, first)
     results: dict[int, Result] = {}
+    away: list[Unavailable] = []
     for number, places in parts.items():
         part = [things[place] for place in places]
         foreign = {key: holders[key] for thing in part for key in keys_of(thing) if holders[key] != number}
-        elsewhere = await _claims_of(pool, foreign) if foreign else {}
-        results.update(zip(places, await work(slicing.home(number), part, elsewhere), strict=True))
+        try:
+            elsewhere = await _claims_of(pool, foreign) if foreign else {}
+            results.update(zip(places, await work(slicing.home(number), part, elsewhere), strict=True))
+        except Unavailable as error:
+            away.append(error)
+            if waits is None or len(away) == len(parts):
+                raise
+            results.update((place, waits(things[place])) for place in places)
     return [results[place] for place in range(len(things))]
 
 

@@ -27,6 +27,7 @@ class Status(StrEnum):
     DUPLICATE = "duplicate"  # the same key for the same facts: the first posting stands
     CONFLICT = "conflict"  # the same key for other facts: neither silently wins
     REFUSED = "refused"  # no account can take it
+    WAITS = "waits"  # the server of its slice is away, and the others' awards are posted: it has to come again
     REJECTED = "rejected"  # its partner met a limit, or its transaction has its award: final for this key
 
 
@@ -51,9 +52,10 @@ class LedgerPort(Protocol):
     """A ledger's promises to callers who post."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        """Post the new awards, all or nothing, and return the fate of each, in order.
+        """Post the new awards, all or nothing, and return the fate of each, in order. Of a ledger that is cut, those of
+        each slice are posted together.
 
         Raises `Unavailable` when the ledger cannot be reached and `Unpostable` when it refuses a value; nothing of
-        the batch is posted then.
+        the batch is posted then, or nothing of that slice.
         """
         ...
