@@ -149,14 +149,15 @@ async def template(services: Services, servers: Servers) -> AsyncIterator[str]:
     """A migrated, empty database that each test's own is cloned from."""
     name = f"abacus_template_{uuid.uuid4().hex[:8]}"
     address = database_address(services, name)
-    await servers.create(name)
-    await migrate(address)
-    await cut(address, SLICES)
-    await watch(address)
-    if servers.are_several and SLICES > 1:
-        async with spreading(address) as slices:
-            await slices.place()
-    await servers.close_off(name)
+    async with servers.alone():
+        await servers.create(name)
+        await migrate(address)
+        await cut(address, SLICES)
+        await watch(address)
+        if servers.are_several and SLICES > 1:
+            async with spreading(address) as slices:
+                await slices.place()
+        await servers.close_off(name)
     yield name
     await servers.drop(name)
 

@@ -5,7 +5,8 @@ files brings along.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -62,6 +63,13 @@ class Servers:
             for each in (first, *others):
                 await each.close()
 
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """One of several test processes at a time: roles are those of the whole server, and migrations make them."""
+        async with _connected(self._addresses[0]) as connection:
+            await connection.execute("select pg_advisory_lock(hashtext('abacus tests'))")
+            yield
+
     async def close_off(self, name: str) -> None:
         """Let nobody use the database, so that it can be copied or renamed."""
         await self.administer(
@@ -84,6 +92,15 @@ class Servers:
     async def close(self) -> None:
         for each in self._administrators:
             await each.close()
+
+
+@asynccontextmanager
+async def _connected(address: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(address)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 def _place(database_url: str) -> tuple[str, int]:

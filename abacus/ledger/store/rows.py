@@ -51,9 +51,10 @@ order by u.place
 for update of a
 """)
 
-# The stamp of this transaction: its id, or its place in a slice. (Citus plans no change that reads the id.)
-_OWN_ID: Final = "pg_current_xact_id()"
-_OWN_PLACE: Final = ":place::text::xid8"
+# The stamp that a change leaves on its account: the id of this transaction, unless the account is ahead of it; or its
+# place in a slice. (Citus plans no change that reads the id.)
+_BY_ID: Final = "greatest(a.last_xid, pg_current_xact_id())"
+_BY_PLACE: Final = ":place::text::xid8"
 
 _BY_AWARDS: Final = f"""
     {array("rows", "tid")}, {array("balances", "bigint")}, {array("earned_totals", "bigint")},
@@ -69,7 +70,7 @@ update account a
 set balance = u.balance, earned_total = u.earned_total, expires_on = date '0001-01-01' + (u.expires_on - 1),
     last_seq = u.last_seq,
     head_hash = substring(:head_hashes::bytea from ({HASH_BYTES} * (u.place - 1) + 1)::int for {HASH_BYTES}),
-    last_xid = greatest(a.last_xid, {stamp})"""
+    last_xid = {stamp}"""
 
 
 def _update_by_awards(stamp: str) -> Statement:
@@ -98,8 +99,8 @@ where a.ctid = u.row returning 1
 
 
 # By whether this transaction has a place.
-_UPDATE: Final = {False: _update_by_awards(_OWN_ID), True: _update_by_awards(_OWN_PLACE)}
-_UPDATE_WHOLE: Final = {False: _update_whole(_OWN_ID), True: _update_whole(_OWN_PLACE)}
+_UPDATE: Final = {False: _update_by_awards(_BY_ID), True: _update_by_awards(_BY_PLACE)}
+_UPDATE_WHOLE: Final = {False: _update_whole(_BY_ID), True: _update_whole(_BY_PLACE)}
 
 _OPEN: Final = Statement(f"""with changed as (
 insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,

@@ -14,6 +14,7 @@ from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.slicing import Slicing
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
@@ -22,8 +23,10 @@ _MAY_ERASE: Final = """
 select current_user, pg_has_role(current_user, relowner, 'usage') from pg_class where oid = 'transfer'::regclass
 """
 
-# The triggers let the names of one member be changed, whom this setting names; it ends with the transaction.
-_ALLOW_RENAMING: Final = Statement("select set_config('abacus.erasing', :member_id, true)")
+# The triggers let the names of one member be changed, whom this setting names; it ends with the transaction. As a
+# command it also reaches the servers of Citus, which a call of a function does not.
+_REACH_ALL_SERVERS: Final = "set local citus.propagate_set_commands = 'local'"
+_ALLOW_RENAMING: Final = Statement("select format('set local abacus.erasing = %L', :member_id::text)")
 
 # Called with the accounts before they are renamed, for a caller that keeps hashes of them elsewhere.
 KeepHeads = Callable[[Connection, Renaming, Sequence[Head]], Awaitable[None]]
@@ -99,7 +102,9 @@ class Eraser:
 
     async def _erase(self, connection: Connection, slicing: Slicing, member_id: str, by: str, reason: str) -> Erasure:
         await self._check_login(connection)
-        await connection.execute(*_ALLOW_RENAMING(member_id=member_id))
+        await connection.execute(_REACH_ALL_SERVERS)
+        await connection.execute(await connection.fetchval(*_ALLOW_RENAMING(member_id=member_id)))
+        await commit_together(connection)
         renaming = Renaming(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:

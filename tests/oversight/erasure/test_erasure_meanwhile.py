@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser
 from abacus.oversight.erasure.ledger import Head
+from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool
 from tests.oversight.erasure.erasing import BOB, erase, is_clean
 from tests.support.forgetting import CLOCK, accounts, granted, live, naming
-from tests.support.points_broker import Broker, Relays, publish_all
+from tests.support.points_broker import TOPIC, Broker, Relays, publish_all
 from tests.support.slices import home_of, neighbour
 from tests.support.waiting import waiting
 
@@ -46,7 +48,9 @@ async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, re
     await ledger.post([granted(f"txn:meals:{name}", member_id=name) for name in names])
     with pytest.raises(Unavailable, match="not published all of the member's transfers"):
         await erase(owner, "bob")
-    await pool.execute("update relay_cursor set member_id = 'bob', seq = 2, xid = (select max(xid) from transfer)")
+    await pool.execute(
+        "update relay_cursor set member_id = 'bob', program = 'GRP', seq = 2, xid = (select max(xid) from transfer)"
+    )
     with pytest.raises(Unavailable, match="is at a transaction in which the member has transfers"):
         await erase(owner, "bob")
     assert await publish_all(relay, pool) == 1
@@ -73,8 +77,9 @@ class Interrupted:
 async def test_erased_while_the_relay_looks_where_it_is(pool: Pool, owner: Pool, relay: Relays, broker: Broker) -> None:
     await PostgresLedger(pool, CLOCK).post([granted("txn:rides:1", member_id="bob")])
     await publish_all(relay, pool)
+    looking = transfer_relay(pool, broker, TOPIC, CLOCK, WorkerHealth("relay"), schema=await home_of(pool, "bob"))
     async with pool.acquire() as connection:
-        assert await relay.step(Interrupted(connection, lambda: erase(owner, "bob"))) == 0
+        assert await looking.step(Interrupted(connection, lambda: erase(owner, "bob"))) == 0
     assert await publish_all(relay, pool) == 0
     assert broker.ids == ["bob:GRP:1"]
 
