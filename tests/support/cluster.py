@@ -39,6 +39,14 @@ class Servers:
     def are_several(self) -> bool:
         return len(self._addresses) > 1
 
+    @property
+    def ports(self) -> list[int]:
+        return [_place(address)[1] for address in self._addresses]
+
+    def address_of(self, name: str) -> str:
+        """The address of the database of that name."""
+        return _named(self._addresses[0], name)
+
     async def administer(self, *statements: str) -> None:
         """Run the statements one after the other, each on all servers at once."""
         if not self._administrators or any(each.is_closed() for each in self._administrators):

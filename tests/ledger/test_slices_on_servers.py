@@ -1,0 +1,91 @@
+"""Slices on several servers: points are posted, moved and published while slices move, and the ledger stays whole.
+
+These run where `ABACUS_TEST_DATABASE_URL` names the coordinator of a Citus, with `ABACUS_TEST_SLICES` of two or more.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.types.posting import Status
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
+from abacus.platform.spreading import spreading
+from abacus.proof.store import Seals
+from abacus.proof.verify import verify
+from tests.ledger.moves import spend
+from tests.support.cluster import Servers
+from tests.support.points_broker import Broker, Relays, publish_all
+from tests.support.sealing import RECHECK, earned
+from tests.support.slices import SLICES
+
+MEMBERS: Final = [f"m{number}" for number in range(40)]
+POSTERS: Final = 3
+
+
+@pytest.fixture(autouse=True)
+def _on_several(servers: Servers) -> None:
+    if not servers.are_several or SLICES == 1:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+
+
+async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
+    """Posts to every member, again and again; each batch until all of it is posted, and once more."""
+    ledger, rounds = PostgresLedger(pool, SystemClock()), 0
+    while not done.is_set():
+        awards = [earned(member, rounds * POSTERS + poster) for member in MEMBERS]
+        statuses = {Status.WAITS}
+        while statuses != {Status.DUPLICATE}:
+            try:
+                statuses = {each.status for each in await ledger.post(awards)}
+            except Unavailable:
+                await asyncio.sleep(0.05)
+        rounds += 1
+    return rounds
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("blocking", [False, True], ids=["logical", "blocking"])
+async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, *, blocking: bool) -> None:
+    own = await open_pool(database_url, size=4, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    done, broker = asyncio.Event(), Broker()
+    relay = Relays(pool, broker, SystemClock())
+    posting = [asyncio.create_task(posted_until(own, done, poster)) for poster in range(POSTERS)]
+    try:
+        async with spreading(database_url) as slices:
+            before = {each.schema: each.address for each in await slices.placed()}
+            servers = await slices.servers()
+            for schema, source in list(before.items())[:3]:
+                await slices.move(schema, next(each for each in servers if each != source), blocking=blocking)
+                await publish_all(relay, pool)
+            after = {each.schema: each.address for each in await slices.placed()}
+    finally:
+        done.set()
+        rounds = await asyncio.gather(*posting)
+        await own.close()
+    assert sum(before[schema] != after[schema] for schema in before) == 3
+    await publish_all(relay, pool)
+    seqs = Counter(event.subject for event in broker.events)
+    assert seqs == dict.fromkeys(MEMBERS, sum(rounds))
+    for member in MEMBERS:
+        told = [event.data.seq for event in broker.events if event.subject == member]
+        assert told == list(range(1, sum(rounds) + 1)), "in order, and without a gap"
+    await Seals(pool, SystemClock()).make()
+    report = await verify(pool, RECHECK)
+    assert (report.faults, report.transfers, report.seals) == ([], sum(rounds) * len(MEMBERS), [1])
+
+
+async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:
+    await PostgresLedger(pool, SystemClock()).post([earned(member, 1) for member in MEMBERS])
+    moves = PostgresMoves(pool, SystemClock())
+    moved = await moves.move([spend(3, f"api:acme:{member}", member) for member in MEMBERS])
+    assert {each.status for each in moved} == {Status.POSTED}
+    seal = (await Seals(pool, SystemClock()).make()).seal
+    assert len(seal.snapshots) == (await slicing_of(pool)).slices
+    for member in MEMBERS[:8]:
+        assert (await Seals(pool, SystemClock()).prove((member, "GRP"))).fault(seal.root.hex()) is None
