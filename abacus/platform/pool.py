@@ -89,8 +89,15 @@ class _Acquiring:
         self._connection = await self._pool.led(self._schema, self._within_s)
         return self._connection
 
-    async def __aexit__(self, *_: object) -> None:
-        await self._pool.release(self._connection)
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """That a connection which was cut cannot be given back must not stand in for why the block ended: a task that
+        is cancelled would go on.
+        """
+        try:
+            await self._pool.release(self._connection)
+        except Exception:
+            if kind is None:
+                raise
 
     def __await__(self) -> Generator[Any, None, LedConnection]:
         return self._pool.led(self._schema, self._within_s).__await__()
