@@ -66,7 +66,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "counts": lambda directory, _: uvloop.run(counts.measure(directory)),
     against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
-    "cut": lambda directory, chosen: uvloop.run(cut_ledgers.measure(directory, chosen.accounts // 10)),
+    "cut": lambda directory, chosen: uvloop.run(cut_ledgers.measure(directory, chosen.accounts // 10, chosen.rounds)),
     "slices": lambda directory, chosen: uvloop.run(slices.measure(directory, chosen.accounts // 10)),
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
     "hour": lambda directory, _: uvloop.run(api.measure_hour(directory)),
@@ -157,7 +157,12 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="REVISION",
         help=f"measure it and this tree in turns; {', '.join(_AGAINST)} if no part is named",
     )
-    what.add_argument("--rounds", type=_positive, default=against_revision.ROUNDS, help="of each, against a revision")
+    what.add_argument(
+        "--rounds",
+        type=_positive,
+        default=against_revision.ROUNDS,
+        help="of each, against a revision or of cut ledgers",
+    )
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, allow_abbrev=False, parents=[what]
     )

@@ -43,7 +43,6 @@ from benchmarks.workbench import cpu_seconds, listening, with_ended_children
 from tests.support.cluster import Servers
 
 CUTS: Final = (1, 8, 32)
-ROUNDS: Final = 8
 WARM_UP: Final = 2  # rounds
 AWARDS: Final = 40_000  # a round
 ENVELOPE: Final = 40  # as many awards as one holds by its bytes
@@ -81,7 +80,7 @@ class Share(NamedTuple):
     slices: int
 
 
-async def measure(directory: Path, accounts: int) -> list[Figure]:
+async def measure(directory: Path, accounts: int, rounds: int) -> list[Figure]:
     citus = os.environ.get("ABACUS_BENCH_CITUS_URL")
     async with AsyncExitStack() as stack:
         alone = await Servers.of(await stack.enter_async_context(postgres_alone(directory)))
@@ -98,8 +97,8 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
             stack.push_async_callback(each.administer, "alter system reset autovacuum", "select pg_reload_conf()")
         ports = [*alone.ports, *(several.ports if several else ())]
         with processes(AWARDERS) as awarders:
-            rounds = await asyncio.to_thread(_in_turns, urls, accounts, awarders, ports)
-    return _figures(rounds)
+            measured = await asyncio.to_thread(_in_turns, urls, accounts, awarders, ports, rounds)
+    return _figures(measured)
 
 
 async def _made(servers: Servers, name: str, slices: int, accounts: int) -> str:
@@ -116,10 +115,12 @@ async def _made(servers: Servers, name: str, slices: int, accounts: int) -> str:
     return address
 
 
-def _in_turns(urls: dict[Way, str], accounts: int, awarders: Executor, ports: Sequence[int]) -> dict[Way, list[Round]]:
-    rounds: dict[Way, list[Round]] = {way: [] for way in urls}
+def _in_turns(
+    urls: dict[Way, str], accounts: int, awarders: Executor, ports: Sequence[int], rounds: int
+) -> dict[Way, list[Round]]:
+    measured: dict[Way, list[Round]] = {way: [] for way in urls}
     postmasters = [listening()[port] for port in ports]
-    for number in range(WARM_UP + ROUNDS):
+    for number in range(WARM_UP + rounds):
         for way in urls if number % 2 else reversed(urls):  # none is always the first after another
             shares = [
                 Share(Part(urls[way], accounts, number, each, AWARDERS, CONNECTIONS), way.slices)
@@ -128,8 +129,8 @@ def _in_turns(urls: dict[Way, str], accounts: int, awarders: Executor, ports: Se
             cpu = _cpu(postmasters)
             seconds = seconds_of(awarders, post, shares)
             if number >= WARM_UP:
-                rounds[way].append(Round(seconds, (_cpu(postmasters) - cpu) / AWARDS * 1e6))
-    return rounds
+                measured[way].append(Round(seconds, (_cpu(postmasters) - cpu) / AWARDS * 1e6))
+    return measured
 
 
 def _cpu(postmasters: Sequence[psutil.Process]) -> float:
