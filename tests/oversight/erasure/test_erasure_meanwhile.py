@@ -48,9 +48,10 @@ async def test_what_is_not_published_yet_comes_first(pool: Pool, owner: Pool, re
     await ledger.post([granted(f"txn:meals:{name}", member_id=name) for name in names])
     with pytest.raises(Unavailable, match="not published all of the member's transfers"):
         await erase(owner, "bob")
-    await pool.execute(
-        "update relay_cursor set member_id = 'bob', program = 'GRP', seq = 2, xid = (select max(xid) from transfer)"
-    )
+    async with pool.acquire(schema=await home_of(pool, "bob")) as connection:
+        await connection.execute(
+            "update relay_cursor set member_id = 'bob', program = 'GRP', seq = 2, xid = (select max(xid) from transfer)"
+        )
     with pytest.raises(Unavailable, match="is at a transaction in which the member has transfers"):
         await erase(owner, "bob")
     assert await publish_all(relay, pool) == 1
