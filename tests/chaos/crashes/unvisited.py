@@ -31,8 +31,15 @@ _BY_THE_COUNTER: Final = "only for a handler that keeps its places: the counter,
 _READ_ELSEWHERE: Final = "only for rules that ask for a segment or a counter: nothing is decided before the reading"
 
 _PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
+_IN_SLICES: Final = "only where the ledger is cut into slices: that of the trials is whole"
 
 REASONS: Final = (
+    _Reason("abacus.intake.awarding.awarder", "*._come_again", "*", _IN_SLICES),
+    _Reason("abacus.ledger.store.rows", "lock_accounts", "_take_place(*", _IN_SLICES),
+    _Reason("abacus.ledger.store.rows", "_take_place", "*", _IN_SLICES),
+    _Reason("abacus.ledger.store.rows", "_open", "_enter(*", _IN_SLICES),
+    _Reason("abacus.platform.following.lease", "share", "*", _IN_SLICES),
+    _Reason("abacus.platform.following.lease", "count_shares", "*", _IN_SLICES),
     _Reason("abacus.engage.campaigns.doing", "turns_of.*", "*", _PACED),
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason(
