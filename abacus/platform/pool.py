@@ -151,7 +151,8 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
     async def _beside(self, address: Address) -> "SlicedPool":
         first, options = self._made_of
         there = {"host": address.host, "port": address.port, "min_size": 0}
-        return await SlicedPool(*first, within_s=self.within_s, **{**options, **there})  # type: ignore[no-any-return]
+        beside: SlicedPool = await SlicedPool(*first, within_s=self.within_s, **{**options, **there})
+        return beside
 
     async def close(self) -> None:
         await asyncio.gather(*(each.close() for each in self._others.values()))
