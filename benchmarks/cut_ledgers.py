@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AsyncExitStack
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -18,9 +19,11 @@ import psutil
 import uvloop
 
 from abacus.core.clock import SystemClock
+from abacus.intake.awarding.awarder import hands_for
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.platform.migrations import cut, migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
 from abacus.platform.slicing import Slicing
 from abacus.platform.spreading import spreading
 from benchmarks.accounts import enter_accounts
@@ -139,22 +142,33 @@ def _cpu(postmasters: Sequence[psutil.Process]) -> float:
     )
 
 
+_ledgers: Final[dict[str, PostgresLedger]] = {}  # of this process
+
+
 def post(share: Share) -> tuple[float, float]:
     part, slices = share
     awards = [each._replace(key=f"{each.key}:{part.round}") for each in awards_of(part, AWARDS)]
     deliveries = iter(batches_of(envelopes_of(awards, slices), TOGETHER))
 
     async def main() -> tuple[float, float]:
-        async with ledger_pool(part.url, part.connections) as pool:
-            ledger = PostgresLedger(pool, SystemClock())
+        ledger = _ledgers.get(part.url)
+        if ledger is None:
+            pool = await open_pool(part.url, size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+            ledger = _ledgers[part.url] = PostgresLedger(pool, SystemClock())
 
-            async def hand() -> None:
-                for delivery in deliveries:
-                    await ledger.post([award for envelope in delivery for award in envelope])
+        async def hand() -> None:
+            for delivery in deliveries:
+                await ledger.post([award for envelope in delivery for award in envelope])
 
-            return await timed(hand, part.connections)
+        return await timed(hand, hands_for(Slicing(slices)))
 
-    return uvloop.run(main())
+    return _runner().run(main())
+
+
+@cache
+def _runner() -> asyncio.Runner:
+    """One for the life of a process, as its connections are: the first statements on a connection are slow."""
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
 def envelopes_of(awards: Sequence[Award], slices: int) -> list[Sequence[Award]]:

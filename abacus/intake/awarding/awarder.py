@@ -17,13 +17,22 @@ from abacus.ledger.types.posting import LedgerPort, Outcome, Status, Unpostable
 from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
+from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.port import Received
 
 MOST_AWARDS: Final = 1000
+_HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 LATER_S: Final = 30  # after so long, messages for a server that is away come again
 
 # Puts messages on the queue again, to come later.
 Later = Callable[[Sequence[str]], Awaitable[None]]
+
+
+def hands_for(slicing: Slicing) -> int:
+    """How many hands an awarder works with. Where a ledger is cut, what they hold is posted slice by slice: with a hand
+    for each, a slice is given as much at a time as a whole ledger is.
+    """
+    return max(_HANDS, slicing.slices)
 
 
 class Awarder:
@@ -31,7 +40,7 @@ class Awarder:
     one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
     other awards are posted. Metrics know of the awards if they are `counted`, and the tally if there is one.
 
-    Where a slice of the ledger lies on a server that is away, `later` puts the messages with its awards on the queue
+    Where a slice of the ledger lies on a server that is away, `later` puts the messages for it on the queue
     again, to come in a while: held in our hands, they would keep those of all other slices waiting.
     """
 
@@ -70,7 +79,9 @@ class Awarder:
             moving = isolate_failures(
                 reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures
             )
-            bad += [item for moved in await moving if (item := _set_aside_reversal(moved)) is not None]
+            fates = await moving
+            bad += [item for moved in fates if (item := _set_aside_reversal(moved)) is not None]
+            waiting += [moved.movement.key for moved in fates if moved.status is Status.WAITS]
         await self._quarantine.add(bad)
         if failures:
             raise failures[0]
@@ -78,11 +89,11 @@ class Awarder:
         return received
 
     async def _come_again(self, received: Sequence[Received], keys: Sequence[str]) -> None:
-        """The messages with these awards, as they are: what else is in them is a duplicate then."""
+        """The messages with these keys, as they are: what else is in them is a duplicate then."""
         if not keys:
             return
         if self._later is None:
-            raise Unavailable("ledger", f"the server of a slice is away; {len(keys)} awards wait for it")
+            raise Unavailable("ledger", f"the server of a slice is away; {len(keys)} wait for it")
         await self._later([each.body for each in received if any(key in each.body for key in keys)])
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:

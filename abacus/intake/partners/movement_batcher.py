@@ -12,7 +12,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.ids import PARTNERS
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
-from abacus.ledger.types.posting import Unpostable
+from abacus.ledger.types.posting import Status, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 
 _GATHER_S: Final = 0.002
@@ -66,7 +66,10 @@ class MovementBatcher:
             raise Unavailable("ledger", type(error).__name__) from error
         else:
             for each, answer in zip(together, moved, strict=True):
-                each.answer(answer)
+                if answer.status is Status.WAITS:
+                    each.refuse(Unavailable("ledger", "the server of this member's slice is away"))
+                else:
+                    each.answer(answer)
 
     async def _do_alone(self, waiting: _Request) -> None:
         try:

@@ -18,12 +18,12 @@ from abacus.ledger.store.history import original_of, with_cursor_moved, with_lot
 from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.partner_limits import lock_standing, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
-from abacus.ledger.store.slices import in_slices
+from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
-from abacus.ledger.types.posting import Claim, Unpostable
+from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.metrics import MOVEMENTS
-from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
+from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, columns, parameters
 
 _HOLDS: Final = Statement(
@@ -44,25 +44,23 @@ class PostgresMoves:
         self._pool = pool
         self._clock = clock
         self._counted = counted
+        self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
-        fates: dict[int, Moved] = {}
-        for places in rounds(movements):
-            together = [movements[place] for place in places]
-            try:
-                moved = await in_slices(self._pool, together, lambda movement: (movement.key,), self._move_in)
-            except REFUSED_VALUES as error:
-                raise Unpostable(" ".join(str(error).split())) from error
-            fates.update(zip(places, moved, strict=True))
+        fates = await self._rounds.do(movements)
         if self._counted:
-            _count(fates.values())
-        return [fates[place] for place in range(len(movements))]
+            _count(fates)
+        return fates
 
     async def _move_in(
         self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
     ) -> list[Moved]:
-        move = partial(self._move, movements=movements, elsewhere=elsewhere)
-        return (await in_a_transaction(self._pool, move, schema=schema)).outcomes
+        fates: dict[int, Moved] = {}
+        for places in rounds(movements):
+            move = partial(self._move, movements=[movements[place] for place in places], elsewhere=elsewhere)
+            decided = await in_a_transaction(self._pool, move, schema=schema)
+            fates.update(zip(places, decided.outcomes, strict=True))
+        return [fates[place] for place in range(len(movements))]
 
     async def _move(
         self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
@@ -84,6 +82,14 @@ class PostgresMoves:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         await note_deeds(connection, decided.outcomes)
         return decided
+
+
+def _keys_of(movement: Movement) -> Iterable[str]:
+    return (movement.key,)
+
+
+def _waits(movement: Movement) -> Moved:
+    return Moved(movement, Status.WAITS)
 
 
 def _count(fates: Iterable[Moved]) -> None:

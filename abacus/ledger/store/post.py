@@ -10,11 +10,11 @@ from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.history import with_modes_changed
 from abacus.ledger.store.partner_limits import lock_standing, write_spending
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
-from abacus.ledger.store.slices import in_slices
+from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Claim, Outcome, Status, Unpostable
-from abacus.platform.postgres import REFUSED_VALUES, Connection, Pool
+from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.platform.postgres import Connection, Pool
 
 
 class PostgresLedger:
@@ -23,12 +23,10 @@ class PostgresLedger:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+        self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        try:
-            return await in_slices(self._pool, awards, _keys_of, self._post_in, _waits)
-        except REFUSED_VALUES as error:
-            raise Unpostable(" ".join(str(error).split())) from error
+        return await self._rounds.do(awards)
 
     async def _post_in(
         self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]

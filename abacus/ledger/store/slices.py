@@ -1,18 +1,24 @@
-"""Work on a ledger in slices: each slice's part in a transaction of its own, and keys that are unique over all slices.
+"""Work on a ledger in slices: each slice's part in transactions of its own, and keys that are unique over all slices.
 
 A key is entered in the register, with its slice, before anything is written under it; the row never changes. So the
 same key for members of two slices is seen before the second is paid.
 """
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.finding import claims_in, holders_of
-from abacus.ledger.types.posting import Claim
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.ledger.types.posting import Claim, Unpostable
+from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.postgres import REFUSED_VALUES, Pool, passing_failures, slicing_of
+from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement
+
+MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 
 # Sorted, so that two that enter the same keys cannot wait for each other.
 _ENTER: Final = Statement("""
@@ -34,43 +40,128 @@ Thing = TypeVar("Thing", bound=OfMember)
 Result = TypeVar("Result")
 
 # Does the things of one slice, in the schema, if there is one; the claims are those that other slices have.
-Work = Callable[[str | None, Sequence[Thing], Mapping[str, Claim]], Awaitable[Sequence[Result]]]
+Work: TypeAlias = Callable[[str | None, Sequence[Thing], Mapping[str, Claim]], Awaitable[Sequence[Result]]]
 
 
-async def in_slices(
-    pool: Pool,
-    things: Sequence[Thing],
-    keys_of: Callable[[Thing], Iterable[str]],
-    work: Work[Thing, Result],
-    waits: Callable[[Thing], Result] | None = None,
-) -> list[Result]:
-    """The results in the order of the things. Slices are worked on one after the other: what the first have done stays
-    done when another fails. While the server of a slice is away its things have the result `waits`, if there is one and
-    others were done. Raises `Unavailable`, and what the work raises.
+class _Part(NamedTuple, Generic[Thing]):
+    """What one caller has for one slice, and the claims that other slices have of its keys."""
+
+    things: Sequence[Thing]
+    elsewhere: Mapping[str, Claim]
+
+
+_Request: TypeAlias = PendingRequest[_Part[Thing], Sequence[Result]]
+
+
+class SliceRounds(Generic[Thing, Result]):
+    """Hands each slice what callers have for it, in rounds: while one is under way, what comes for its slice waits for
+    the next. The writers of a slice take turns anyhow, and a transaction with many things costs little more than one
+    with few.
+
+    While the server of a slice is away its things have the result `waits`, if others of their caller were done.
     """
-    slicing = await slicing_of(pool)
-    if not slicing.is_cut:
-        return list(await work(None, things, {}))
-    parts = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
-    first: dict[str, int] = {}
-    for thing in things:
-        for key in keys_of(thing):
-            first.setdefault(key, slicing.slice_of(thing.member_id))
-    holders = await _entered(pool, first)
-    results: dict[int, Result] = {}
-    away: list[Unavailable] = []
-    for number, places in parts.items():
-        part = [things[place] for place in places]
-        foreign = {key: holders[key] for thing in part for key in keys_of(thing) if holders[key] != number}
+
+    def __init__(
+        self,
+        pool: Pool,
+        keys_of: Callable[[Thing], Iterable[str]],
+        work: Work[Thing, Result],
+        waits: Callable[[Thing], Result],
+    ) -> None:
+        self._pool = pool
+        self._keys_of = keys_of
+        self._work = work
+        self._waits = waits
+        self._gatherers: dict[int, Gatherer[_Part[Thing], Sequence[Result]]] = {}
+
+    async def do(self, things: Sequence[Thing]) -> list[Result]:
+        """The results in the order of the things. What is done in one slice stays done when another fails. Raises
+        `Unavailable` when no slice could be reached, `Unpostable` when a value is refused, and what the work raises.
+        """
         try:
-            elsewhere = await _claims_of(pool, foreign) if foreign else {}
-            results.update(zip(places, await work(slicing.home(number), part, elsewhere), strict=True))
-        except Unavailable as error:
-            away.append(error)
-            if waits is None or len(away) == len(parts):
-                raise
-            results.update((place, waits(things[place])) for place in places)
-    return [results[place] for place in range(len(things))]
+            slicing = await slicing_of(self._pool)
+            if not slicing.is_cut:
+                return list(await self._work(None, things, {}))
+            return await self._by_slice(slicing, things)
+        except REFUSED_VALUES as error:
+            raise Unpostable(" ".join(str(error).split())) from error
+
+    async def _by_slice(self, slicing: Slicing, things: Sequence[Thing]) -> list[Result]:
+        places = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
+        parts = {number: [things[place] for place in places[number]] for number in places}
+        foreign = await self._foreign(slicing, things)
+        answers: dict[int, Sequence[Result] | BaseException] = {}
+        # Those whose keys are their own come first: a conflict with one of them can say then what was posted.
+        for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
+            doing = (self._in_slice(slicing, number, parts[number], foreign.get(number, {})) for number in numbers)
+            answers.update(zip(numbers, await asyncio.gather(*doing, return_exceptions=True), strict=True))
+        errors = [answer for answer in answers.values() if isinstance(answer, BaseException)]
+        fatal = [error for error in errors if not isinstance(error, Unavailable)]
+        if fatal or (errors and len(errors) == len(parts)):
+            raise (fatal or errors)[0]
+        results: dict[int, Result] = {}
+        for number, answer in answers.items():
+            done = map(self._waits, parts[number]) if isinstance(answer, BaseException) else answer
+            results.update(zip(places[number], done, strict=True))
+        return [results[place] for place in range(len(things))]
+
+    async def _foreign(self, slicing: Slicing, things: Sequence[Thing]) -> dict[int, dict[str, int]]:
+        """By slice, those of its keys that belong to another, and to which. Enters keys that nobody has entered."""
+        wanted: dict[str, int] = {}
+        for thing in things:
+            for key in self._keys_of(thing):
+                wanted.setdefault(key, slicing.slice_of(thing.member_id))
+        holders = await _entered(self._pool, wanted)
+        foreign: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        for thing in things:
+            number = slicing.slice_of(thing.member_id)
+            for key in self._keys_of(thing):
+                if holders[key] != number:
+                    foreign[number][key] = holders[key]
+        return foreign
+
+    async def _in_slice(
+        self, slicing: Slicing, number: int, things: Sequence[Thing], foreign: Mapping[str, int]
+    ) -> Sequence[Result]:
+        elsewhere = await _claims_of(self._pool, foreign) if foreign else {}
+        if number not in self._gatherers:
+            work = partial(self._round, slicing.home(number))
+            self._gatherers[number] = Gatherer(work, gather_s=0, at_once=1)
+        return await self._gatherers[number].ask(_Part(things, elsewhere))
+
+    async def _round(self, schema: str | None, waiting: Sequence[_Request[Thing, Result]]) -> None:
+        for together in _batches(waiting):
+            await self._do(schema, together)
+
+    async def _do(self, schema: str | None, together: Sequence[_Request[Thing, Result]]) -> None:
+        """What one caller brought must not fail for what another did: after a failure each is done by itself."""
+        things = [thing for each in together for thing in each.request.things]
+        elsewhere = {key: claim for each in together for key, claim in each.request.elsewhere.items()}
+        try:
+            results = iter(await self._work(schema, things, elsewhere))
+        except Exception as error:  # noqa: BLE001  # whatever it is, each caller is told
+            if len(together) == 1 or isinstance(error, Unavailable):
+                for each in together:
+                    each.refuse(error)
+                return
+            for each in together:
+                await self._do(schema, [each])
+        else:
+            for each in together:
+                each.answer([next(results) for _ in each.request.things])
+
+
+def _batches(waiting: Sequence[_Request[Thing, Result]]) -> Iterator[list[_Request[Thing, Result]]]:
+    """In their order, so many together as have at most `MOST_TOGETHER` things."""
+    batch: list[_Request[Thing, Result]] = []
+    size = 0
+    for each in waiting:
+        size += len(each.request.things)
+        if batch and size > MOST_TOGETHER:
+            yield batch
+            batch, size = [], len(each.request.things)
+        batch.append(each)
+    yield batch
 
 
 async def _entered(pool: Pool, slices: Mapping[str, int]) -> Mapping[str, int]:

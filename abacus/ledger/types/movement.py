@@ -216,7 +216,7 @@ class MovesPort(Protocol):
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
         """Post the new movements that can be posted, and return the fate of each, in order; a refused one holds up no
-        other.
+        other. Where a server is away, those of its slices wait.
 
         Raises `Unavailable` when the fates are not known: repeated under the same keys, no movement is posted twice.
         """
