@@ -20,12 +20,14 @@ LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
 
 # Settings of a connection that only looks rows up by key: they keep a planner whose statistics lag behind a growing
 # table from scanning it (`open_pool(..., settings=LOOKUPS_BY_KEY)`). What is left to plan does not depend on the
-# values, so a statement is planned once: to plan it for each call took Postgres longer than to run it for a few rows.
+# values, so a statement is planned once: to plan it for each call took Postgres longer than to run it for a few rows. A
+# plan that has to scan looks so costly then that Postgres would compile it, for longer than it runs.
 LOOKUPS_BY_KEY: Final[Mapping[str, str]] = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
 }
 
 _STATEMENT_S: Final = 60.0

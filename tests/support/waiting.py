@@ -10,9 +10,16 @@ select count(*) from pg_stat_activity where datname = current_database() and car
 """
 
 
-async def waiting(pool: Pool, *going: asyncio.Task[Any]) -> None:
-    """Returns when all these tasks wait for locks. A task that is done did not have to wait: the test fails at once."""
-    while await pool.fetchval(_WAITING) != len(going):  # only the server knows
+_HAS_SERVERS: Final = "select to_regproc('run_command_on_all_nodes') is not null"
+_WAITING_ON_SERVERS: Final = f"select sum(result::int) from run_command_on_all_nodes($${_WAITING}$$)"
+
+
+async def waiting(pool: Pool, *going: asyncio.Future[Any]) -> None:
+    """Returns when all these tasks wait for locks, each on the server that has what it waits for. A task that is done
+    did not have to wait: the test fails at once.
+    """
+    counted = _WAITING_ON_SERVERS if await pool.fetchval(_HAS_SERVERS) else _WAITING
+    while await pool.fetchval(counted) != len(going):  # only the server knows
         for each in going:
             assert not each.done(), f"{each} waits for nobody"
         await asyncio.sleep(0.01)

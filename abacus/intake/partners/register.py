@@ -12,7 +12,7 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.finding import claims_of, parts_of, rows_in
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.postgres import Pool, array, column, passing_failures, slicing_of
 from abacus.platform.sql import Statement, arrays, columns, row_of
 from abacus.pricing.explanation.sql import text
 
@@ -47,7 +47,9 @@ update partner_award p set program = u.program, points = u.points, expires_on = 
 from {PARTNER_AWARD_ROWS} where p.award_id = u.award_id and p.provisional
 """)
 
-_KNOWN: Final = Statement(f"select {PARTNER_AWARD_COLUMNS} from partner_award where award_id = any(:ids::uuid[])")
+_IDS: Final = array("ids", "uuid")
+
+_KNOWN: Final = Statement(f"select {PARTNER_AWARD_COLUMNS} from partner_award where award_id = any({_IDS})")
 
 # The award that each of these transactions has.
 _AWARDED: Final = Statement("""
@@ -56,11 +58,11 @@ join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq
 where c.key = any(:keys::text[])
 """)
 
-_KEYS_AMONG: Final = Statement("select key from partner_award where award_id = any(:ids::uuid[])")
+_KEYS_AMONG: Final = Statement(f"select key from partner_award where award_id = any({_IDS})")
 
-_QUEUED: Final = Statement("""
+_QUEUED: Final = Statement(f"""
 update partner_award set queued_at = :now, taken_until = null
-where award_id = any(:ids::uuid[]) and queued_at is null
+where award_id = any({_IDS}) and queued_at is null
 """)
 
 _ENTER_QUEUED: Final = Statement(f"""
@@ -69,8 +71,8 @@ select u.* from {PARTNER_AWARD_ROWS} order by u.award_id
 on conflict (award_id) do update set queued_at = excluded.queued_at, taken_until = null where p.queued_at is null
 """)
 
-_RELEASE: Final = Statement("""
-update partner_award set taken_until = null where award_id = any(:ids::uuid[]) and queued_at is null
+_RELEASE: Final = Statement(f"""
+update partner_award set taken_until = null where award_id = any({_IDS}) and queued_at is null
 """)
 
 
@@ -110,7 +112,7 @@ left join lateral (
     select reason, detail from quarantine q where q.key = p.key and q.status = 'held' and q.fingerprint = p.fingerprint
     order by set_aside_at desc limit 1
 ) q on true{{joined}}
-where p.award_id = any(:ids::uuid[])
+where p.award_id = any({_IDS})
 """
 
 # Partners wait for this too: one statement, where the ledger is not cut.
@@ -191,7 +193,7 @@ class Register:
                 await connection.execute(*_COMPUTED_ANEW(**arrays(PartnerAward, taken_over)))
             answers = {entry.award_id: _as_brought(entry, is_ours=entry.award_id in ours) for entry in entries}
             known = [id_ for id_ in answers if not ours.get(id_)]
-            rows = await connection.fetch(*_KNOWN(ids=known)) if known else ()
+            rows = await connection.fetch(*_KNOWN(ids=column(known))) if known else ()
         for row in map(PartnerAward._make, rows):
             fingerprint = answers[row.award_id].award.fingerprint
             answers[row.award_id] = _as_known(row, fingerprint, is_ours=row.award_id in ours)
@@ -201,13 +203,13 @@ class Register:
     async def awards_among(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that are keys of awards."""
         async with passing_failures():
-            rows = await self._pool.fetch(*_KEYS_AMONG(ids=[award_id(key) for key in keys]))
+            rows = await self._pool.fetch(*_KEYS_AMONG(ids=column(award_id(key) for key in keys)))
         return {row["key"] for row in rows}
 
     async def queued(self, ids: Iterable[UUID]) -> None:
         """Notes that the queue took the awards."""
         async with passing_failures():
-            await self._pool.execute(*_QUEUED(ids=list(ids), now=self._clock.now()))
+            await self._pool.execute(*_QUEUED(ids=column(ids), now=self._clock.now()))
 
     async def enter_queued(self, entries: Sequence[Entry]) -> None:
         """Enters awards that the queue took while they could not be entered, and notes on existing entries that the
@@ -221,13 +223,13 @@ class Register:
     async def release(self, ids: Iterable[UUID]) -> None:
         """Notes that the queue did not take the awards: the next request under the key may send them at once."""
         async with passing_failures():
-            await self._pool.execute(*_RELEASE(ids=list(ids)))
+            await self._pool.execute(*_RELEASE(ids=column(ids)))
 
     async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
         """The progress of each award; unknown ids are left out, and so are awards that the queue did not take."""
         slicing = await slicing_of(self._pool)
         async with passing_failures():
-            rows = await self._pool.fetch(*(_STATES_ENTERED if slicing.is_cut else _STATES)(ids=list(ids)))
+            rows = await self._pool.fetch(*(_STATES_ENTERED if slicing.is_cut else _STATES)(ids=column(ids)))
         entered = [row_of(PartnerAward, row) for row in rows]
         if slicing.is_cut:  # another member's transfer under the key would be of other facts, so it is no matter
             parts = slicing.by_slice(entered, lambda row: row.member_id)

@@ -9,7 +9,7 @@ from abacus.ledger.decide.allowance import Allowance, Spending, Standing
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionReason
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import Connection, array, column
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
@@ -78,7 +78,7 @@ select * from {unnested(_MemberDayRow)}
 on conflict (member_id, partner_id, day) do update set used = excluded.used
 """)
 
-_KNOWN: Final = Statement("select award_id from partner_award where award_id = any(:ids::uuid[])")
+_KNOWN: Final = Statement(f"select award_id from partner_award where award_id = any({array('ids', 'uuid')})")
 
 # An award that was accepted while the database was away may have no entry yet.
 _REGISTER: Final = Statement(f"""
@@ -139,7 +139,7 @@ async def write_spending(
     if rejections:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
     awards = {award_id(award.key): (partner_id, award) for partner_id, each in partners.items() for award in each}
-    for row in await connection.fetch(*_KNOWN(ids=list(awards))):
+    for row in await connection.fetch(*_KNOWN(ids=column(awards))):
         awards.pop(row["award_id"])
     if awards:
         unknown = [

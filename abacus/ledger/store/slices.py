@@ -14,16 +14,16 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.store.finding import claims_in, holders_of
 from abacus.ledger.types.posting import Claim, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import REFUSED_VALUES, Pool, passing_failures, slicing_of
+from abacus.platform.postgres import REFUSED_VALUES, Pool, array, column, passing_failures, slicing_of
 from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 
 # Sorted, so that two that enter the same keys cannot wait for each other.
-_ENTER: Final = Statement("""
+_ENTER: Final = Statement(f"""
 with entered as (
-    insert into key_slice (key, slice) select * from unnest(:keys::text[], :slices::smallint[])
+    insert into key_slice (key, slice) select * from unnest({array("keys", "text")}, {array("slices", "smallint")})
     on conflict do nothing returning true
 ) select count(*) from entered
 """)
@@ -168,7 +168,7 @@ async def _entered(pool: Pool, slices: Mapping[str, int]) -> Mapping[str, int]:
     """Enter the keys; returns the slice that each belongs to, now or since before."""
     keys = sorted(slices)
     async with passing_failures():
-        entered = await pool.fetchval(*_ENTER(keys=keys, slices=[slices[key] for key in keys]))
+        entered = await pool.fetchval(*_ENTER(keys=column(keys), slices=column(slices[key] for key in keys)))
         if entered == len(keys):
             return slices
     return await holders_of(pool, keys)
