@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.bootstrap import built_in_sources
@@ -22,6 +21,7 @@ from abacus.engage.events.store import SourceStore
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
+from abacus.platform.spreading import spreading
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
@@ -36,7 +36,10 @@ from tests.chaos.crew import Crew
 from tests.chaos.disk import SmallDisk, small_disk
 from tests.chaos.needs import Need
 from tests.chaos.proxying import Proxies, opened_proxies
+from tests.chaos.servers import SLICES as SLICES_ON_SERVERS
+from tests.chaos.servers import coordinator_url
 from tests.chaos.workload import cards
+from tests.support.cluster import Servers
 from tests.support.running_campaigns import Stack, run_campaign
 from tests.support.slices import SLICES
 
@@ -154,6 +157,8 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         if Need.SMALL_DISK in plan.needs:
             disk = await stack.enter_async_context(small_disk(logs / "small"))
             services = services._replace(database_url=disk.database_url)
+        if Need.SERVERS in plan.needs:
+            services = services._replace(database_url=coordinator_url())
         settings = crew_settings = _settings(services, mark)
         await stack.enter_async_context(_database(services, mark))
         await stack.enter_async_context(_topics(settings))
@@ -233,21 +238,18 @@ async def _closed(pool: Pool) -> None:
 
 @asynccontextmanager
 async def _database(services: Services, name: str) -> AsyncIterator[None]:
-    await _administer(services, f"create database {name}")
+    servers = await Servers.of(services.database_url)
+    await servers.create(name)
     try:
         await migrate(services.database(name))
-        await cut(services.database(name), SLICES)
+        await cut(services.database(name), SLICES_ON_SERVERS if servers.are_several else SLICES)
+        if servers.are_several:
+            async with spreading(services.database(name)) as slices:
+                await slices.place()
         yield
     finally:
-        await _administer(services, f"drop database {name} with (force)")
-
-
-async def _administer(services: Services, statement: str) -> None:
-    connection = await asyncpg.connect(services.database_url)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()
+        await servers.drop(name)
+        await servers.close()
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ class Need(StrEnum):
 
     PROXIES = "proxies in front of SQS and Postgres"
     SMALL_DISK = "a Postgres of its own on a small disk"
+    SERVERS = "a ledger in slices on the servers of a Citus"
     WRONG_CLOCKS = "workers whose clocks are wrong"
 
 

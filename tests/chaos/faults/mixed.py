@@ -36,7 +36,7 @@ def mixed(faults: Sequence[Fault]) -> Fault:
 
     return Fault(
         "mixed",
-        "all of these but the last two, in an order by the seed, for 3 to 6 s each and three at a time",
+        "all that need no ground of their own, in an order by the seed, for 3 to 6 s each and three at a time",
         work,
         needs=frozenset({Need.PROXIES}),
         counts=tuple(name for fault in faults for name in fault.counts or (fault.name,)),

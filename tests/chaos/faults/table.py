@@ -10,6 +10,7 @@ from tests.chaos.faults.of_clocks import CLOCKS
 from tests.chaos.faults.of_disk import DISK_FULL
 from tests.chaos.faults.of_kafka import KAFKA_RESTART, REBALANCES, ZOMBIE
 from tests.chaos.faults.of_postgres import CUTS, DEADLOCKS, POSTGRES_REFUSES, POSTGRES_RESTART, UNKNOWN_COMMITS
+from tests.chaos.faults.of_servers import SERVER_CRASHES, SLICES_MOVE
 from tests.chaos.faults.of_sqs import SQS_FAULTS
 
 _TOGETHER: Final[Sequence[Fault]] = (
@@ -25,5 +26,5 @@ _TOGETHER: Final[Sequence[Fault]] = (
     ZOMBIE,
 )
 MIXED: Final = mixed(_TOGETHER)
-FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, MIXED)
+FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, SERVER_CRASHES, SLICES_MOVE, MIXED)
 SHORT: Final[Sequence[Fault]] = (MIXED,)

@@ -1,0 +1,79 @@
+"""The servers of a Citus on this machine, ended and started by faults. `ABACUS_CHAOS_CITUS_URL` names the coordinator;
+nobody else may use it meanwhile.
+"""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Self
+from urllib.parse import urlsplit
+
+import psutil
+
+from abacus.platform.spreading import spreading
+from benchmarks.workbench import listening
+from tests.chaos.needs import CannotBeHad
+from tests.chaos.services import postgres_answers
+
+VARIABLE: Final = "ABACUS_CHAOS_CITUS_URL"
+SLICES: Final = 8
+_ENDED_WITHIN_S: Final = 40.0
+_LOOK_EVERY_S: Final = 0.1
+
+
+def coordinator_url() -> str:
+    """Raises `CannotBeHad`."""
+    url = os.environ.get(VARIABLE)
+    if not url:
+        raise CannotBeHad(f"{VARIABLE} names no coordinator of a Citus")
+    return url
+
+
+class Server(NamedTuple):
+    """A server, the address of the run's database on it, and what is needed to start it again as it ran."""
+
+    database_url: str
+    port: int
+    command: Sequence[str]
+    directory: str
+    user: int
+    group: int
+
+    @classmethod
+    def of(cls, database_url: str, port: int) -> Self:
+        process = listening()[port]
+        uid, gid = process.uids().real, process.gids().real
+        return cls(database_url, port, process.cmdline(), process.cwd(), uid, gid)
+
+    async def crash(self) -> None:
+        """It is gone when this returns, and has written nothing more."""
+        process = listening()[self.port]
+        for each in (*process.children(), process):
+            each.kill()
+        async with asyncio.timeout(_ENDED_WITHIN_S):
+            while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110  # another process
+                await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def start(self) -> None:
+        """It answers when this returns."""
+        await asyncio.create_subprocess_exec(
+            *self.command,
+            cwd=self.directory,
+            user=self.user,
+            group=self.group,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        await postgres_answers(self.database_url)
+
+
+async def servers_of_slices(database_url: str) -> list[Server]:
+    """Those that have slices of this database; the coordinator is not among them."""
+    async with spreading(database_url) as slices:
+        addresses = await slices.servers()
+    parts = urlsplit(database_url)
+    login, at, _ = parts.netloc.rpartition("@")
+    return [Server.of(parts._replace(netloc=f"{login}{at}{each}").geturl(), each.port) for each in addresses]
