@@ -15,6 +15,7 @@ import asyncpg
 from abacus.platform.slicing import Slicing
 
 _LOOK_EVERY_S: Final = 5.0
+_AWAY_S: Final = 10.0  # for so long nobody tries again to reach a server that did not let us in
 
 _IS_SPREAD: Final = "select to_regclass('pg_catalog.pg_dist_schema') is not null"
 _ADDRESSES: Final = """
@@ -117,6 +118,8 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         self._looked_at: float | None = None
         self._addresses: Mapping[str, Address] = {}
         self._others: dict[Address, SlicedPool] = {}
+        self._address: Address | None = None  # of a server that was looked up
+        self._away_until = 0.0
 
     def acquire(self, *, timeout: float | None = None, schema: str | None = None, near: bool = False) -> Any:
         """A connection to the tables of that slice; to those of `public` without a schema. One that is `near` is to the
@@ -126,13 +129,26 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
 
     async def led(self, schema: str | None, within_s: float | None) -> LedConnection:
         """Leads a connection before it is used, also back from where another user led it."""
-        connection: LedConnection = await super().acquire(timeout=within_s)
+        connection = await self._let_in(within_s)
         try:
             await connection.lead(schema)
         except BaseException:
             await self.release(connection)
             raise
         return connection
+
+    async def _let_in(self, within_s: float | None) -> LedConnection:
+        """A server that is silent keeps one in so many waiting, and not all of them."""
+        if self._address is None:
+            return await super().acquire(timeout=within_s)  # type: ignore[no-any-return]  # as above
+        if time.monotonic() < self._away_until:
+            raise ConnectionError(f"{self._address} let nobody in a moment ago")
+        try:
+            return await super().acquire(timeout=within_s)  # type: ignore[no-any-return]  # as above
+        except (OSError, TimeoutError):
+            if within_s is None:  # otherwise the wait may have been for others who use the pool
+                self._away_until = time.monotonic() + _AWAY_S
+            raise
 
     async def nearest(self, schema: str) -> "SlicedPool":
         """The pool of the server that has this slice."""
@@ -152,6 +168,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         first, options = self._made_of
         there = {"host": address.host, "port": address.port, "min_size": 0}
         beside: SlicedPool = await SlicedPool(*first, within_s=self.within_s, **{**options, **there})
+        beside._address = address  # of our own class
         return beside
 
     async def close(self) -> None:

@@ -14,6 +14,7 @@ import asyncpg
 _HAS_CITUS = "select exists(select from pg_extension where extname = 'citus')"
 _SERVERS = "select nodename, nodeport from pg_dist_node where noderole = 'primary' order by groupid"
 _STOP_MS = 10_000
+_END = f"select pg_terminate_backend(pid, {_STOP_MS}) from pg_stat_activity where datname = '{{name}}'"
 _TRIES = 50
 
 
@@ -79,11 +80,12 @@ class Servers:
             yield
 
     async def close_off(self, name: str) -> None:
-        """Let nobody use the database, so that it can be copied or renamed."""
-        await self.administer(
-            f"alter database {name} with allow_connections false",
-            f"select pg_terminate_backend(pid, {_STOP_MS}) from pg_stat_activity where datname = '{name}'",
-        )
+        """Let nobody use the database, so that it can be copied."""
+        await self.administer(f"alter database {name} with allow_connections false", _END.format(name=name))
+
+    async def rename(self, name: str, other: str) -> None:
+        """Whoever uses the database is cut off, and finds none of this name any more."""
+        await self.administer(_END.format(name=name), f"alter database {name} rename to {other}")
 
     async def drop(self, name: str) -> None:
         """Also while Citus looks after the database: it comes again when its session is ended."""

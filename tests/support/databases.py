@@ -27,7 +27,7 @@ alter event trigger watched_by_tests enable always;
 
 # Planner statistics and settings outlive the rows, too.
 _CHANGED: Final = """
-select exists (select from watched_by_tests.change)
+exists (select from watched_by_tests.change)
     or exists (select from pg_statistic where starelid >= 16384)
     or exists (select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
                where d.datname = current_database())
@@ -39,6 +39,8 @@ select string_agg(oid::regclass::text, ', ') from pg_class
 where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice', 'head')
     and (pg_relation_size(oid) > 0 or reltuples >= 0)
 """
+
+_LEFT: Final = f"select {_CHANGED} as changed, ({_WRITTEN}) as written"
 
 
 async def watch(database_url: str) -> None:
@@ -67,10 +69,10 @@ class Databases:
     @asynccontextmanager
     async def one(self) -> AsyncIterator[str]:
         """The address of a database of one's own."""
-        name = f"abacus_test_{uuid.uuid4().hex[:12]}"
         if self._clean:
-            await self._servers.administer(f"alter database {self._clean.pop()} rename to {name}")
+            name = self._clean.pop()
         else:
+            name = _new_name()
             await self._servers.administer(f"create database {name} template {self._template} {self._how_to_copy}")
         try:
             yield database_address(self._services, name)
@@ -86,29 +88,29 @@ class Databases:
         if self._servers.are_several:  # to empty the tables on all of them takes longer than another copy
             await self._servers.drop(name)
             return
-        clean = f"abacus_clean_{uuid.uuid4().hex[:12]}"
+        another = _new_name()
         try:
-            await self._servers.close_off(name)
-            await self._servers.administer(
-                f"alter database {name} rename to {clean}", f"alter database {clean} with allow_connections true"
-            )
+            await self._servers.rename(name, another)
         except asyncpg.PostgresError:  # it is no longer there, or a session does not end
             await self._servers.drop(name)
             return
-        if await _emptied(database_address(self._services, clean)):
-            self._clean.append(clean)
+        if await _emptied(database_address(self._services, another)):
+            self._clean.append(another)
         else:
-            await self._servers.drop(clean)
+            await self._servers.drop(another)
+
+
+def _new_name() -> str:
+    return f"abacus_test_{uuid.uuid4().hex[:12]}"
 
 
 async def _emptied(database_url: str) -> bool:
     """Whether the database is as its template again."""
     owner = await asyncpg.connect(database_url, server_settings={"session_replication_role": "replica"})
     try:
-        if await owner.fetchval(_CHANGED):
-            return False
-        if written := await owner.fetchval(_WRITTEN):
+        changed, written = await owner.fetchrow(_LEFT)
+        if written and not changed:
             await owner.execute(f"truncate {written} cascade")
-        return True
+        return not changed
     finally:
         await owner.close()
