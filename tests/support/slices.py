@@ -31,8 +31,15 @@ order by a.attnum
 _ROUTED: Final = """
 create function watched_by_tests.write_{table}() returns trigger language plpgsql as $$
 declare
-    home text := 'slice_' || abacus_slice_of(case tg_op when 'INSERT' then new.member_id else old.member_id end, {slices});
+    member text := case tg_op when 'INSERT' then new.member_id else old.member_id end;
+    home text := 'slice_' || abacus_slice_of(member, {slices});
 begin
+    if current_setting('session_replication_role') = 'replica' then
+        execute 'do $in_a_block$ begin
+            set local citus.propagate_set_commands = local;
+            set local session_replication_role = replica;
+        end $in_a_block$';
+    end if;
     if tg_op = 'INSERT' then
         execute format('insert into %1$s.{table} select * from json_populate_record(null::%1$s.{table}, $1)', home)
             using to_json(new);
