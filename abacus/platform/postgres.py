@@ -30,6 +30,9 @@ LOOKUPS_BY_KEY: Final[Mapping[str, str]] = {
     "jit": "off",
 }
 
+# Citus else asks of each table in the catalog whether to hide it, each time that asyncpg learns a type: for a second.
+_HIDE_NOTHING: Final = {"citus.override_table_visibility": "off"}
+
 _STATEMENT_S: Final = 60.0
 _PAGE: Final = 2000
 
@@ -87,7 +90,7 @@ async def open_pool(
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """
-    session = {"application_name": "abacus", "timezone": "UTC", **(settings or {})}
+    session = {"application_name": "abacus", "timezone": "UTC", **_HIDE_NOTHING, **(settings or {})}
     if role is not None:
         session["role"] = role
     try:

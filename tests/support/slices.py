@@ -66,10 +66,12 @@ create function watched_by_tests.write_relay_cursor() returns trigger language p
 begin
     for number in 0..{last} loop
         if tg_op <> 'INSERT' then
-            execute format('delete from slice_%s.relay_cursor where topic = ($1).topic', number) using old;
+            execute format('delete from slice_%s.relay_cursor where topic = $1', number) using old.topic;
         end if;
         if tg_op <> 'DELETE' then
-            execute format('insert into slice_%s.relay_cursor select ($1).* on conflict do nothing', number) using new;
+            execute format('insert into slice_%1$s.relay_cursor
+                    select * from json_populate_record(null::slice_%1$s.relay_cursor, $1) on conflict do nothing',
+                number) using to_json(new);
         end if;
     end loop;
     return coalesce(new, old);

@@ -18,7 +18,7 @@ from abacus.programs.expiry.sweep import of_all_due, of_month
 from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned
 from tests.support.memory_queue import MemoryQueue
-from tests.support.slices import SLICES, neighbour
+from tests.support.slices import SLICES, home_of, neighbour
 
 
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
@@ -143,7 +143,7 @@ async def test_finding_uses_the_index(pool: Pool) -> None:
     )
     after = Lapsing(date(2026, 1, 31), "m1", "GRP")
     query, *values = FIND(country="SG", **after._asdict(), last_day=date(2026, 2, 28), most=5000)
-    async with pool.acquire() as connection, connection.transaction():
+    async with pool.acquire(schema=await home_of(pool, "m1")) as connection, connection.transaction():
         await connection.execute(FIND_PLANS)
         plan = await connection.fetch(f"explain {query}", *values)
     text = "\n".join(row[0] for row in plan)
