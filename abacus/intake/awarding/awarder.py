@@ -29,10 +29,10 @@ Later = Callable[[Sequence[str]], Awaitable[None]]
 
 
 def hands_for(slicing: Slicing) -> int:
-    """How many hands an awarder works with. Where a ledger is cut, what they hold is posted slice by slice: with a hand
-    for each, a slice is given as much at a time as a whole ledger is.
+    """How many hands an awarder works with: where a ledger is cut, two for each slice. What all of them hold is posted
+    slice by slice, so a slice is given as much at a time as a whole ledger is.
     """
-    return max(_HANDS, slicing.slices)
+    return _HANDS * slicing.slices
 
 
 class Awarder:
