@@ -89,7 +89,7 @@ class SliceRounds(Generic[Thing, Result]):
     async def _by_slice(self, slicing: Slicing, things: Sequence[Thing]) -> list[Result]:
         places = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
         parts = {number: [things[place] for place in places[number]] for number in places}
-        foreign = await self._foreign(slicing, things)
+        foreign = await self._foreign(things, places)
         answers: dict[int, Sequence[Result] | BaseException] = {}
         # Those whose keys are their own come first: a conflict with one of them can say then what was posted.
         for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
@@ -105,17 +105,17 @@ class SliceRounds(Generic[Thing, Result]):
             results.update(zip(places[number], done, strict=True))
         return [results[place] for place in range(len(things))]
 
-    async def _foreign(self, slicing: Slicing, things: Sequence[Thing]) -> dict[int, dict[str, int]]:
-        """By slice, those of its keys that belong to another, and to which. Enters keys that nobody has entered."""
-        wanted: dict[str, int] = {}
-        for thing in things:
-            for key in self._keys_of(thing):
-                wanted.setdefault(key, slicing.slice_of(thing.member_id))
+    async def _foreign(self, things: Sequence[Thing], places: Mapping[int, Sequence[int]]) -> dict[int, dict[str, int]]:
+        """By slice, those of its keys that belong to another, and to which. Enters keys that nobody has entered: of the
+        things with the same key, the first has it.
+        """
+        number_of = {place: number for number, part in places.items() for place in part}
+        keys = [(key, number_of[place]) for place in range(len(things)) for key in self._keys_of(things[place])]
+        wanted = dict(reversed(keys))
         holders = await _entered(self._pool, wanted)
         foreign: defaultdict[int, dict[str, int]] = defaultdict(dict)
-        for thing in things:
-            number = slicing.slice_of(thing.member_id)
-            for key in self._keys_of(thing):
+        if holders is not wanted or len(wanted) < len(keys):
+            for key, number in keys:
                 if holders[key] != number:
                     foreign[number][key] = holders[key]
         return foreign
