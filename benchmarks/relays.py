@@ -2,9 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from statistics import median
 from typing import Final, NamedTuple
+
+import psutil
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
@@ -16,13 +19,13 @@ from benchmarks.report import Figure, rate
 from benchmarks.services import real_services, rooms
 from benchmarks.workbench import Workbench, workbench
 
-TRANSFERS: Final = 100_000  # a round
+TRANSFERS: Final = 300_000  # a round
 ROUNDS: Final = 3
+SHARED_OUT_AFTER_S: Final = 15.0  # the slices, among the processes
 HANDS: Final = 4
 BATCH: Final = 1000
 WANTED: Final = 3.0
-# Those that start and those that end are not timed: a relay starts by itself, and slices end at different moments.
-FROM, TO = 0.9, 0.1
+FROM, TO = 0.95, 0.15  # of what waits: slices end at different moments
 _LOOK_EVERY_S: Final = 0.2
 
 
@@ -50,9 +53,24 @@ async def measure(accounts: int) -> list[Figure]:
                 for number in range(ROUNDS):
                     for way in WAYS:
                         if way.slices == slices:
-                            await _post(settings, accounts, number * len(WAYS) + way.relays)
-                            rates[way].append(await _published(bench, way.relays))
+                            async with bench.workers({"relay": way.relays}):
+                                await asyncio.sleep(SHARED_OUT_AFTER_S)
+                                with _held_up(bench.processes("relay")):
+                                    await _post(settings, accounts, number * len(WAYS) + way.relays)
+                                rates[way].append(await _published(bench))
     return _figures(rates)
+
+
+@contextmanager
+def _held_up(pids: Sequence[int]) -> Iterator[None]:
+    """While the block lasts these processes do nothing, and keep what they lead."""
+    for pid in pids:
+        psutil.Process(pid).suspend()
+    try:
+        yield
+    finally:
+        for pid in pids:
+            psutil.Process(pid).resume()
 
 
 async def _post(settings: Settings, accounts: int, number: int) -> None:
@@ -68,14 +86,12 @@ async def _post(settings: Settings, accounts: int, number: int) -> None:
         await asyncio.gather(*(hand() for _ in range(HANDS)))
 
 
-async def _published(bench: Workbench, relays: int) -> float:
+async def _published(bench: Workbench) -> float:
     """Transfers a second, while all are at work."""
     cursor = RelayCursor(bench.pool, bench.settings.points_topic, SystemClock())
-    begin, end = TRANSFERS * FROM, TRANSFERS * TO
-    async with bench.workers({"relay": relays}):
-        began, there = await _at_most(cursor, begin)
-        ended, left = await _at_most(cursor, end)
-        await _at_most(cursor, 0)
+    began, there = await _at_most(cursor, TRANSFERS * FROM)
+    ended, left = await _at_most(cursor, TRANSFERS * TO)
+    await _at_most(cursor, 0)
     return (there - left) / (ended - began)
 
 
