@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -49,8 +50,9 @@ class Server(NamedTuple):
     async def crash(self) -> None:
         """It is gone when this returns, and has written nothing more."""
         process = listening()[self.port]
-        for each in (*process.children(), process):
-            each.kill()
+        for each in (process, *process.children()):
+            with suppress(psutil.NoSuchProcess):  # it ended just now
+                each.kill()
         async with asyncio.timeout(_ENDED_WITHIN_S):
             while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110  # another process
                 await asyncio.sleep(_LOOK_EVERY_S)
