@@ -277,6 +277,7 @@ async def test_movements_of_a_slice_that_is_away_wait_and_others_are_done(
     batcher = MovementBatcher(moves, Register(pool, CLOCK))
     lost, done = await asyncio.gather(*map(batcher.move, movements), return_exceptions=True)
     assert isinstance(lost, Unavailable)
+    assert not isinstance(done, BaseException)
     assert done.status is Status.DUPLICATE
     await owner.execute("grant usage on schema slice_0 to abacus_app")
     assert [each.status for each in await moves.move(movements)] == [Status.POSTED, Status.DUPLICATE]
