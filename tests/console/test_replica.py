@@ -80,10 +80,11 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
             assert standby.url is not None
             return reading_of(await open_pool(standby.url, size=4), SystemClock())
 
-        async def caught_up() -> None:
+        async def all_is(done: str) -> None:
+            """At the standby; also what the primary has not written to its log yet."""
             async with asyncio.timeout(20), pool_of(str(standby.url)) as there:
-                end = await pool.fetchval("select pg_current_wal_lsn()::text")
-                while not await there.fetchval("select pg_last_wal_replay_lsn() >= $1::text::pg_lsn", end):  # noqa: ASYNC110
+                end = await pool.fetchval("select pg_current_wal_insert_lsn()::text")
+                while not await there.fetchval(f"select pg_last_wal_{done}_lsn() >= $1::text::pg_lsn", end):  # noqa: ASYNC110
                     await asyncio.sleep(0.01)  # only the server knows
 
         replica = Replica(opening, health)
@@ -93,7 +94,7 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
             await opened(pool, open_desk)
 
             async with standby:
-                await caught_up()
+                await all_is("replay")
                 await replica.look()
                 assert (health.missed, await balance(ben)) == ({}, 100)
 
@@ -105,13 +106,14 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
                     await adjusted(ann, "5")
                     assert (await balance(ann), await balance(ben)) == (112, 100)
 
+                    await all_is("receive")
                     monkeypatch.setattr(reading, "MOST_BEHIND_S", 0.0)
                     await replica.look()
                     assert "s behind" in health.missed[REPLICA]
                     assert await balance(ben) == 112
 
                     await there.execute("select pg_wal_replay_resume()")
-                    await caught_up()
+                    await all_is("replay")
                     await replica.look()
                     assert (health.missed, replica.reading is not None) == ({}, True)
                     assert await balance(ben) == 112

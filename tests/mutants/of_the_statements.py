@@ -190,7 +190,7 @@ MUTANTS: Final = (
     Mutant(
         "a round of its own for each reversal of an account",
         _MOVE,
-        "PostgresMoves.move",
+        "PostgresMoves._move_in",
         Node("rounds(movements)", "[range(len(movements))]"),
         (fate("several of one account in a batch", "postgres"),),
     ),
