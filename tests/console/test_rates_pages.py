@@ -122,7 +122,7 @@ async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool:
         assert (await ann.send(DRAFT, DRAFT, text=text, act="backtest", **days)).status_code == 200
         (asked,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
         assert asked.arguments == ["rates", "backtest", "card.toml", "--from=2026-10-01", "--to=2026-10-31", "--json"]
-        assert read_toml(json.loads(asked.papers)["card.toml"])["verticals"]["food"] == "4"  # type: ignore[index]
+        assert read_toml(json.loads(asked.papers)["card.toml"])["verticals"]["food"] == "4"  # type: ignore[index]  # a table
         for wrong in ({"since": "x"}, {"since": "2026-12-01"}):
             refused = await ann.send(DRAFT, DRAFT, text=text, act="backtest", **{**days, **wrong})
             assert refused.status_code == 422

@@ -84,8 +84,9 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
             """At the standby; also what the primary has not written to its log yet."""
             async with asyncio.timeout(20), pool_of(str(standby.url)) as there:
                 end = await pool.fetchval("select pg_current_wal_insert_lsn()::text")
-                while not await there.fetchval(f"select pg_last_wal_{done}_lsn() >= $1::text::pg_lsn", end):  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)  # only the server knows
+                is_there = f"select pg_last_wal_{done}_lsn() >= $1::text::pg_lsn"
+                while not await there.fetchval(is_there, end):  # noqa: ASYNC110  # only the server knows
+                    await asyncio.sleep(0.01)
 
         replica = Replica(opening, health)
         async with desk(pool, replica=replica) as open_desk:

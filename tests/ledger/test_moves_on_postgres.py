@@ -34,7 +34,7 @@ OPEN: Final = "insert into account (member_id, program, country) values ($1, 'GR
 
 
 # In a slice nobody meets another at its accounts.
-IN_TURN = pytest.mark.skipif(SLICES > 1, reason="writers of a slice take turns: tests/ledger/test_slices.py")
+IN_TURN = pytest.mark.skipif(SLICES > 1, reason="writers of a slice take turns: tests/ledger/slices/test_slices.py")
 
 
 class OneConnection:

@@ -77,7 +77,7 @@ async def test_everything_is_published_once_in_order(pool: Pool, relay: Relays, 
         assert seqs == list(range(1, 16))
 
 
-@pytest.mark.skipif(SLICES > 1, reason="writers of a slice wait for each other: tests/ledger/test_slices.py")
+@pytest.mark.skipif(SLICES > 1, reason="writers of a slice wait for each other: tests/ledger/slices/test_slices.py")
 async def test_a_transaction_that_commits_late_is_not_skipped(
     pool: Pool, relay: Relays, broker: Broker, database_url: str
 ) -> None:

@@ -70,7 +70,7 @@ MUTANTS: Final = (
         _ROWS,
         "_TAKE_TURN",
         Clause("for update"),
-        ("tests/ledger/test_slices.py::test_writers_of_a_slice_take_turns",),
+        ("tests/ledger/slices/test_slices.py::test_writers_of_a_slice_take_turns",),
     ),
     Mutant(
         "looking again when a key was claimed by another",

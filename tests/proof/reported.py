@@ -12,7 +12,7 @@ MEMBERS = ["adam", "bob", "eve"]
 
 
 # Where the ledger is cut, a row that somebody made or renamed by hand also lies in a wrong slice, or has no entry.
-# `tests/ledger/test_slices.py` has what is found of that alone.
+# `tests/ledger/slices/test_slices.py` has what is found of that alone.
 _OF_SLICES = re.compile(r"rows of \w+ lie in slice|is not in the register of keys")
 
 

@@ -86,7 +86,7 @@ async def test_an_old_seal_is_found_again_when_accounts_have_moved_on(pool: Pool
     assert (await verify(pool, RECHECK, seals=2)).seals == [3, 4]
 
 
-@pytest.mark.skipif(SLICES > 1, reason="writers of a slice wait for each other: tests/ledger/test_slices.py")
+@pytest.mark.skipif(SLICES > 1, reason="writers of a slice wait for each other: tests/ledger/slices/test_slices.py")
 async def test_a_transaction_that_is_open_while_the_seal_is_made(pool: Pool, database_url: str) -> None:
     """An open transaction has an id, and a later one is committed: this seal has neither, the next one has both."""
     await fill(pool, "bob")

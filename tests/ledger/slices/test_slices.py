@@ -2,105 +2,41 @@
 
 import asyncio
 import re
-import uuid
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import asyncpg
 import pytest
 
 import abacus
-from abacus.core.errors import Refused, Unavailable
-from abacus.intake.awarding.awarder import Awarder
-from abacus.intake.partners.movement_batcher import MovementBatcher
-from abacus.intake.partners.register import Register
+from abacus.core.errors import Refused
 from abacus.ledger.relay.cursor import START, Position, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
-from abacus.ledger.store.slices import MOST_TOGETHER
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.posting import Claim, Status, Unpostable
+from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.health import WorkerHealth
-from abacus.platform.migrations import cut, migrate
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool, slicing_of
-from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.migrations import cut
+from abacus.platform.postgres import Connection, Pool, open_pool, slicing_of
 from abacus.platform.slicing import CUT, MOST, OF_A_SLICE, UNCUT, Slicing
-from abacus.platform.sqs.packing import pack
-from abacus.platform.sqs.port import Received
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
-from tests.support.awards import NOW, award
+from tests.ledger.slices.eight import CLOCK, EIGHT, FIRST, MEMBERS, SECOND, gift, keys_in
+from tests.support.awards import NOW
 from tests.support.commands import abacus as abacus_command
-from tests.support.door import door
 from tests.support.fixed_clock import FixedClock
 from tests.support.neighbours import neighbours_are_through
 from tests.support.points_broker import TOPIC, Broker
-from tests.support.services import Services, administer, database_address
 from tests.support.stepping import one_step
-from tests.support.waiting import waiting
 
-EIGHT: Final = Slicing(8)
 _LATE: Final = """
 insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at, posted_at,
     explanation, hash, xid)
 values ($1, 'OVO', 1, 'earn', 1, 1, 'late', 'SG', now(), now(), '{}', '', $2)
 """
-CLOCK: Final = FixedClock(NOW)
-# A member of each slice.
-MEMBERS: Final = [next(each for each in map("m{}".format, range(999)) if EIGHT.slice_of(each) == n) for n in range(8)]
-FIRST, SECOND = MEMBERS[:2]
-
-
-def gift(member: str, key: str, points: int = 10) -> Award:
-    return award(key=key, member_id=member, points=points, fingerprint=f"{member:>016}")
-
-
-@pytest.fixture(scope="module")
-async def template(services: Services) -> AsyncIterator[str]:
-    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name}")
-    await migrate(database_address(services, name))
-    yield name
-    await administer(services, f"drop database {name} with (force)")
-
-
-@pytest.fixture
-async def url(services: Services, template: str) -> AsyncIterator[str]:
-    """A migrated database, not cut yet."""
-    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template}")
-    yield database_address(services, name)
-    await administer(services, f"drop database {name} with (force)")
-
-
-@pytest.fixture
-async def owner(url: str) -> AsyncIterator[Connection]:
-    connection = await asyncpg.connect(url)
-    yield connection
-    await connection.close()
-
-
-@pytest.fixture
-async def pool(url: str) -> AsyncIterator[Pool]:
-    await cut(url, 8)
-    opened = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-def ledger(pool: Pool) -> PostgresLedger:
-    return PostgresLedger(pool, CLOCK)
-
-
-async def keys_in(connection: Connection | Pool, number: int) -> list[str]:
-    return [row[0] for row in await connection.fetch(f"select key from slice_{number}.claim order by key")]
 
 
 async def test_each_member_is_posted_to_in_a_slice(pool: Pool, ledger: PostgresLedger) -> None:
@@ -210,116 +146,6 @@ async def test_writers_of_a_slice_take_turns(pool: Pool, ledger: PostgresLedger)
     await posting
     assert await one_step(pool, relay) == 2
     assert broker.ids == [f"{FIRST}:OVO:1", f"{FIRST}:GRP:1"]
-
-
-@asynccontextmanager
-async def turn_taken(pool: Pool) -> AsyncIterator[None]:
-    """While another writer has the turn of the first slice."""
-    async with pool.acquire(schema="slice_0") as connection, connection.transaction():
-        await connection.fetchval("select one from head where one for update")
-        yield
-
-
-async def while_turn_is_taken(pool: Pool, ledger: PostgresLedger, *posts: Sequence[Award]) -> list[Any]:
-    """What these posts for the first slice say, all of which came while it was being written. Each has an award of the
-    second slice with it: when that is posted, the others are in line.
-    """
-    async with turn_taken(pool):
-        first = asyncio.create_task(ledger.post([gift(FIRST, "k0")]))
-        await waiting(pool, first)
-        with_marks = [[*awards, gift(SECOND, f"mark {number}")] for number, awards in enumerate(posts)]
-        posting = asyncio.gather(*map(ledger.post, with_marks), return_exceptions=True)
-        while len(await keys_in(pool, 1)) < len(posts):  # noqa: ASYNC110  # only the server knows
-            await asyncio.sleep(0.01)
-    await first
-    return await posting
-
-
-async def sizes_of_transactions(pool: Pool) -> list[int]:
-    """In the first slice."""
-    async with pool.acquire(schema="slice_0") as connection:
-        rows = await connection.fetch("select count(*) from transfer group by xid order by xid::text::int")
-    return [row["count"] for row in rows]
-
-
-async def test_what_comes_while_a_slice_is_written_is_written_together(pool: Pool, ledger: PostgresLedger) -> None:
-    posts = [[gift(FIRST, f"k{number}"), gift(FIRST, f"j{number}")] for number in range(1, 6)]
-    *new, again = await while_turn_is_taken(pool, ledger, *posts, [gift(FIRST, "k0")])
-    assert [[each.status for each in outcomes] for outcomes in new] == [[Status.POSTED] * 3] * 5
-    assert [[each.award for each in outcomes[:2]] for outcomes in new] == posts
-    assert [each.status for each in again] == [Status.DUPLICATE, Status.POSTED]
-    assert await sizes_of_transactions(pool) == [1, 10]
-
-
-async def test_a_round_has_a_limit(pool: Pool, ledger: PostgresLedger) -> None:
-    size = MOST_TOGETHER // 2
-    await while_turn_is_taken(pool, ledger, *[[gift(FIRST, f"{n}:{each}") for each in range(size)] for n in range(3)])
-    assert await sizes_of_transactions(pool) == [1, 2 * size, size]
-
-
-async def test_nobody_fails_for_what_another_brought(pool: Pool, ledger: PostgresLedger) -> None:
-    """Also when both are written together."""
-    bad = award(key="bad", member_id=FIRST, explanation=b"no json")
-    good, failed, other = await while_turn_is_taken(pool, ledger, [gift(FIRST, "k1")], [bad], [gift(FIRST, "k2")])
-    assert [each.status for each in (*good, *other)] == [Status.POSTED] * 4
-    assert isinstance(failed, Unpostable)
-    assert await keys_in(pool, 0) == ["k0", "k1", "k2"]
-
-
-async def test_movements_of_a_slice_that_is_away_wait_and_others_are_done(
-    pool: Pool, ledger: PostgresLedger, owner: Connection
-) -> None:
-    await ledger.post([gift(FIRST, "k"), gift(SECOND, "l")])
-    await owner.execute("revoke usage on schema slice_0 from abacus_app")
-    movements = [spend(1, "x", FIRST), spend(2, "y", SECOND)]
-    moves = PostgresMoves(pool, CLOCK)
-    assert [each.status for each in await moves.move(movements)] == [Status.WAITS, Status.POSTED]
-    batcher = MovementBatcher(moves, Register(pool, CLOCK))
-    lost, done = await asyncio.gather(*map(batcher.move, movements), return_exceptions=True)
-    assert isinstance(lost, Unavailable)
-    assert not isinstance(done, BaseException)
-    assert done.status is Status.DUPLICATE
-    await owner.execute("grant usage on schema slice_0 to abacus_app")
-    assert [each.status for each in await moves.move(movements)] == [Status.POSTED, Status.DUPLICATE]
-
-
-async def test_awards_of_a_slice_that_is_away_wait_and_others_are_posted(
-    pool: Pool, ledger: PostgresLedger, owner: Connection
-) -> None:
-    await owner.execute("revoke usage on schema slice_0 from abacus_app")
-    awards = [gift(FIRST, "k1"), gift(SECOND, "k2")]
-    assert [each.status for each in await ledger.post(awards)] == [Status.WAITS, Status.POSTED]
-    with pytest.raises(Unavailable, match='relation "head" does not exist'):
-        await ledger.post(awards[:1])
-    await owner.execute("grant usage on schema slice_0 to abacus_app")
-    assert [each.status for each in await ledger.post(awards)] == [Status.POSTED, Status.DUPLICATE]
-
-
-async def test_messages_of_a_slice_that_is_away_come_again(pool: Pool, owner: Connection) -> None:
-    """As they are, and later; the others are done."""
-    sent: list[str] = []
-
-    async def later(bodies: Sequence[str]) -> None:
-        sent.extend(bodies)
-
-    quarantine = QuarantineStore(pool, CLOCK)
-    parts = (door(CLOCK), PostgresLedger(pool, CLOCK), PostgresMoves(pool, CLOCK), quarantine)
-    received = [
-        Received(
-            str(number),
-            "",
-            next(pack("awards", [encode_award(award(key=f"txn:rides:T-{number}", member_id=member))])),
-            1,
-        )
-        for number, member in enumerate((FIRST, SECOND))
-    ]
-    await owner.execute("revoke usage on schema slice_0 from abacus_app")
-    with pytest.raises(Unavailable, match="the server of a slice is away; 1 wait for it"):
-        await Awarder(*parts, CLOCK).handle(received)
-    assert await Awarder(*parts, CLOCK, later=later).handle(received) == received
-    assert sent == [received[0].body]
-    assert await keys_in(owner, 0) == []
-    assert await keys_in(owner, 1) == ["txn:rides:T-1"]
 
 
 async def test_a_slice_refuses_the_members_of_others(pool: Pool) -> None:

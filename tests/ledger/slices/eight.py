@@ -1,0 +1,23 @@
+"""Members of a ledger in eight slices, and what is posted to them."""
+
+from typing import Final
+
+from abacus.ledger.types.award import Award
+from abacus.platform.postgres import Connection, Pool
+from abacus.platform.slicing import Slicing
+from tests.support.awards import NOW, award
+from tests.support.fixed_clock import FixedClock
+
+EIGHT: Final = Slicing(8)
+CLOCK: Final = FixedClock(NOW)
+# A member of each slice.
+MEMBERS: Final = [next(each for each in map("m{}".format, range(999)) if EIGHT.slice_of(each) == n) for n in range(8)]
+FIRST, SECOND = MEMBERS[:2]
+
+
+def gift(member: str, key: str, points: int = 10) -> Award:
+    return award(key=key, member_id=member, points=points, fingerprint=f"{member:>016}")
+
+
+async def keys_in(connection: Connection | Pool, number: int) -> list[str]:
+    return [row[0] for row in await connection.fetch(f"select key from slice_{number}.claim order by key")]
