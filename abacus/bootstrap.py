@@ -51,6 +51,7 @@ from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
+from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client
@@ -189,6 +190,10 @@ class Wiring:
         POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
         POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)
         return pool
+
+    async def slicing(self, pool: Pool) -> Slicing:
+        """The slices of the pool's database."""
+        return await until_available(lambda: slicing_of(pool), self.health)
 
     async def sqs(self, *, within_s: float = LONG_POLL_S) -> Client:
         return await self.entered(sqs_client(self.settings.sqs_endpoint_url, within_s=within_s))
@@ -348,7 +353,7 @@ class Wiring:
             retry_queue=self.signed_by(producer, await self.queue(client, RETRY)),
             quarantine=QuarantineStore(pool, self.clock),
             retry_policy=RetryPolicy(give_up_after=timedelta(hours=self.settings.retry_hours)),
-            slicing=await until_available(lambda: slicing_of(pool), self.health),
+            slicing=await self.slicing(pool),
             clock=self.clock,
             rng=random.Random(),
             health=self.health,

@@ -68,7 +68,12 @@ pekko.actor.default-dispatcher.fork-join-executor {{ parallelism-min = 1, parall
 
 # Room for the indexes that every posting looks into, and seldom a checkpoint: after one, each page is logged whole when
 # it is first changed.
-POSTGRES_OF_A_LEDGER: Final = {"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "15min"}
+POSTGRES_OF_A_LEDGER: Final = {
+    "shared_buffers": "1GB",
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "15min",
+    "max_connections": "300",  # crash points are tried in several houses at once
+}
 
 
 class Ports(NamedTuple):

@@ -10,7 +10,7 @@ from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.platform.postgres import LOOKUPS_BY_KEY, slicing_of
+from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD
@@ -30,4 +30,4 @@ async def wire(wiring: Wiring) -> Run:
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     later = partial(queue.send, delay_s=LATER_S)
     awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally, later=later)
-    return QueueConsumer(queue, awarder.handle, wiring.health, hands=hands_for(await slicing_of(pool))).run
+    return QueueConsumer(queue, awarder.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run

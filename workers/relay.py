@@ -7,8 +7,6 @@ from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
 from abacus.platform.following.sharing import Share
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
-from abacus.platform.patience import until_available
-from abacus.platform.postgres import slicing_of
 from abacus.platform.slicing import MOST
 from abacus.proof.publish_seals import seal_publisher
 
@@ -18,7 +16,7 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 async def wire(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
     pool = await wiring.pool(size=MOST + 2)  # one for each slice that is led, one for seals, and one counts processes
-    slicing = await until_available(lambda: slicing_of(pool), wiring.health)
+    slicing = await wiring.slicing(pool)
     sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
     share = Share(lease_of(topic), slicing.slices)
     if slicing.is_cut:

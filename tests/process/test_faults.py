@@ -3,7 +3,9 @@
 import asyncio
 import signal
 import time
+from weakref import WeakKeyDictionary
 
+import asyncpg
 import pytest
 
 from abacus.cli.examples.stream import stream
@@ -12,10 +14,12 @@ from abacus.core.errors import Reason
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import Health, WorkerState
 from abacus.platform.metrics import TRANSACTIONS, total
+from abacus.platform.pool import LedConnection, SlicedPool
 from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
 from tests.support.outcomes import everything_awarded_once, settled, verified
 from tests.support.proxy import proxied
+from workers import WORKERS
 
 
 @pytest.mark.long
@@ -121,6 +125,22 @@ async def test_workers_wait_for_what_is_down_at_the_start(house: House) -> None:
             await proxy.mend()
             await until(lambda: _transfers(house, 1))
             await until(lambda: _ready(health))
+
+
+@pytest.mark.parametrize("worker", WORKERS)
+async def test_a_worker_waits_also_where_the_database_is_full_once_its_pool_is_open(
+    house: House, worker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full_until, led = WeakKeyDictionary({house.pool: 0.0}), SlicedPool.led
+
+    async def full_at_first(pool: SlicedPool, schema: str | None, within_s: float | None) -> LedConnection:
+        if time.monotonic() < full_until.setdefault(pool, time.monotonic() + 0.2):
+            raise asyncpg.TooManyConnectionsError("sorry, too many clients already")
+        return await led(pool, schema, within_s)
+
+    monkeypatch.setattr(SlicedPool, "led", full_at_first)
+    async with house.running(worker) as health:
+        await until(lambda: _ready(health))
 
 
 async def test_the_breaker_stops_the_line_and_nothing_is_set_aside_or_lost(house: House) -> None:
