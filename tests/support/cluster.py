@@ -49,11 +49,14 @@ class Servers:
         return _named(self._addresses[0], name)
 
     async def administer(self, *statements: str) -> None:
-        """Run the statements one after the other, each on all servers at once."""
+        """Run the statements one after the other, each on all servers at once, and to its end on all of them."""
         if not self._administrators or any(each.is_closed() for each in self._administrators):
             self._administrators = [await asyncpg.connect(address) for address in self._addresses]
         for statement in statements:
-            await asyncio.gather(*(each.execute(statement) for each in self._administrators))
+            running = (each.execute(statement) for each in self._administrators)
+            ended = await asyncio.gather(*running, return_exceptions=True)
+            if failures := [each for each in ended if isinstance(each, BaseException)]:
+                raise failures[0]
 
     async def create(self, name: str) -> None:
         """A database of that name, which Citus knows on all servers."""
