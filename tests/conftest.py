@@ -18,19 +18,17 @@ import structlog
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
-from abacus.platform.spreading import spreading
-from abacus.platform.sqs.queue import sqs_client
+from abacus.platform.sqs.queue import Client, sqs_client
 from abacus.pricing.store.cards import CardStore
 from tests.support.cluster import Servers
 from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
+from tests.support.ledgers import make_ledger
 from tests.support.paths import GOLDEN
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
-from tests.support.services import Services, administer, database_address
-from tests.support.slices import SLICES
+from tests.support.services import Services, administer
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -128,6 +126,8 @@ async def services() -> AsyncIterator[Services]:
             )
             for name, address in given.items():
                 given[name] = address or getattr(embedded, name)
+            if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:  # it has no TLS: nobody need ask for it
+                given["database_url"] = f"{embedded.database_url}?sslmode=disable"
         opened = Services(**{name: address or "" for name, address in given.items()})
         if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:
             # It would come once a minute, into the midst of some test, and change plans.
@@ -145,18 +145,11 @@ async def servers(services: Services) -> AsyncIterator[Servers]:
 
 
 @pytest.fixture(scope="session")
-async def template(services: Services, servers: Servers) -> AsyncIterator[str]:
+async def template(servers: Servers) -> AsyncIterator[str]:
     """A migrated, empty database that each test's own is cloned from."""
     name = f"abacus_template_{uuid.uuid4().hex[:8]}"
-    address = database_address(services, name)
     async with servers.alone():
-        await servers.create(name)
-        await migrate(address)
-        await cut(address, SLICES)
-        await watch(address)
-        if servers.are_several and SLICES > 1:
-            async with spreading(address) as slices:
-                await slices.place()
+        await watch(await make_ledger(servers, name))
         await servers.close_off(name)
     yield name
     await servers.drop(name)
@@ -179,7 +172,7 @@ async def database_url(databases: Databases) -> AsyncIterator[str]:
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
     """Connections as the application's role."""
-    opened = await open_pool(database_url, size=8)
+    opened = await open_pool(database_url, size=8, keeps_nothing=True)
     yield opened
     await opened.close()
 
@@ -189,15 +182,21 @@ def golden() -> Path:
     return GOLDEN
 
 
+@pytest.fixture(scope="session")
+async def queues(services: Services) -> AsyncIterator[Client]:
+    """The queues' service: to make a client for each test takes longer than its queues."""
+    async with sqs_client(services.sqs_endpoint_url) as client:
+        yield client
+
+
 @pytest.fixture
-async def house(services: Services, database_url: str, pool: Pool) -> House:
+async def house(services: Services, database_url: str, pool: Pool, queues: Client) -> House:
     settings = unique_settings(
         database_url=database_url,
         sqs_endpoint_url=services.sqs_endpoint_url,
         kafka_bootstrap=services.kafka_bootstrap,
     )
-    async with sqs_client(settings.sqs_endpoint_url) as client:
-        await quick_queues(client, settings.queue_prefix)
+    await quick_queues(queues, settings.queue_prefix)
     store = CardStore(pool)
     for card in example_cards():
         await store.publish(card, by="tests", now=SystemClock().now())

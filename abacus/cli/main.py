@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -86,6 +87,7 @@ class Commands(TyperGroup):
         return self.commands.get(cmd_name)
 
 
+@cache
 def _loaded(name: str) -> "Command":
     alone = typer.Typer()
     _add(alone, name, _COMMANDS[name])

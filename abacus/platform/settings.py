@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
@@ -113,6 +113,18 @@ class Settings(BaseSettings):
     """One field a setting; its name in the environment is the field's in capitals with the prefix."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  # as it is called
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # as above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment alone: to look for files that nobody has takes as long again."""
+        return init_settings, env_settings
 
     database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     # A replica of it, which pages of the console are read from.

@@ -18,10 +18,8 @@ from abacus.core.clock import SystemClock
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.events.decide.source import parse_source
 from abacus.engage.events.store import SourceStore
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
-from abacus.platform.spreading import spreading
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
@@ -40,6 +38,7 @@ from tests.chaos.servers import SLICES as SLICES_ON_SERVERS
 from tests.chaos.servers import coordinator_url
 from tests.chaos.workload import cards
 from tests.support.cluster import Servers
+from tests.support.ledgers import make_ledger
 from tests.support.running_campaigns import Stack, run_campaign
 from tests.support.slices import SLICES
 
@@ -239,13 +238,8 @@ async def _closed(pool: Pool) -> None:
 @asynccontextmanager
 async def _database(services: Services, name: str) -> AsyncIterator[None]:
     servers = await Servers.of(services.database_url)
-    await servers.create(name)
     try:
-        await migrate(services.database(name))
-        await cut(services.database(name), SLICES_ON_SERVERS if servers.are_several else SLICES)
-        if servers.are_several:
-            async with spreading(services.database(name)) as slices:
-                await slices.place()
+        await make_ledger(servers, name, slices=SLICES_ON_SERVERS if servers.are_several else SLICES)
         yield
     finally:
         await servers.drop(name)

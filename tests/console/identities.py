@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -22,6 +23,11 @@ from abacus.api.http.limits import HttpLimits
 from abacus.api.server import bound, serve
 
 
+@cache
+def _its_key() -> RSAKey:
+    return RSAKey.generate_key(2048, {"kid": "k1"})
+
+
 @dataclass
 class Identities:
     """Says that whoever comes is the person of `claims`. `lies` replaces claims of its tokens."""
@@ -29,7 +35,7 @@ class Identities:
     issuer: str
     claims: dict[str, Any] = field(default_factory=dict)
     lies: dict[str, Any] = field(default_factory=dict)
-    key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "k1"}))
+    key: RSAKey = field(default_factory=_its_key)
     signs_with: RSAKey | None = None
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 

@@ -27,10 +27,8 @@ from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.jobs import overdue
 from abacus.oversight.where.records import in_ledger
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import Connection, Pool, open_pool, slicing_of, snapshot
 from abacus.platform.slicing import CUT
-from abacus.platform.spreading import spreading
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -41,8 +39,9 @@ from tests.oversight.reconcile.reconciling import account, as_owner, processed
 from tests.support.cards import INDONESIA, SINGAPORE, times
 from tests.support.cluster import Servers
 from tests.support.house import House, unique_settings
+from tests.support.ledgers import make_ledger
 from tests.support.queues import quick_queues
-from tests.support.services import Services, database_address
+from tests.support.services import Services
 
 SLICES: Final = 8
 NOW: Final = datetime(2026, 9, 10, tzinfo=UTC)
@@ -59,17 +58,10 @@ _STAMPS: Final = "select coalesce(max(xid::text::bigint), 0) from {}.transfer wh
 
 
 @asynccontextmanager
-async def database(services: Services, servers: Servers, slices: int) -> AsyncIterator[str]:
+async def database(servers: Servers, slices: int) -> AsyncIterator[str]:
     """A migrated ledger of so many slices, which lie on several servers where there are."""
     name = f"abacus_oversight_{uuid.uuid4().hex[:8]}"
-    await servers.create(name)
-    url = database_address(services, name)
-    await migrate(url)
-    await cut(url, slices)
-    if servers.are_several and slices > 1:
-        async with spreading(url) as spread:
-            await spread.place()
-    yield url
+    yield await make_ledger(servers, name, slices=slices)
     await servers.drop(name)
 
 
@@ -92,7 +84,7 @@ async def seal(pool: Pool) -> None:
 @pytest.fixture(scope="module")
 async def ledgers(services: Services, servers: Servers) -> AsyncIterator[tuple[Pool, Pool]]:
     """The same month in a whole ledger and in one of slices, which has lost its views."""
-    async with database(services, servers, 1) as whole, database(services, servers, SLICES) as sliced:
+    async with database(servers, 1) as whole, database(servers, SLICES) as sliced:
         pools = await open_pool(whole, size=3), await open_pool(sliced, size=3)
         for pool in pools:
             for card in (SINGAPORE, INDONESIA):
@@ -212,7 +204,7 @@ async def test_reconcile_tells_the_same(services: Services, servers: Servers) ->
     accounts: list[list[dict[str, Any]]] = []
     late: list[list[str]] = []
     places: list[list[tuple[str, str | None, str]]] = []
-    async with database(services, servers, 1) as whole, database(services, servers, SLICES) as sliced:
+    async with database(servers, 1) as whole, database(servers, SLICES) as sliced:
         for url in (whole, sliced):
             async with house_at(services, url) as house, processed(house):
                 if url == sliced:

@@ -149,5 +149,5 @@ async def led_home(connection: Connection, member_id: str) -> None:
 def neighbour(name: str) -> str:
     """A member of that name whose rows lie with bob's, for tests of one transaction with several members."""
     slicing = Slicing(SLICES)
-    names = (name, *(f"{name}{number}" for number in range(1000)))
+    names = chain((name,), (f"{name}{number}" for number in range(1000)))
     return next(each for each in names if slicing.slice_of(each) == slicing.slice_of("bob"))

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,11 @@ _CHARACTERS: Final = 12
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
+@cache
+def _zipped(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
 class Assets:
     """Each under an address with its digest: another file has another address. They are short enough to be held in
     memory, as they are and compressed. Pages are not compressed: they hold what nobody is to guess.
@@ -34,7 +40,7 @@ class Assets:
         contents = {name: (STATIC / name).read_bytes() for name in NAMES}
         self._digests = {name: hashlib.sha256(content).hexdigest()[:_CHARACTERS] for name, content in contents.items()}
         self._contents = {(name, False): content for name, content in contents.items()}
-        self._contents |= {(name, True): gzip.compress(content, mtime=0) for name, content in contents.items()}
+        self._contents |= {(name, True): _zipped(content) for name, content in contents.items()}
 
     def address(self, name: str) -> str:
         return f"/static/{name}?{self._digests[name]}"

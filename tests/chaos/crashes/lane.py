@@ -34,8 +34,9 @@ from abacus.proof.decide.recheck import Recheck
 from abacus.proof.verify import verify
 from tests.chaos.crashes.due import Due, Held, Posted, Told, faults_of
 from tests.chaos.crashes.worker import Order, work
+from tests.support.cluster import Servers
 from tests.support.house import unique_settings
-from tests.support.services import Services, administer, database_address
+from tests.support.services import Services
 from workers import PIPELINE
 
 VISIBLE_AFTER_S: Final = 3  # a killed worker's messages come back so much later
@@ -102,7 +103,7 @@ class Lane:
         self._produced = 0
         self._told: list[Told] = []
         self._known_items: list[str] = []
-        self._transfers_before = 0
+        self._known_transfers: set[tuple[str, str, int]] = set()
         self._others: tuple[str, Running] | None = None
         self._started: list[Running] = []
 
@@ -179,7 +180,7 @@ class Lane:
     async def is_through(self, due: Due) -> bool:
         """Whether nothing is on its way any more, and as much has come as is due."""
         return (
-            await self._transfers() >= self._transfers_before + due.posted.total()
+            await self._transfers() >= len(self._known_transfers) + due.posted.total()
             and len(await self._held(due)) >= due.held.total()
             and await self.is_told()
             and await self.is_empty(AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY)
@@ -189,18 +190,17 @@ class Lane:
 
     async def audit(self, due: Due) -> list[str]:
         """The faults in everything that came since the last audit."""
-        transfers = await self.pool.fetch(
-            "select member_id, key, points from transfer order by xid, member_id, program, seq offset $1",
-            self._transfers_before,
-        )
+        rows = await self.pool.fetch("select member_id, key, points, program, seq from transfer")
+        transfers = {(row["member_id"], row["program"], row["seq"]): Posted(*row[:3]) for row in rows}
+        new = [posted for place, posted in transfers.items() if place not in self._known_transfers]
         held = await self._held(due)
-        faults = faults_of(due, [Posted(*row) for row in transfers], held.values(), self._told)
+        faults = faults_of(due, new, held.values(), self._told)
         for queue in (*self.queues.values(), *self.dead):
             if count := await queue.holds():
                 faults.append(f"queue {queue.name} holds {count}")
         report = await verify(self.pool, Recheck(self.book))
         faults += [str(fault) for fault in report.faults]
-        self._transfers_before += len(transfers)
+        self._known_transfers |= transfers.keys()
         self._known_items += held
         self._told.clear()
         return faults
@@ -229,10 +229,10 @@ class Lane:
 
 
 @asynccontextmanager
-async def open_lane(services: Services, template: str, directory: Path) -> AsyncIterator[Lane]:
+async def open_lane(services: Services, servers: Servers, template: str, directory: Path) -> AsyncIterator[Lane]:
     name = f"abacus_crashes_{uuid.uuid4().hex[:12]}"
-    await administer(services, f"create database {name} template {template}")
-    address = database_address(services, name)
+    await servers.administer(f"create database {name} template {template}")
+    address = servers.address_of(name)
     settings = unique_settings(
         database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
     ).model_copy(update={"webhooks_to_private": True})
@@ -255,7 +255,7 @@ async def open_lane(services: Services, template: str, directory: Path) -> Async
         await consumer.stop()
         await pool.close()
         await owner.close()
-        await administer(services, f"drop database {name} with (force)")
+        await servers.drop(name)
 
 
 async def _reading(topic: str, bootstrap: str) -> AIOKafkaConsumer:

@@ -15,15 +15,15 @@ import asyncpg
 
 from abacus.core.errors import Unavailable
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import cut, migrate
 from tests.chaos.crashes.lane import open_lane, publish_cards
 from tests.chaos.crashes.path import sites_of
 from tests.chaos.crashes.site import points_of
 from tests.chaos.crashes.trial import Outcome, attempt
 from tests.chaos.crashes.unvisited import why_not
 from tests.chaos.crashes.work import Work
-from tests.support.services import Services, administer, database_address
-from tests.support.slices import SLICES
+from tests.support.cluster import Servers
+from tests.support.ledgers import make_ledger
+from tests.support.services import Services
 
 _TRIES: Final = 3
 _VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
@@ -82,8 +82,9 @@ def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
 class Yard:
     """Lanes side by side on the same services."""
 
-    def __init__(self, services: Services, template: str, directory: Path, lanes: int) -> None:
+    def __init__(self, services: Services, servers: Servers, template: str, directory: Path, lanes: int) -> None:
         self._services = services
+        self._servers = servers
         self._template = template
         self._directory = directory
         self._lanes = lanes
@@ -145,7 +146,7 @@ class Yard:
         at_hand: Crash | None = crash
         directory = Path(tempfile.mkdtemp(dir=self._directory))
         try:
-            async with open_lane(self._services, self._template, directory) as lane:
+            async with open_lane(self._services, self._servers, self._template, directory) as lane:
                 while at_hand is not None:
                     outcome = await attempt(lane, at_hand.work, uuid.uuid4().hex[:8], at_hand.point or None)
                     note(at_hand, outcome)
@@ -170,13 +171,13 @@ async def yard(lanes: int) -> AsyncIterator[Yard]:
         # Not below a folder of its user's own: Postgres runs as another user where this one is root.
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-crashes-")))
         services = await stack.enter_async_context(_services(directory / "services"))
+        servers = await Servers.of(services.database_url)
+        stack.push_async_callback(servers.close)
         template = f"abacus_crashes_{uuid.uuid4().hex[:8]}"
-        await administer(services, f"create database {template}")
-        stack.push_async_callback(administer, services, f"drop database {template} with (force)")
-        await migrate(database_address(services, template))
-        await cut(database_address(services, template), SLICES)
-        await publish_cards(database_address(services, template))
-        yield Yard(services, template, directory, lanes)
+        stack.push_async_callback(servers.drop, template)
+        await publish_cards(await make_ledger(servers, template))
+        await servers.close_off(template)
+        yield Yard(services, servers, template, directory, lanes)
 
 
 @asynccontextmanager

@@ -16,7 +16,8 @@ from tests.chaos.crashes.relay_works import Transfers, TransfersOfAnother
 from tests.chaos.crashes.run import Crash, Fate, Verdict, Yard, crashes_of
 from tests.chaos.crashes.site import Kind, Point, Side
 from tests.chaos.crashes.work import Work
-from tests.support.services import Services, administer, database_address
+from tests.support.cluster import Servers
+from tests.support.services import Services
 
 DYING = """
 import asyncio, sys
@@ -60,7 +61,7 @@ def test_what_another_work_visits_is_tried_once() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)  # several workers start one after the other, and a busy machine takes its time
-async def test_crashes_around_the_commit(services: Services, template: str, tmp_path: Path) -> None:
+async def test_crashes_around_the_commit(services: Services, servers: Servers, template: str, tmp_path: Path) -> None:
     """A crash that cannot happen is reported as missed."""
     commit = next(
         site
@@ -69,14 +70,15 @@ async def test_crashes_around_the_commit(services: Services, template: str, tmp_
     )
     fatal = [Point(commit, side).name for side in Side]
     name = f"abacus_crashes_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template}")
+    await servers.administer(f"create database {name} template {template}")
     try:
-        await publish_cards(database_address(services, name))
+        await publish_cards(servers.address_of(name))
+        await servers.close_off(name)
         told: list[Verdict] = []
         crashes = [Crash(Awards, point) for point in (*fatal, "nowhere:at:0.0 await before")]
-        verdicts = await Yard(services, name, tmp_path, lanes=1).crash(crashes, told.append)
+        verdicts = await Yard(services, servers, name, tmp_path, lanes=1).crash(crashes, told.append)
     finally:
-        await administer(services, f"drop database {name} with (force)")
+        await servers.drop(name)
     assert [(verdict.crash.point, verdict.fate, verdict.faults) for verdict in verdicts] == [
         (fatal[0], Fate.HELD, ()),
         (fatal[1], Fate.HELD, ()),

@@ -8,11 +8,11 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.posting import Status
-from abacus.platform.postgres import Connection, Pool, open_pool
+from abacus.platform.postgres import Connection, open_pool
 from tests.chaos.proxies.postgres import PostgresFaults, PostgresProxy
-from tests.support.awards import AWARD
+from tests.ledger.moves import adjust
 
 ROWS = 1000
 LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
@@ -87,17 +87,16 @@ async def test_what_fails_at_its_commit_is_no_unknown_commit(
     assert proxy.struck == {}
 
 
-async def test_an_unknown_commit_is_a_duplicate_the_next_time(
-    proxy: PostgresProxy, pool: Pool, database_url: str
-) -> None:
+async def test_an_unknown_commit_is_a_duplicate_the_next_time(proxy: PostgresProxy, database_url: str) -> None:
+    """Of a movement: an award goes past the proxy, where the member's slice lies on a server of its own."""
     through = await open_pool(proxy.through(database_url), size=1)
     try:
         proxy.faults = PostgresFaults(unknown_commit=1.0)
         with pytest.raises(Unavailable):
-            await PostgresLedger(through, SystemClock()).post([AWARD])
+            await PostgresMoves(through, SystemClock()).move([adjust(20)])
         proxy.faults = PostgresFaults()
-        [outcome] = await PostgresLedger(through, SystemClock()).post([AWARD])
-        assert outcome.status is Status.DUPLICATE
+        [moved] = await PostgresMoves(through, SystemClock()).move([adjust(20)])
+        assert moved.status is Status.DUPLICATE
     finally:
         through.terminate()
 

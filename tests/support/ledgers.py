@@ -1,0 +1,18 @@
+"""A ledger in a database of its own, on all servers under test."""
+
+from abacus.platform.migrations import cut, migrate
+from abacus.platform.spreading import spreading
+from tests.support.cluster import Servers
+from tests.support.slices import SLICES
+
+
+async def make_ledger(servers: Servers, name: str, *, slices: int = SLICES) -> str:
+    """The address of a new database of that name: migrated, and cut into slices that lie on all servers."""
+    address = servers.address_of(name)
+    await servers.create(name)
+    await migrate(address)
+    await cut(address, slices)
+    if servers.are_several and slices > 1:
+        async with spreading(address) as spread:
+            await spread.place()
+    return address
