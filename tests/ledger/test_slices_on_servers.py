@@ -5,6 +5,7 @@ These run where `ABACUS_TEST_DATABASE_URL` names the coordinator of a Citus, wit
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import Final
 
 import pytest
@@ -13,6 +14,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
 from abacus.platform.spreading import spreading
@@ -23,9 +25,12 @@ from tests.support.cluster import Servers
 from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.sealing import RECHECK, earned
 from tests.support.slices import SLICES
+from tests.support.stepping import one_step
+from tests.support.waiting import waiting
 
 MEMBERS: Final = [f"m{number}" for number in range(40)]
 POSTERS: Final = 3
+PAUSE_S: Final = 0.05
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +46,9 @@ async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
         awards = [earned(member, rounds * POSTERS + poster) for member in MEMBERS]
         statuses = {Status.WAITS}
         while statuses != {Status.DUPLICATE}:
-            try:
+            with suppress(Unavailable):
                 statuses = {each.status for each in await ledger.post(awards)}
-            except Unavailable:
-                await asyncio.sleep(0.05)
+            await asyncio.sleep(PAUSE_S)
         rounds += 1
     return rounds
 
@@ -62,7 +66,7 @@ async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, 
             servers = await slices.servers()
             for schema, source in list(before.items())[:3]:
                 await slices.move(schema, next(each for each in servers if each != source), blocking=blocking)
-                await publish_all(relay, pool)
+                await one_step(pool, relay)  # no more: posters are quicker than this
             after = {each.schema: each.address for each in await slices.placed()}
     finally:
         done.set()
@@ -78,6 +82,23 @@ async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, 
     await Seals(pool, SystemClock()).make()
     report = await verify(pool, RECHECK)
     assert (report.faults, report.transfers, report.seals) == ([], sum(rounds) * len(MEMBERS), [1])
+
+
+@pytest.mark.parametrize("near", [True, False], ids=["at its server", "through the coordinator"])
+async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
+    database_url: str, pool: Pool, *, near: bool
+) -> None:
+    """What was read there is written there: accounts that are locked are found again by their rows' addresses."""
+    schema = (await slicing_of(pool)).home_of(MEMBERS[0])
+    assert schema is not None
+    async with spreading(database_url) as slices:
+        source = next(each.address for each in await slices.placed() if each.schema == schema)
+        target = next(each for each in await slices.servers() if each != source)
+        async with pool.acquire(schema=schema, near=near) as connection, connection.transaction():
+            await lock_accounts(connection, [(MEMBERS[0], "GRP")])
+            moving = asyncio.create_task(slices.move(schema, target, blocking=True))
+            await waiting(pool, moving)
+        await moving
 
 
 async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:
