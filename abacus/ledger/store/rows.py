@@ -36,12 +36,13 @@ _RNG: Final = random.Random()
 
 _CLAIMED: Final = Statement(f"select {columns(Claim)} from claim where key = any({array('keys', 'text')})")
 
-# Whoever waited reads the last place in a statement of its own: that sees what was committed meanwhile.
-# By its key: connections here avoid scans. The change, of no row, holds Citus to the slice's server: it would move a slice
-# between the statements of a transaction that has changed nothing yet, and addresses of rows are others there.
+# By its key: connections here avoid scans. The change, of no row, holds a slice to its server: Citus would move it
+# between the statements of a transaction that has changed nothing yet, and there its rows have other addresses.
 _TAKE_TURN: Final = f"""
 with staying as (update {HEAD} set one = one where not one) select one from {HEAD} where one for update
 """
+
+# Whoever waited reads this in a statement of its own: that sees what was committed meanwhile.
 _LAST_PLACE: Final = "select xid::text from transfer order by transfer.xid desc limit 1"
 
 # The ids are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
