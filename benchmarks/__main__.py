@@ -26,7 +26,6 @@ from benchmarks import (
     counters_store,
     counters_writer,
     counts,
-    cut_house,
     cut_ledgers,
     expiry,
     footprint,
@@ -69,7 +68,6 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
     "cut": lambda directory, chosen: uvloop.run(cut_ledgers.measure(directory, chosen.accounts // 10, chosen.rounds)),
-    "cut-house": lambda _, chosen: uvloop.run(cut_house.measure(chosen.accounts // 10)),
     "relays": lambda _, chosen: uvloop.run(relays.measure(chosen.accounts // 10)),
     "slices": lambda directory, chosen: uvloop.run(slices.measure(directory, chosen.accounts // 10)),
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
@@ -106,7 +104,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"console", "cut", "cut-house", "growth", "hour", "profile", "relays", "reports", "slices"}
+_ONLY_ASKED_FOR: Final = {"console", "cut", "growth", "hour", "profile", "relays", "reports", "slices"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}

@@ -22,7 +22,7 @@ async def measure(accounts: int) -> list[Figure]:
         for round_ in range(ROUNDS):
             for step in STEPS:
                 async with bench.workers({"calculator": step, "awarder": step, "relay": 1}):
-                    runs[step] += await sustained(bench, accounts, f"round{round_}-{step}")
+                    runs[step] += await _sustained(bench, accounts, f"round{round_}-{step}")
     whole = {step: together(runs[step]) for step in STEPS}
     one = whole[STEPS[0]]
     return [
@@ -35,8 +35,7 @@ async def measure(accounts: int) -> list[Figure]:
     ]
 
 
-async def sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
-    """The counts at the full rate, once it is reached."""
+async def _sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
     async with bench.load(load.arguments(mark, accounts, lead_s=LEAD_S)):
         await bench.measured(WARM_UP_S)
         runs = await bench.measured(SECONDS)

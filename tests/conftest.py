@@ -126,8 +126,6 @@ async def services() -> AsyncIterator[Services]:
             )
             for name, address in given.items():
                 given[name] = address or getattr(embedded, name)
-            if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:  # it has no TLS: nobody need ask for it
-                given["database_url"] = f"{embedded.database_url}?sslmode=disable"
         opened = Services(**{name: address or "" for name, address in given.items()})
         if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:
             # It would come once a minute, into the midst of some test, and change plans.

@@ -23,30 +23,17 @@ _BROWSER: Final = os.environ.get(_NAMED, _USUAL if Path(_USUAL).exists() else No
 _SHOTS: Final = "ABACUS_TEST_SHOTS"  # a folder for pictures of each page
 _AXE: Final = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 # What is in order is left in the browser: that is many times more than what is not.
-_RUN_AXE: Final = """async (runOnly) => {
+_RUN_AXE: Final = """async () => {
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
     const {violations} = await axe.run({runOnly, resultTypes: ['violations']});
     return violations.map(({id, nodes}) => ({id, html: nodes[0].html}));
-}"""
-
-# Colours change by and by.
-_DRAWN: Final = """async () => {
-    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
-    const changes = document.getAnimations().filter((each) => each instanceof CSSTransition);
-    await Promise.allSettled(changes.map(({finished}) => finished));
 }"""
 
 # A browser that asks us about each request, to have it blocked, keeps nothing of what it has loaded.
 _NOTHING_ELSEWHERE: Final = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 _ARGUMENTS: Final = ("--no-sandbox", "--disable-dev-shm-usage", _NOTHING_ELSEWHERE)
 
-_HEIGHT: Final = 900
-
 Scheme = Literal["light", "dark"]
-Rules = Literal["all", "colours"]
-_ASKED: Final[dict[Rules, list[str]]] = {  # by tags, and by names
-    "all": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
-    "colours": ["color-contrast", "link-in-text-block"],
-}
 
 
 @dataclass
@@ -89,17 +76,10 @@ class Window:
     async def text(self) -> str:
         return await self.page.locator("main").inner_text()
 
-    async def look(self, scheme: Scheme, width: int) -> None:
-        """At the page that is open; returns when it is drawn so."""
-        await self.page.emulate_media(color_scheme=scheme)
-        await self.page.set_viewport_size({"width": width, "height": _HEIGHT})
-        await self.page.evaluate(_DRAWN)
-
-    async def violations(self, rules: Rules = "all") -> list[str]:
+    async def violations(self) -> list[str]:
         """What axe holds against the page."""
-        if not await self.page.evaluate("'axe' in window"):
-            await self.page.evaluate(_AXE)
-        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, _ASKED[rules])
+        await self.page.evaluate(_AXE)
+        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE)
         return [f"{each['id']}: {each['html'][:200]}" for each in found]
 
     async def shoot(self, name: str) -> None:
@@ -116,10 +96,12 @@ class Office:
     browser: Browser
 
     @asynccontextmanager
-    async def window(self, *, elsewhere: tuple[str, ...] = ()) -> AsyncIterator[Window]:
+    async def window(
+        self, *, scheme: Scheme = "light", width: int = 1280, elsewhere: tuple[str, ...] = ()
+    ) -> AsyncIterator[Window]:
         """`elsewhere` names other origins that may be visited. Fails if anything went wrong in the window."""
         context = await self.browser.new_context(
-            color_scheme="light", viewport={"width": 1280, "height": _HEIGHT}, timezone_id="Asia/Singapore"
+            color_scheme=scheme, viewport={"width": width, "height": 900}, timezone_id="Asia/Singapore"
         )
         window = Window(await context.new_page(), context, self.desk.url)
         allowed = {self.desk.url, *elsewhere}
