@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ class Proxy:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self._server: asyncio.Server | None = None
+        self._reserved: socket.socket | None = None
         self._open: set[asyncio.StreamWriter] = set()
         self._port = 0
         self._speaking = asyncio.Event()
@@ -42,14 +44,24 @@ class Proxy:
         self._speaking.set()
 
     async def mend(self) -> None:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
-        self._port = self._server.sockets[0].getsockname()[1]
+        listening = self._reserved or _bound(self._port)
+        self._reserved = None
+        self._server = await asyncio.start_server(self._connected, sock=listening)
+        self._port = listening.getsockname()[1]
 
     async def cut(self) -> None:
+        """The port stays ours, so that nobody else answers there meanwhile."""
         if self._server is not None:
             await close_to_new(self._server)
             self._server = None
+            self._reserved = _bound(self._port)
         self.cut_all()
+
+    async def close(self) -> None:
+        await self.cut()
+        if self._reserved is not None:
+            self._reserved.close()
+            self._reserved = None
 
     def cut_all(self) -> None:
         """Drop every connection; new ones are taken as before."""
@@ -99,4 +111,12 @@ async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
         yield proxy, proxy.through(url)
     finally:
         proxy.speak()
-        await proxy.cut()
+        await proxy.close()
+
+
+def _bound(port: int) -> socket.socket:
+    """Whoever connects is refused until somebody listens."""
+    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", port))
+    return reserved
