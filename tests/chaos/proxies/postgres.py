@@ -49,7 +49,7 @@ class PostgresProxy(Proxy):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.cut()
+        await self.close()
 
     def cut_all(self) -> None:
         self.struck["cut_all"] += len(self._open)
