@@ -24,6 +24,7 @@ class Servers:
     def __init__(self, addresses: Sequence[str]) -> None:
         self._addresses = addresses
         self._administrators: list[asyncpg.Connection] = []
+        self._administering = asyncio.Lock()  # crash points are tried in several places at once
 
     @classmethod
     async def of(cls, database_url: str) -> "Servers":
@@ -50,13 +51,14 @@ class Servers:
 
     async def administer(self, *statements: str) -> None:
         """Run the statements one after the other, each on all servers at once, and to its end on all of them."""
-        if not self._administrators or any(each.is_closed() for each in self._administrators):
-            self._administrators = [await asyncpg.connect(address) for address in self._addresses]
-        for statement in statements:
-            running = (each.execute(statement) for each in self._administrators)
-            ended = await asyncio.gather(*running, return_exceptions=True)
-            if failures := [each for each in ended if isinstance(each, BaseException)]:
-                raise failures[0]
+        async with self._administering:
+            if not self._administrators or any(each.is_closed() for each in self._administrators):
+                self._administrators = [await asyncpg.connect(address) for address in self._addresses]
+            for statement in statements:
+                running = (each.execute(statement) for each in self._administrators)
+                ended = await asyncio.gather(*running, return_exceptions=True)
+                if failures := [each for each in ended if isinstance(each, BaseException)]:
+                    raise failures[0]
 
     async def create(self, name: str) -> None:
         """A database of that name, which Citus knows on all servers."""
