@@ -67,7 +67,7 @@ class Life(RuleBasedStateMachine):
     """One account. `opened` gives the ledger; each rule does the same to it and to the model."""
 
     def open(self, stack: ExitStack, clock: FixedClock) -> Living:
-        raise NotImplementedError
+        raise NotImplementedError  # the classes below do; hypothesis' machine cannot be abstract
 
     def run(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         return self._runner.get_loop().run_until_complete(work)  # `run` would see to signals each time

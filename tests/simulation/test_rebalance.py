@@ -34,7 +34,7 @@ class Unlucky(MemoryConsumer):
         return batch
 
     def happens(self) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each class below has its own misfortune
 
 
 class CalledAsItReads(Unlucky):

@@ -9,10 +9,13 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Connection, open_pool
 from tests.chaos.proxies.postgres import PostgresFaults, PostgresProxy
 from tests.ledger.moves import adjust
+from tests.support.awards import AWARD
+from tests.support.cluster import Servers
 
 ROWS = 1000
 LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
@@ -87,8 +90,26 @@ async def test_what_fails_at_its_commit_is_no_unknown_commit(
     assert proxy.struck == {}
 
 
-async def test_an_unknown_commit_is_a_duplicate_the_next_time(proxy: PostgresProxy, database_url: str) -> None:
-    """Of a movement: an award goes past the proxy, where the member's slice lies on a server of its own."""
+async def test_an_award_of_an_unknown_commit_is_a_duplicate_the_next_time(
+    proxy: PostgresProxy, database_url: str, servers: Servers
+) -> None:
+    if servers.are_several:
+        pytest.skip("an award goes past the proxy, to the server of the member's slice")
+    through = await open_pool(proxy.through(database_url), size=1)
+    try:
+        proxy.faults = PostgresFaults(unknown_commit=1.0)
+        with pytest.raises(Unavailable):
+            await PostgresLedger(through, SystemClock()).post([AWARD])
+        proxy.faults = PostgresFaults()
+        [outcome] = await PostgresLedger(through, SystemClock()).post([AWARD])
+        assert outcome.status is Status.DUPLICATE
+    finally:
+        through.terminate()
+
+
+async def test_a_movement_of_an_unknown_commit_is_a_duplicate_the_next_time(
+    proxy: PostgresProxy, database_url: str
+) -> None:
     through = await open_pool(proxy.through(database_url), size=1)
     try:
         proxy.faults = PostgresFaults(unknown_commit=1.0)

@@ -81,13 +81,13 @@ class Line:
             raise Unsent("award", "refused", left)
 
     async def receive(self) -> list[Received]:
-        raise NotImplementedError
+        raise NotImplementedError  # an intake sends, and does nothing else with its queue
 
     async def delete(self, messages: Sequence[Received]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # an intake sends, and does nothing else with its queue
 
     async def keep(self, messages: Sequence[Received], seconds: int) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # an intake sends, and does nothing else with its queue
 
 
 def entry(key: str, **changes: object) -> Entry:

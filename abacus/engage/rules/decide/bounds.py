@@ -1,5 +1,6 @@
 """Which rules accept a value because of a bound: sets for each bound, the next holding the one before. Pure."""
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from typing import Any, Final, TypeAlias
 
@@ -9,7 +10,7 @@ Bound: TypeAlias = tuple[Any, int]
 _NONE: Final = 0
 
 
-class _Bounds:
+class _Bounds(ABC):
     """Bounds in order, each with the set of rules that have it or one that is easier to fulfil."""
 
     __slots__ = ("_bounds", "_counts", "_sets", "indifferent")
@@ -47,11 +48,13 @@ class _Bounds:
         if not self._counts[place]:
             del self._bounds[place], self._counts[place], self._sets[place]
 
+    @abstractmethod
     def _inherited(self, place: int) -> int:
-        raise NotImplementedError
+        """The rules that a new constant at this place has from its neighbour."""
 
+    @abstractmethod
     def _reached(self, place: int) -> range:
-        raise NotImplementedError
+        """The places whose values satisfy a rule with the constant at this place."""
 
 
 class FromValue(_Bounds):
