@@ -139,7 +139,8 @@ class Model:
         self._take_back(of, award, max(0, target - award.due), clip=clip)
         return True
 
-    def reverse(self, key: str, of: str, points: int | None, *, clip: bool) -> bool:
+    def reverse(self, key: str, of: str, points: int | None, good_until: date, *, clip: bool) -> bool:
+        """Take a transfer back. Points that were owed when they were taken had no day, and come back with `good_until`."""
         award = self.posted.get(of)
         if award is None:
             return False
@@ -152,7 +153,7 @@ class Model:
         else:
             award.due += due
             self.has_day = self.has_day or due > 0
-            self._come(key, due, self.good_when_taken[of] if self.lifetime else self.until)
+            self._come(key, due, (self.good_when_taken[of] if self.lifetime else self.until) or good_until)
         return True
 
     def lapse(self, last_day: date) -> None:

@@ -182,7 +182,7 @@ class Life(RuleBasedStateMachine):
     def reverse(self, data: st.DataObject, part: int | None, *, clip: bool) -> None:
         of = data.draw(st.sampled_from(list(self.model.posted)))
         movement = self._reversal(self._key("api:acme"), of, part, clip=clip)
-        self._move(movement, expected=self.model.reverse(movement.key, of, part, clip=clip))
+        self._move(movement, expected=self.model.reverse(movement.key, of, part, movement.expires_on, clip=clip))
 
     @rule()
     def end_month(self) -> None:
