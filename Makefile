@@ -44,8 +44,13 @@ services: env ## Kafka, SQS and Postgres as in production, without Docker; ARGS=
 services-stop: env ## stop them; their data stays in .abacus/services/
 	@$(PY) -m localstack stop
 
-test: env ## all tests
-	@$(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal $(ARGS)
+PYTEST := $(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal
+
+test: env ## all tests but the long ones, in some four minutes on two cores; ARGS='tests/ledger -x' runs what it names
+	@$(PYTEST) $(or $(ARGS),-m "not long")
+
+test-long: env ## the long tests: processes that are killed, whole stacks, every page in a browser; some three minutes
+	@$(PYTEST) -m long $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code and the console; a test must notice
 	@$(PY) -m tests.mutants $(ARGS)
@@ -59,12 +64,13 @@ chaos: env ## real workers on the services, faults of every kind, and everything
 crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
 	@$(PY) -m tests.chaos.crashes $(ARGS)
 
-nightly: env ## all crash points, then the whole chaos suite, also after a failure; for a machine with hours to spare
-	@crashes=0; chaos=0; \
+nightly: env ## every test with new random cases, all crash points, the whole chaos suite; for a machine with hours to spare
+	@tests=0; crashes=0; chaos=0; \
+	$(PYTEST) --hypothesis-profile searching || tests=$$?; \
 	$(PY) -m tests.chaos.crashes || crashes=$$?; \
 	$(PY) -m tests.chaos || chaos=$$?; \
-	echo "nightly: crash points ended with $$crashes, chaos with $$chaos"; \
-	exit $$((crashes > chaos ? crashes : chaos))
+	echo "nightly: tests ended with $$tests, crash points with $$crashes, chaos with $$chaos"; \
+	exit $$((tests + crashes + chaos > 0))
 
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .
@@ -94,4 +100,4 @@ clean: ## remove what was built; .venv/ and .uv/ too
 	rm -rf .venv .uv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find abacus client workers alembic tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help env lock demo up services services-stop test mutants pictures chaos crashes nightly check monitoring format bench wheel clean
+.PHONY: help env lock demo up services services-stop test test-long mutants pictures chaos crashes nightly check monitoring format bench wheel clean

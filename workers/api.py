@@ -98,6 +98,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     limiter = RateLimiter(BucketStore(pool), wiring.clock)
     cards, sources = wiring.cards(pool), wiring.sources(pool)
     await until_available(cards.refresh, wiring.health)
+    await until_available(sources.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
     wiring.beside(directory.keep_noting_use())

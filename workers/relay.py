@@ -15,7 +15,8 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
 async def wire(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
-    pool = await wiring.pool(size=MOST + 2)  # one for each slice that is led, one for seals, and one counts processes
+    # One for each slice that is led, one for seals, one to count processes, and one to look servers up.
+    pool = await wiring.pool(size=MOST + 3)
     slicing = await wiring.slicing(pool)
     sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
     share = Share(lease_of(topic), slicing.slices)

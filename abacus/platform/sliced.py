@@ -15,9 +15,9 @@ Result = TypeVar("Result")
 
 @asynccontextmanager
 async def at_member(pool: Pool, member_id: str) -> AsyncIterator[Connection]:
-    """A connection that has the tables of the member's slice under their names, and those that are not cut."""
+    """A connection to the server of the member's slice: it has the slice's tables under their names, and no others."""
     slicing = await slicing_of(pool)
-    async with pool.acquire(schema=slicing.home_of(member_id)) as connection:
+    async with pool.acquire(schema=slicing.home_of(member_id), near=True) as connection:
         yield connection
 
 

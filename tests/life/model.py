@@ -140,7 +140,7 @@ class Model:
         return True
 
     def reverse(self, key: str, of: str, points: int | None, good_until: date, *, clip: bool) -> bool:
-        """Take a transfer back. Points that were owed when they were taken had no day, and come back with `good_until`."""
+        """Take a transfer back. Points that were owed when they were taken had no day: they come back with this one."""
         award = self.posted.get(of)
         if award is None:
             return False

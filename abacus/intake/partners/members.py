@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
 from abacus.platform.sliced import at_member
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
@@ -137,8 +137,9 @@ class MemberReader:
         """
         async with passing_failures(), at_member(self._pool, member_id) as connection:
             rows = await connection.fetch(*_THEN(member_id=member_id, moment=moment))
-            programs = [row["program"] for row in rows]
-            known = await connection.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
+        programs = [row["program"] for row in rows]
+        async with passing_failures():
+            known = await self._pool.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
         tiers = {row["program"]: row["tier"] for row in known}
         return [AccountAsOf(**row, tier=tiers[row["program"]]) for row in rows]
 
@@ -149,20 +150,22 @@ class MemberReader:
 
     async def _read(self, home: str | None, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
-        async with passing_failures(), self._pool.acquire(schema=home) as connection:
-            for each in await (_holdings if home is None else _holdings_of_slice)(connection, list(holdings)):
+        async with passing_failures():
+            members = list(holdings)
+            for each in await (self._holdings(members) if home is None else self._holdings_of_slice(home, members)):
                 holdings[each.account.member_id].append(each)
         for waiting in together:
             waiting.answer(holdings[waiting.request])
 
+    async def _holdings(self, members: Sequence[str]) -> list[Holding]:
+        rows = await self._pool.fetch(*_HOLDINGS(members=members))
+        return [Holding(row_of(Account, row), row["tier"]) for row in rows]
 
-async def _holdings(connection: Connection, members: Sequence[str]) -> list[Holding]:
-    rows = await connection.fetch(*_HOLDINGS(members=members))
-    return [Holding(row_of(Account, row), row["tier"]) for row in rows]
-
-
-async def _holdings_of_slice(connection: Connection, members: Sequence[str]) -> list[Holding]:
-    accounts = [Account(*row) for row in await connection.fetch(*_ACCOUNTS_ALONE(members=members))]
-    statement = TIERS_OF(member_ids=[each.member_id for each in accounts], programs=[each.program for each in accounts])
-    tiers = {(row["member_id"], row["program"]): row["tier"] for row in await connection.fetch(*statement)}
-    return [Holding(each, tiers[each.id]) for each in accounts]
+    async def _holdings_of_slice(self, home: str, members: Sequence[str]) -> list[Holding]:
+        """The accounts as their slice's server has them, and the tiers, which are not cut."""
+        async with self._pool.acquire(schema=home, near=True) as connection:
+            accounts = [Account(*row) for row in await connection.fetch(*_ACCOUNTS_ALONE(members=members))]
+        ids = [each.id for each in accounts]
+        statement = TIERS_OF(member_ids=[member for member, _ in ids], programs=[program for _, program in ids])
+        tiers = {(row["member_id"], row["program"]): row["tier"] for row in await self._pool.fetch(*statement)}
+        return [Holding(each, tiers[each.id]) for each in accounts]

@@ -1,5 +1,7 @@
 """Publishing transfers as point events, in the order of the transactions that wrote them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -25,24 +27,40 @@ class Moved(NamedTuple):
 
 
 class Transfers:
-    """The transfers behind the cursor of a topic, which moves when they are published."""
+    """The transfers behind the cursor of a topic, which moves when they are published. They are read at the server of
+    their slice. The lease is a session's at the coordinator: whoever has lost it publishes nothing more.
+    """
 
-    def __init__(self, topic: str, schema: str | None, clock: Clock) -> None:
+    def __init__(self, pool: Pool, topic: str, schema: str | None, clock: Clock) -> None:
+        self._pool = pool
+        self._schema = schema
         self._line = Line(topic, schema)
         self._clock = clock
 
     async def next(self, connection: Connection) -> Batch[Moved] | None:
         # As of one moment: an erasure moves the cursor and renames the transfers behind it.
-        async with connection.transaction(isolation="repeatable_read"):
-            position = await self._line.cursor.position(connection, self._clock.now())
-            next_rows = await self._line.transfers.next(connection, position)
+        async with self._near(connection) as near, near.transaction(isolation="repeatable_read"):
+            position = await self._line.cursor.position(near, self._clock.now())
+            next_rows = await self._line.transfers.next(near, position)
         if next_rows is None:
             return None
+        if near is not connection:
+            await connection.execute("select")
         messages = [message_of(transfer) for transfer in next_rows.rows]
         return Batch(messages, next_rows.rows[0].posted_at, Moved(position, next_rows.reached))
 
     async def published(self, connection: Connection, mark: Moved) -> None:
         await self._line.cursor.move(connection, mark.before, mark.after, self._clock.now())
+
+    @asynccontextmanager
+    async def _near(self, connection: Connection) -> AsyncIterator[Connection]:
+        """A connection to the slice's server; the same one, where that is the coordinator."""
+        pool = self._pool if self._schema is None else await self._pool.nearest(self._schema)
+        if pool is self._pool:
+            yield connection
+            return
+        async with pool.acquire() as near:
+            yield near
 
 
 def message_of(transfer: Transfer) -> StreamMessage:
@@ -63,7 +81,7 @@ def transfer_relay(
     the same transfers one works, the others stand by.
     """
     behind = Meter(PUBLISHED, RELAY_BEHIND.labels(schema or "whole"))
-    publishing = Publishing(Transfers(topic, schema, clock), publisher, topic, clock, behind)
+    publishing = Publishing(Transfers(pool, topic, schema, clock), publisher, topic, clock, behind)
     return publishing.led(pool, lease_of(topic, schema), health, idle_s=IDLE_S, share=share)
 
 

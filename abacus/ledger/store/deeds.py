@@ -11,6 +11,11 @@ from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 
 
+def are_noted(movements: Iterable[Movement]) -> bool:
+    """Whether the log is to have an entry of any of them."""
+    return any(_deed(movement) is not None for movement in movements)
+
+
 async def note_deeds(connection: Connection, outcomes: Iterable[Moved]) -> None:
     """Write the entries of the movements that are posted in this transaction."""
     entries = [

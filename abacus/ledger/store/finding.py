@@ -19,11 +19,11 @@ Part = TypeVar("Part")
 
 
 async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]) -> list[Any]:
-    """The rows that the slices have, each asked for its part. Raises `Unavailable`."""
+    """The rows that the slices have, each asked for its part at its server. Raises `Unavailable`."""
     slicing, rows = await slicing_of(pool), list[Any]()
     async with passing_failures():
         for number, part in parts.items():
-            async with pool.acquire(schema=slicing.home(number)) as connection:
+            async with pool.acquire(schema=slicing.home(number), near=True) as connection:
                 rows += await connection.fetch(*statement(part))
     return rows
 

@@ -13,7 +13,7 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
-from abacus.ledger.store.deeds import note_deeds
+from abacus.ledger.store.deeds import are_noted, note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.partner_limits import lock_standing, write_use
@@ -57,8 +57,11 @@ class PostgresMoves:
     ) -> list[Moved]:
         fates: dict[int, Moved] = {}
         for places in rounds(movements):
-            move = partial(self._move, movements=[movements[place] for place in places], elsewhere=elsewhere)
-            decided = await in_a_transaction(self._pool, move, schema=schema)
+            together = [movements[place] for place in places]
+            move = partial(self._move, movements=together, elsewhere=elsewhere)
+            # Limits and the log lie at the coordinator. What is spent and held touches neither.
+            near = not partners_counted(together) and not are_noted(together)
+            decided = await in_a_transaction(self._pool, move, schema=schema, near=near)
             fates.update(zip(places, decided.outcomes, strict=True))
         return [fates[place] for place in range(len(movements))]
 
