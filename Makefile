@@ -49,7 +49,7 @@ PYTEST := $(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_cou
 test: env ## all tests but the long ones, in some four minutes on two cores; ARGS='tests/ledger -x' runs what it names
 	@$(PYTEST) $(or $(ARGS),-m "not long")
 
-test-long: env ## the long tests: processes that are killed, whole stacks, every page in a browser; some three minutes
+test-long: env ## the long tests: processes that are killed, whole stacks, the console in a browser; some three minutes
 	@$(PYTEST) -m long $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code and the console; a test must notice

@@ -26,6 +26,7 @@ from benchmarks import (
     counters_store,
     counters_writer,
     counts,
+    cut_house,
     cut_ledgers,
     expiry,
     footprint,
@@ -68,6 +69,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     against_revision.COST: lambda directory, chosen: uvloop.run(item_cost.measure(directory, short=chosen.short)),
     "http": lambda _, __: uvloop.run(http_limits.measure()),
     "cut": lambda directory, chosen: uvloop.run(cut_ledgers.measure(directory, chosen.accounts // 10, chosen.rounds)),
+    "cut-house": lambda _, chosen: uvloop.run(cut_house.measure(chosen.accounts, chosen.rounds)),
     "relays": lambda _, chosen: uvloop.run(relays.measure(chosen.accounts // 10)),
     "slices": lambda directory, chosen: uvloop.run(slices.measure(directory, chosen.accounts // 10)),
     "spending": lambda directory, _: uvloop.run(spending.measure(directory)),
@@ -95,7 +97,9 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
         )
     ),
     "plain": lambda _, chosen: uvloop.run(
-        against_plain.measure(chosen.accounts, 1 if chosen.short else against_plain.ROUNDS)
+        against_plain.measure(chosen.accounts, 1, chosen.seconds)
+        if chosen.short
+        else against_plain.measure(chosen.accounts, against_plain.ROUNDS)
     ),
     "scaling": lambda _, chosen: uvloop.run(scaling.measure(chosen.accounts)),
     "adversity": lambda _, chosen: uvloop.run(adversity.measure(chosen.accounts)),
@@ -104,10 +108,10 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"console", "cut", "growth", "hour", "profile", "relays", "reports", "slices"}
+_ONLY_ASKED_FOR: Final = {"console", "cut", "cut-house", "growth", "hour", "profile", "relays", "reports", "slices"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
-_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 15}
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 6}
 # What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
 _AGAINST: Final = (against_revision.COST,)
 

@@ -29,7 +29,7 @@ class Side(NamedTuple):
     runs: list[Run]
 
 
-async def measure(accounts: int, rounds: int) -> list[Figure]:
+async def measure(accounts: int, rounds: int, seconds: float = SECONDS) -> list[Figure]:
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(real_services())
         sides: list[Side] = []
@@ -42,8 +42,8 @@ async def measure(accounts: int, rounds: int) -> list[Figure]:
         for round_ in range(rounds):
             for bench, runs in sides:
                 async with bench.load(load.arguments(f"round{round_}", accounts, lead_s=LEAD_S)):
-                    await bench.measured(WARM_UP_S)
-                    runs.extend(await bench.measured(SECONDS))
+                    await bench.measured(min(WARM_UP_S, seconds))
+                    runs.extend(await bench.measured(seconds))
                 await bench.all_published()
     ours, plain = (together(side.runs) for side in sides)
     ratio, cpu_ratio = ours.per_s / plain.per_s, plain.cpu_us / ours.cpu_us

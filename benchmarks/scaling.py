@@ -22,7 +22,7 @@ async def measure(accounts: int) -> list[Figure]:
         for round_ in range(ROUNDS):
             for step in STEPS:
                 async with bench.workers({"calculator": step, "awarder": step, "relay": 1}):
-                    runs[step] += await _sustained(bench, accounts, f"round{round_}-{step}")
+                    runs[step] += await sustained(bench, accounts, f"round{round_}-{step}")
     whole = {step: together(runs[step]) for step in STEPS}
     one = whole[STEPS[0]]
     return [
@@ -35,7 +35,8 @@ async def measure(accounts: int) -> list[Figure]:
     ]
 
 
-async def _sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
+async def sustained(bench: Workbench, accounts: int, mark: str) -> list[Run]:
+    """Under a steady load, which has ended with the call."""
     async with bench.load(load.arguments(mark, accounts, lead_s=LEAD_S)):
         await bench.measured(WARM_UP_S)
         runs = await bench.measured(SECONDS)

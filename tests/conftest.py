@@ -68,8 +68,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     with its part of the long tests, and none of those is left to the end.
     """
     for item in items:
-        if not _OF_SERVICES.isdisjoint(getattr(item, "fixturenames", ())):
+        fixtures = getattr(item, "fixturenames", ())
+        if not _OF_SERVICES.isdisjoint(fixtures):
             item.add_marker("services")
+        if "browser" in fixtures:
+            item.add_marker("long")
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     stretch = len(items) // processes
     long = [item for item in items if item.get_closest_marker("long")]

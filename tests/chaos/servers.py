@@ -72,10 +72,13 @@ class Server(NamedTuple):
         await postgres_answers(self.database_url)
 
 
-async def servers_of_slices(database_url: str) -> list[Server]:
-    """Those that have slices of this database; the coordinator is not among them."""
+async def servers_of(database_url: str) -> list[Server]:
+    """The coordinator, and those that have slices of this database."""
     async with spreading(database_url) as slices:
         addresses = await slices.servers()
     parts = urlsplit(database_url)
+    coordinator = Server.of(database_url, parts.port or 5432)
     login, at, _ = parts.netloc.rpartition("@")
-    return [Server.of(parts._replace(netloc=f"{login}{at}{each}").geturl(), each.port) for each in addresses]
+    return [coordinator] + [
+        Server.of(parts._replace(netloc=f"{login}{at}{each}").geturl(), each.port) for each in addresses
+    ]

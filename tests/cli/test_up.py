@@ -208,6 +208,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert (again["ledger_verified"], again["reconciled"]) == (True, True)
 
 
+@pytest.mark.long
 async def test_the_demo_shows_the_worked_examples() -> None:
     ran = await abacus("demo", "--transactions", "20")
     assert ran.code == 0

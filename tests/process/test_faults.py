@@ -42,6 +42,7 @@ async def test_kill_9_in_mid_run_loses_nothing(house: House, victim: str) -> Non
     await everything_awarded_once(house, messages)
 
 
+@pytest.mark.long
 async def test_sigterm_drains_and_ends_in_time(house: House) -> None:
     messages = list(stream(2000))
     expected = {sent.award for sent in messages if sent.award is not None}

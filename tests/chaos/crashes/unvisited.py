@@ -32,8 +32,11 @@ _READ_ELSEWHERE: Final = "only for rules that ask for a segment or a counter: no
 
 _PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
 _IN_SLICES: Final = "only where the ledger is cut into slices: that of the trials is whole"
+_ON_SERVERS: Final = "only where slices lie on several servers: the ledger of the trials lies on one"
 
 REASONS: Final = (
+    _Reason("abacus.ledger.relay.publish_transfers", "*.next", "connection.execute*", _ON_SERVERS),
+    _Reason("abacus.ledger.relay.publish_transfers", "*._near", "*", _ON_SERVERS),
     _Reason("abacus.intake.awarding.awarder", "*._come_again", "*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "lock_accounts", "_take_place(*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "_take_place", "*", _IN_SLICES),

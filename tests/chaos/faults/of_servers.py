@@ -1,4 +1,4 @@
-"""A ledger in slices on several servers: a server crashes, and slices move while they are posted to."""
+"""A ledger in slices on several servers: one of them crashes, and slices move while they are posted to."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from benchmarks.pipeline import environment
 from tests.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.chaos.ground import ProvingGround
 from tests.chaos.needs import Need
-from tests.chaos.servers import servers_of_slices
+from tests.chaos.servers import servers_of
 
 _SERVERS: Final = frozenset({Need.SERVERS})
 _MOVED_WITHIN_S: Final = 120.0
@@ -21,7 +21,7 @@ _MOVED_WITHIN_S: Final = 120.0
 
 @asynccontextmanager
 async def _crash(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
-    servers = in_turn(await servers_of_slices(ground.settings.required("database_url")), rng)
+    servers = in_turn(await servers_of(ground.settings.required("database_url")), rng)
 
     async def strike(struck: Struck) -> None:
         server = next(servers)
@@ -65,7 +65,7 @@ async def _move(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
 SERVER_CRASHES: Final = Fault(
     "server-crashes",
-    "kill -9 of a server that has slices, every 3 to 6 s; it is away for 0.5 to 4 s",
+    "kill -9 of a server that has slices, or of the coordinator, every 3 to 6 s; it is away for 0.5 to 4 s",
     _crash,
     needs=_SERVERS,
     lasts=1.5,

@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime
 
 import orjson
+import pytest
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.ledger.store.post import PostgresLedger
@@ -74,6 +75,7 @@ async def test_from_both_streams_to_one_signed_message_and_again_nothing_new(hou
     assert len(told) == 2
 
 
+@pytest.mark.long
 async def test_kill_9_in_mid_delivery_delivers_later_under_the_same_id(house: House) -> None:
     async with receiving() as receiver:
         telling = told_by_webhook(house, receiver)
