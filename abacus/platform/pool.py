@@ -164,6 +164,10 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
                 self._others[address] = await self._beside(address)
             return self._others[address]
 
+    def look_anew(self) -> None:
+        """Look the servers up before the next use: for work that a detour would not serve."""
+        self._looked_at = None
+
     async def _beside(self, address: Address) -> "SlicedPool":
         first, options = self._made_of
         there = {"host": address.host, "port": address.port, "min_size": 0}

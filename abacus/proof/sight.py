@@ -49,6 +49,7 @@ async def one_moment(pool: Pool, seen: Mapping[str, str] | None = None) -> Async
     slicing = await slicing_of(pool)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(passing_failures())
+        pool.look_anew()  # rows are looked for under names that only their server knows
         near = {schema: await pool.nearest(schema) for schema in slicing.schemas} if slicing.is_cut else {}
         is_spread = any(each is not pool for each in near.values())
         opened: dict[Pool, Connection] = {}

@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
+import asyncpg
 import pytest
 
 from abacus.core.clock import SystemClock
@@ -99,6 +100,12 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
             moving = asyncio.create_task(slices.move(schema, target, blocking=True))
             await waiting(pool, moving)
         await moving
+    await PostgresLedger(pool, SystemClock()).post([earned(MEMBERS[0], 0)])
+    owner = await asyncpg.connect(database_url)
+    await owner.execute("call citus_cleanup_orphaned_resources()")  # what was left at its old server
+    await owner.close()
+    report = await verify(pool, RECHECK)
+    assert (report.faults, report.transfers) == ([], 1), "it was read where it is now"
 
 
 async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:
