@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -48,14 +49,18 @@ class Server(NamedTuple):
         return cls(database_url, port, process.cmdline(), process.cwd(), uid, gid)
 
     async def crash(self) -> None:
-        """It is gone when this returns, and has written nothing more."""
-        process = listening()[self.port]
-        for each in (process, *process.children()):
+        """It is gone when this returns, with all its processes: one that is left would keep it from starting again."""
+        postmaster = listening()[self.port]
+        postmaster.suspend()  # it starts no more of them
+        processes = [postmaster, *postmaster.children()]
+        for each in processes:
             with suppress(psutil.NoSuchProcess):  # it ended just now
                 each.kill()
         async with asyncio.timeout(_ENDED_WITHIN_S):
-            while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110  # another process
+            while any(map(_runs, processes)):  # noqa: ASYNC110  # other processes
                 await asyncio.sleep(_LOOK_EVERY_S)
+        # A postmaster that is dead, and that nobody has reaped, would be taken for one that runs.
+        await asyncio.to_thread(Path(self.directory, "postmaster.pid").unlink, missing_ok=True)
 
     async def start(self) -> None:
         """It answers when this returns."""
@@ -70,6 +75,13 @@ class Server(NamedTuple):
             stderr=subprocess.DEVNULL,
         )
         await postgres_answers(self.database_url)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 async def servers_of(database_url: str) -> list[Server]:
