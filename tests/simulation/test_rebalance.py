@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ RECORDS: Final = 60
 LUCK: Final = 0.7
 
 
-class Unlucky(MemoryConsumer):
+class Unlucky(MemoryConsumer, ABC):
     """A consumer whose group is disturbed now and then, when it has handed out records."""
 
     async def getmany(self, *, timeout_ms: float = 0, max_records: int | None = None) -> dict[Any, Any]:
@@ -33,8 +34,9 @@ class Unlucky(MemoryConsumer):
             self.happens()
         return batch
 
+    @abstractmethod
     def happens(self) -> None:
-        raise NotImplementedError  # each class below has its own misfortune
+        """The misfortune."""
 
 
 class CalledAsItReads(Unlucky):

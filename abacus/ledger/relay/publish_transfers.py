@@ -45,7 +45,7 @@ class Transfers:
         if next_rows is None:
             return None
         if near is not connection:
-            await connection.execute("select")
+            await connection.execute("select")  # fails when its session is gone, and the lease with it
         messages = [message_of(transfer) for transfer in next_rows.rows]
         return Batch(messages, next_rows.rows[0].posted_at, Moved(position, next_rows.reached))
 

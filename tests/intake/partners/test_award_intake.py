@@ -13,7 +13,7 @@ from abacus.intake.partners.award_intake import Accepted, AwardIntake, KeyInFlig
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.types.award import Award
-from abacus.platform.sqs.port import Received, Unsent
+from abacus.platform.sqs.port import Unsent
 from tests.ledger.ledgers import award
 
 
@@ -79,15 +79,6 @@ class Line:
         left = [body for body in bodies if self.refused is not None and self.refused in body]
         if left:
             raise Unsent("award", "refused", left)
-
-    async def receive(self) -> list[Received]:
-        raise NotImplementedError  # an intake sends, and does nothing else with its queue
-
-    async def delete(self, messages: Sequence[Received]) -> None:
-        raise NotImplementedError  # an intake sends, and does nothing else with its queue
-
-    async def keep(self, messages: Sequence[Received], seconds: int) -> None:
-        raise NotImplementedError  # an intake sends, and does nothing else with its queue
 
 
 def entry(key: str, **changes: object) -> Entry:
