@@ -111,7 +111,7 @@ PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]
 _ONLY_ASKED_FOR: Final = {"console", "cut", "cut-house", "growth", "hour", "profile", "relays", "reports", "slices"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 _IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
-_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 6}
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4}
 # What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
 _AGAINST: Final = (against_revision.COST,)
 

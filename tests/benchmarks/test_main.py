@@ -69,8 +69,8 @@ def test_what_is_measured_and_at_which_sizes(parts: Callable[..., None]) -> None
     short = ("calculation", "cost", "throughput", "plain")
     parts(**{name: part(name) for name in (*short, "posting", "scaling", "growth")})
     for arguments, expected in (
-        (["--short"], [(name, 100_000, 6) for name in short]),
-        (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 6)]),
+        (["--short"], [(name, 100_000, 4) for name in short]),
+        (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 4)]),
         ([], [(name, 1_000_000, 180) for name in (*short, "posting", "scaling")]),
     ):
         seen.clear()
