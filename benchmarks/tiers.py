@@ -1,8 +1,13 @@
-"""The tier keeper over a million accounts: events in batches, as the reader of the stream hands them over."""
+"""Tiers of a million accounts: counted from events in batches, as the reader of the stream hands them over; read as a
+calculator reads them; and ended. In one ledger, and in one that is cut into slices.
+"""
 
 import random
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -18,20 +23,26 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.migrations import migrate
-from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
+from abacus.platform.migrations import cut, migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from abacus.platform.slicing import Slicing
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.process import look_for_garbage_seldom
 from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.roll import Roll
+from abacus.programs.tiers.store import MembershipStore
+from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
+from tests.support.cluster import Servers
 
 WANTED: Final = 5_000
 BATCH: Final = 2_000  # the most that the reader hands over
 WARM_UP: Final = 5
 ROUNDS: Final = 25
 ENDED: Final = 50_000
+SLICES: Final = 8
+ASKED: Final = 500  # the accounts of a batch of a calculator
 
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 _EXPLANATION: Final = (
@@ -39,72 +50,130 @@ _EXPLANATION: Final = (
     b'["cashless","wallet","2"],["tier","platinum","3"]],"product":"180.00","rounding":"floor","points":180}'
 )
 
-_ACCOUNTS: Final = """
-insert into account_tier (member_id, program, country, tier, last_seq)
-select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', 'member', 1 from generate_series(0, $1::int - 1) as n
+_MEMBER: Final = "'{prefix}' || lpad(n::text, 8, '0')"
+_OF_SLICE: Final = f"abacus_slice_of({_MEMBER}, {{slices}}) = {{number}}"
+_ACCOUNTS: Final = f"""
+insert into {{schema}}.account_tier (member_id, program, country, tier, last_seq)
+select {_MEMBER}, 'GRP', 'SG', 'member', 1 from generate_series(0, $1::int - 1) as n where {_OF_SLICE}
 """
 _TALLIES: Final = """
-insert into tier_tally (member_id, program, starts_on, ends_on, until, earned, tier, threshold)
-select member_id, program, '2026-01-01', '2026-06-30', '2026-12-31', 90, 'member', 0 from account_tier
+insert into {schema}.tier_tally (member_id, program, starts_on, ends_on, until, earned, tier, threshold)
+select member_id, program, '2026-01-01', '2026-06-30', '2026-12-31', 90, 'member', 0 from {schema}.account_tier
+"""
+_LASTED: Final = f"""
+insert into {{schema}}.account_tier (member_id, program, country, tier, until, last_seq, changes)
+select {_MEMBER}, 'GRP', 'VN', 'silver', '2025-12-31', 1, 1 from generate_series(1, $1::int) as n where {_OF_SLICE}
 """
 
 
-_LASTED: Final = """
-insert into account_tier (member_id, program, country, tier, until, last_seq, changes)
-select 'v' || lpad(n::text, 8, '0'), 'GRP', 'VN', 'silver', '2025-12-31', 1, 1 from generate_series(1, $1::int) as n
-"""
+@dataclass(slots=True)
+class Ledger:
+    """A ledger with accounts, what works on it, and the seconds that each kind of work took."""
+
+    slicing: Slicing
+    owner: Pool
+    pool: Pool
+    cards: CardReader
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    async def took(self, what: str, doing: Awaitable[object]) -> None:
+        began = time.perf_counter()
+        await doing
+        self.seconds[what].append(time.perf_counter() - began)
+
+    def keeper(self) -> Keeper:
+        return Keeper(self.pool, self.cards, SystemClock(), WorkerHealth("tierkeeper"))
+
+    async def enter(self, statement: str, prefix: str, count: int) -> None:
+        for number, schema in enumerate(self.slicing.schemas):
+            place = {"schema": schema, "slices": self.slicing.slices, "number": number, "prefix": prefix}
+            await self.owner.execute(statement.format(**place), count, timeout=600)
 
 
 async def measure(directory: Path, accounts: int) -> list[Figure]:
-    async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
-        url = stack.database_url or ""
-        await migrate(url)
-        owner = await open_pool(url, size=1, role=None)
-        for card in example_cards():
-            await CardStore(owner).publish(card, by="benchmark", now=SystemClock().now())
-        await owner.execute(_ACCOUNTS, accounts, timeout=600)
-        await owner.execute(_TALLIES, timeout=600)
-        await owner.execute("vacuum analyze account_tier, tier_tally", timeout=600)
-        await owner.execute("checkpoint", timeout=600)
-        pool = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-        cards = CardReader(CardStore(pool).all)
-        await cards.refresh()
-        keeper = Keeper(pool, cards, SystemClock(), WorkerHealth("tierkeeper"))
+    async with AsyncExitStack() as stack:
+        embedded = await stack.enter_async_context(EmbeddedStack(directory, sqs=False, kafka=False))
+        servers = await Servers.of(embedded.database_url or "")
+        whole, cut_up = [await _ledger(stack, servers, slices, accounts) for slices in (1, SLICES)]
         rng = random.Random(1)
         known = [_batch(rng, accounts, 2 + round_) for round_ in range(WARM_UP + ROUNDS)]
         new = [_batch(rng, BATCH, 1, f"n{round_}-") for round_ in range(WARM_UP)]
+        asked = [[(f"m{member:08}", "GRP") for member in rng.sample(range(accounts), ASKED)] for _ in range(ROUNDS)]
         look_for_garbage_seldom()
-        await _seconds(keeper, known[:WARM_UP])
-        counting = await _seconds(keeper, known[WARM_UP:])
-        opening = await _seconds(keeper, new)
-        again = await _seconds(keeper, known[WARM_UP:])
-        changes = await owner.fetchval("select count(*) from tier_change")
-        await owner.execute(_LASTED, ENDED, timeout=600)
-        began = time.perf_counter()
-        await Roll(pool, cards.book(), SystemClock()).due("VN")
-        rolling = time.perf_counter() - began
-        await pool.close()
-        await owner.close()
-    per_second = ROUNDS * BATCH / counting
+        for batch in known[:WARM_UP]:
+            for ledger in (whole, cut_up):
+                await ledger.keeper().handle(batch)
+        for what, batches in (("known", known[WARM_UP:]), ("new", new), ("again", known[WARM_UP:])):
+            for number, batch in enumerate(batches):
+                for ledger in _in_turns(whole, cut_up, number):
+                    await ledger.took(what, ledger.keeper().handle(batch))
+        for number, ids in enumerate(asked):
+            for ledger in _in_turns(whole, cut_up, number):
+                await ledger.took("asked", MembershipStore(ledger.pool, SystemClock()).tiers_in_reach(ids))
+        changes = await whole.owner.fetchval("select count(*) from tier_change")
+        for ledger in (whole, cut_up):
+            await ledger.enter(_LASTED, "v", ENDED)
+            await ledger.took("ended", Roll(ledger.pool, ledger.cards.book(), SystemClock()).due("VN"))
+    return _figures(whole.seconds, cut_up.seconds, accounts, changes)
+
+
+def _figures(
+    whole: Mapping[str, Sequence[float]], cut_up: Mapping[str, Sequence[float]], accounts: int, changes: int
+) -> list[Figure]:
+    def per_second(what: str, count: int) -> float:
+        return count * len(whole[what]) / sum(whole[what])
+
+    def in_slices(what: str) -> str:
+        return f"in {SLICES} slices {ratio_of(whole[what], cut_up[what])} times the time"
+
+    counting = per_second("known", BATCH)
     return [
         Figure(
             f"tier keeper, {accounts:,} accounts, batches of {BATCH:,}, {changes:,} changes of tier",
-            rate(per_second, "events"),
-            f"{counting / again:.1f} times the time of events heard before",
+            rate(counting, "events"),
+            f"{sum(whole['known']) / sum(whole['again']):.1f} times the time of events heard before;"
+            f" {in_slices('known')}",
             f">= {WANTED:,}/s",
-            per_second >= WANTED,
+            counting >= WANTED,
         ),
-        Figure("… accounts heard of for the first time", rate(WARM_UP * BATCH / opening, "events")),
-        Figure("… events heard before", rate(ROUNDS * BATCH / again, "events")),
-        Figure(f"the end of a period, {ENDED:,} tiers that lasted to it", rate(ENDED / rolling, "members")),
+        Figure("… accounts heard of for the first time", rate(per_second("new", BATCH), "events"), in_slices("new")),
+        Figure("… events heard before", rate(per_second("again", BATCH), "events"), in_slices("again")),
+        Figure(f"reading the tiers of {ASKED}", rate(per_second("asked", ASKED), "accounts"), in_slices("asked")),
+        Figure(
+            f"the end of a period, {ENDED:,} tiers that lasted to it",
+            rate(per_second("ended", ENDED), "members"),
+            in_slices("ended"),
+        ),
     ]
 
 
-async def _seconds(keeper: Keeper, batches: Sequence[Sequence[Record]]) -> float:
-    began = time.perf_counter()
-    for batch in batches:
-        await keeper.handle(batch)
-    return time.perf_counter() - began
+async def _ledger(stack: AsyncExitStack, servers: Servers, slices: int, accounts: int) -> Ledger:
+    name = f"abacus_tiers_{slices}"
+    await servers.create(name)
+    stack.push_async_callback(servers.drop, name)
+    url = servers.address_of(name)
+    await migrate(url)
+    await cut(url, slices)
+    owner = await open_pool(url, size=1, role=None)
+    stack.push_async_callback(owner.close)
+    for card in example_cards():
+        await CardStore(owner).publish(card, by="benchmark", now=SystemClock().now())
+    pool = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    stack.push_async_callback(pool.close)
+    cards = CardReader(CardStore(pool).all)
+    await cards.refresh()
+    ledger = Ledger(Slicing(slices), owner, pool, cards)
+    await ledger.enter(_ACCOUNTS, "m", accounts)
+    for schema in ledger.slicing.schemas:
+        await owner.execute(_TALLIES.format(schema=schema), timeout=600)
+        await owner.execute(f"vacuum analyze {schema}.account_tier, {schema}.tier_tally", timeout=600)
+    await owner.execute("checkpoint", timeout=600)
+    return ledger
+
+
+def _in_turns(first: Ledger, second: Ledger, number: int) -> Sequence[Ledger]:
+    """Neither is always the first after the other."""
+    return (first, second) if number % 2 else (second, first)
 
 
 def _batch(rng: random.Random, accounts: int, seq: int, prefix: str = "m") -> list[Record]:

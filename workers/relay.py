@@ -4,7 +4,6 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
-from abacus.platform.following.sharing import Share
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.slicing import MOST
@@ -19,9 +18,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=MOST + 3)
     slicing = await wiring.slicing(pool)
     sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
-    share = Share(lease_of(topic), slicing.slices)
-    if slicing.is_cut:
-        wiring.beside(share.keep_counting(pool))
+    share = wiring.share(lease_of(topic), pool, slicing)
     relays = (
         transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
         for number, health in enumerate(relaying)

@@ -7,22 +7,31 @@ from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.slicing import MOST
 from abacus.programs.tiers.keeper import Keeper
-from abacus.programs.tiers.publish_changes import change_publisher
+from abacus.programs.tiers.publish_changes import change_publisher, lease_of
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
-_CONNECTIONS: Final = 3
+_CONNECTIONS: Final = (
+    MOST + 3
+)  # one for each slice that is led, for the keeper, to count processes, and to look servers up
 
 
 async def wire(wiring: Wiring) -> Run:
-    settings, clock = wiring.settings, wiring.clock
+    settings, clock, topic = wiring.settings, wiring.clock, wiring.settings.tiers_topic
     # Everything is looked up by key, as in posting.
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards = wiring.cards(pool)
     await until_available(cards.refresh, wiring.health)
-    reading, publishing = sub_workers_of(wiring.health, 2)
+    slicing = await wiring.slicing(pool)
+    reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
     keeper = Keeper(pool, cards, clock, reading)
+    share = wiring.share(lease_of(topic), pool, slicing)
+    publishers = (
+        change_publisher(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
+        for number, health in enumerate(publishing)
+    )
     return together(
         wiring.following(settings.points_topic, "tierkeeper", keeper.handle, reading),
-        change_publisher(pool, wiring.publisher(), settings.tiers_topic, clock, publishing).run,
+        *(each.run for each in publishers),
     )

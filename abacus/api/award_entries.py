@@ -58,17 +58,17 @@ async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Ba
 
 
 async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequence[str | None]:
-    """The tier of each member, read together for all computed transactions; None for each while they cannot be read."""
+    """The tier of each member, read together for all computed transactions; None for each that cannot be read now."""
     accounts = [(each.member_id, each.card.card.program) for each in considered]
     computed = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
     if not computed:
         return [BASE_TIER] * len(accounts)
     try:
         async with asyncio.timeout(_TIERS_WITHIN_S):
-            listed = await backends.tiers.tiers_of(computed)
+            listed = await backends.tiers.tiers_in_reach(computed)
     except (Unavailable, TimeoutError):
         return [None] * len(accounts)
-    return [listed.get(account, BASE_TIER) for account in accounts]
+    return [listed.get(account) if account in computed else BASE_TIER for account in accounts]
 
 
 async def enter(entry: Entry, backends: Backends) -> Accepted:

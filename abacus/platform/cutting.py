@@ -7,7 +7,7 @@ from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.platform.postgres import APPLICATION_ROLE, Connection
-from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE, WHOLE, Slicing
+from abacus.platform.slicing import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, Slicing
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"
@@ -62,11 +62,12 @@ async def cut(connection: Connection, count: int) -> bool:
         await connection.execute(f"create view {WHOLE}.{table} as {' union all '.join(parts)}")
         await connection.execute(f"grant select on {WHOLE}.{table} to {APPLICATION_ROLE}")
     for number, schema in enumerate(slicing.schemas):
-        await connection.execute(
-            f"create trigger account_is_of_this_slice before insert or update of member_id on {schema}.account"
-            f" for each row when (abacus_slice_of(new.member_id, {count}) <> {number})"
-            " execute function abacus_refuse_stranger()"
-        )
+        for table in GUARDED:
+            await connection.execute(
+                f"create trigger {table}_is_of_this_slice before insert or update of member_id on {schema}.{table}"
+                f" for each row when (abacus_slice_of(new.member_id, {count}) <> {number})"
+                " execute function abacus_refuse_stranger()"
+            )
     await connection.execute(*_ENTER(count=count))
     return True
 

@@ -149,7 +149,7 @@ TIER_CHANGES: Final = Counter(
 
 # Events published on the tiers stream; and how long the oldest of the last batch had waited.
 TIERS_PUBLISHED: Final = Counter("abacus_tiers_published", "Tier events published")
-TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event that is published now")
+TIERS_BEHIND: Final = Gauge("abacus_tiers_behind_seconds", "Age of the oldest tier event published now", ["slice"])
 
 # Events that members might be told of: entered, known (read before), too_old (not told any more), unreadable.
 NOTICES: Final = Counter("abacus_notices", "Events for members, by outcome", ["outcome"])

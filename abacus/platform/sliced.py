@@ -1,24 +1,57 @@
-"""Reading a ledger that may be cut: of one member, or slice after slice.
+"""Reading and changing a ledger that may be cut: of one member, of one slice, or slice after slice.
 
 A statement for a slice is the statement for a whole ledger, and a slice may lie on another server: there it runs as a
 whole, beside its rows. The views of `public`, over all slices, bring every row to the coordinator first.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
-from abacus.platform.postgres import Connection, Pool, slicing_of, slicing_on
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, slicing_on
+from abacus.platform.slicing import HEAD
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
+
+_STAY: Final = f"update {HEAD} set one = one where not one"
+
+
+@asynccontextmanager
+async def at_slice(pool: Pool, number: int) -> AsyncIterator[Connection]:
+    """A connection to the server of that slice: it has the slice's tables under their names, and no others."""
+    slicing = await slicing_of(pool)
+    async with pool.acquire(schema=slicing.home(number), near=True) as connection:
+        yield connection
 
 
 @asynccontextmanager
 async def at_member(pool: Pool, member_id: str) -> AsyncIterator[Connection]:
-    """A connection to the server of the member's slice: it has the slice's tables under their names, and no others."""
-    slicing = await slicing_of(pool)
-    async with pool.acquire(schema=slicing.home_of(member_id), near=True) as connection:
+    """The same of the member's slice."""
+    async with at_slice(pool, (await slicing_of(pool)).slice_of(member_id)) as connection:
         yield connection
+
+
+@asynccontextmanager
+async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIterator[Connection]:
+    """A connection to the slice's server, for whoever leads by a lease of its session at the coordinator; where the
+    slice lies there, the same connection.
+    """
+    near = pool if schema is None else await pool.nearest(schema)
+    if near is pool:
+        yield leading
+        return
+    async with near.acquire() as connection:
+        yield connection
+
+
+async def stay(connection: Connection) -> None:
+    """Keep the slice on its server until the transaction ends. Citus would move it between the statements of one that
+    has changed nothing yet: locks that were taken there would then hold nobody back.
+    """
+    if connection.slice_schema is not None:
+        await connection.execute(_STAY)
 
 
 async def in_each_slice(connection: Connection, read: Callable[[], Awaitable[Result]]) -> list[Result]:
@@ -36,3 +69,34 @@ async def in_each_slice(connection: Connection, read: Callable[[], Awaitable[Res
         raise
     await connection.lead(before)
     return results
+
+
+async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]) -> list[Any]:
+    """The rows that the slices have, each asked for its part at its server. Raises `Unavailable`."""
+    rows = list[Any]()
+    async with passing_failures():
+        for number, part in parts.items():
+            async with at_slice(pool, number) as connection:
+                rows += await connection.fetch(*statement(part))
+    return rows
+
+
+async def rows_in_reach(
+    pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]
+) -> list[Any]:
+    """The rows of those slices whose servers can be reached. Raises `Unavailable` when none of them can."""
+    rows, away = list[Any](), list[Unavailable]()
+    for number, part in parts.items():
+        try:
+            rows += await rows_in(pool, {number: part}, statement)
+        except Unavailable as error:
+            away.append(error)
+    if away and len(away) == len(parts):
+        raise away[0]
+    return rows
+
+
+async def rows_in_all(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
+    """The rows that all slices have. Raises `Unavailable`."""
+    slicing = await slicing_of(pool)
+    return await rows_in(pool, dict.fromkeys(range(slicing.slices)), lambda _: statement)

@@ -8,13 +8,19 @@ from hashlib import sha256
 from typing import Final, NamedTuple, TypeVar
 
 # Tables whose rows belong to a slice. In `public`, a view of the same name has the rows of all slices.
-CUT: Final = ("account", "transfer", "claim", "draw", "hold", "sealed_leaf")
+CUT: Final = (
+    *("account", "transfer", "claim", "draw", "hold", "sealed_leaf"),
+    *("account_tier", "tier_tally", "tier_change", "membership"),
+)
+
+# Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.
+GUARDED: Final = ("account", "account_tier", "membership")
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
-OF_A_SLICE: Final = ("relay_cursor",)
+OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll")
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
 HEAD: Final = "head"

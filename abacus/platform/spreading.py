@@ -171,7 +171,7 @@ async def commit_together(connection: Connection) -> None:
     for whoever copies rows to a slice, and would not for changes of a single slice beside tables that are not cut.
     """
     if connection.slice_schema is not None:
-        await connection.copy_records_to_table("sealed_leaf", records=[])
+        await connection.copy_records_to_table("claim", records=[])
 
 
 async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from tests.programs.tiers.cards import card
 from tests.support.commands import DOWN, abacus
 from tests.support.house import House, until
 from tests.support.keeping import MARCH, FixedCards, earned, keeper, told
+from tests.support.slices import home_of, neighbour
 from tests.support.staff import LOGIN
 
 SET = ("--program", "GRP", "--reason", "a wedding")
@@ -139,17 +140,19 @@ async def test_a_second_run_is_refused_and_kill_9_leaves_a_run_that_the_next_one
     """The job in a process of its own is held up in the middle, by a lock on one of its members, and killed there."""
     count, pool = 3000, house.pool
     now = SystemClock().now()
-    await pool.execute(
-        "insert into account_tier (member_id, program, country, tier, until, last_seq, changes)"
-        " select 'm' || lpad(n::text, 6, '0'), 'GRP', 'SG', 'silver', date '2022-06-30', 1, 1"
-        " from generate_series(1, $1::int) n",
-        count,
-    )
+    home = await home_of(pool, "bob")
+    members = [neighbour(f"m{number:06}-") for number in range(count)]
+    async with pool.acquire(schema=home) as connection:
+        await connection.execute(
+            "insert into account_tier (member_id, program, country, tier, until, last_seq, changes)"
+            " select member, 'GRP', 'SG', 'silver', date '2022-06-30', 1, 1 from unnest($1::text[]) member",
+            members,
+        )
     command = (sys.executable, "-m", "abacus", "tiers", "roll", "--due", "--country", "SG", "--json")
-    async with pool.acquire() as holding:
+    async with pool.acquire(schema=home) as holding:
         transaction = holding.transaction()
         await transaction.start()
-        await holding.fetch("select 1 from account_tier where member_id = 'm002500' for update")
+        await holding.fetch("select 1 from account_tier where member_id = $1 for update", members[2500])
         first = await asyncio.create_subprocess_exec(*command, env=house.environment(), stdout=asyncio.subprocess.PIPE)
         try:
             await until(lambda: _stepped_down(pool, 2000))

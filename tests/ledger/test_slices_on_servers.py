@@ -6,6 +6,7 @@ These run where `ABACUS_TEST_DATABASE_URL` names the coordinator of a Citus, wit
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from datetime import date
 from typing import Final
 
 import asyncpg
@@ -18,11 +19,16 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
+from abacus.platform.sliced import at_member, stay
 from abacus.platform.spreading import spreading
+from abacus.programs.tiers.calendar import hold_calendars, move_calendar
+from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
 from tests.support.cluster import Servers
+from tests.support.keeping import earned as stream_earned
+from tests.support.keeping import keeper
 from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.sealing import RECHECK, earned
 from tests.support.slices import SLICES
@@ -106,6 +112,56 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
     await owner.close()
     report = await verify(pool, RECHECK)
     assert (report.faults, report.transfers) == ([], 1), "it was read where it is now"
+
+
+@pytest.mark.timeout(300)
+async def test_points_count_once_for_tiers_while_their_slice_moves(database_url: str, pool: Pool) -> None:
+    """Two keepers hear the same events, as in a rebalance; one looked the servers up before the move."""
+    own = await open_pool(database_url, size=4, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    done, rounds = asyncio.Event(), [0, 0]
+
+    async def count(each: int) -> None:
+        keeping = keeper((pool, own)[each])
+        while not done.is_set():
+            rounds[each] += 1
+            await keeping.handle([stream_earned(member, rounds[each], 10) for member in MEMBERS])
+
+    counting = [asyncio.create_task(count(each)) for each in (0, 1)]
+    try:
+        async with spreading(database_url) as slices:
+            before = await slices.placed()
+            servers = await slices.servers()
+            for placed in before[:3]:
+                await slices.move(placed.schema, next(each for each in servers if each != placed.address))
+    finally:
+        done.set()
+        await asyncio.gather(*counting)
+        await own.close()
+    rows = await pool.fetch("select member_id, sum(earned)::bigint from tier_tally group by 1")
+    assert dict(map(tuple, rows)) == dict.fromkeys(MEMBERS, 10 * max(rounds))
+    store = MembershipStore(pool, SystemClock())
+    for member in MEMBERS[:5]:
+        numbers = [change.n for change in await store.history(member, 100)]
+        assert numbers == list(range(len(numbers), 0, -1))
+
+
+@pytest.mark.parametrize("near", [True, False], ids=["at its server", "through the coordinator"])
+async def test_a_calendar_is_locked_where_its_slice_is_whoever_was_asked(pool: Pool, *, near: bool) -> None:
+    schema = (await slicing_of(pool)).home_of(MEMBERS[0])
+
+    async def move() -> None:
+        async with pool.acquire(schema=schema, near=not near) as connection, connection.transaction():
+            await stay(connection)
+            await move_calendar(connection, "SG", date(2026, 12, 31))
+
+    async with pool.acquire(schema=schema, near=near) as counting, counting.transaction():
+        await stay(counting)
+        assert await hold_calendars(counting, ["SG", "TH"]) == {}
+        moving = asyncio.create_task(move())
+        await waiting(pool, moving)
+    await moving
+    async with at_member(pool, MEMBERS[0]) as connection, connection.transaction():
+        assert await hold_calendars(connection, ["SG"]) == {"SG": date(2026, 12, 31)}
 
 
 async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:

@@ -14,11 +14,13 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from abacus.platform import cutting
 from abacus.platform.metadata import METADATA
-from abacus.platform.migrations import alembic_config, current_revision, head_revision, migrate
+from abacus.platform.migrations import alembic_config, current_revision, cut, head_revision, migrate
 from abacus.platform.postgres import Pool
+from abacus.platform.slicing import Slicing
 from tests.support.services import Services, database_address
-from tests.support.slices import IN_A_SLICE, SLICES
+from tests.support.slices import IN_A_SLICE, SLICES, tables_like
 
 ROOMS: Final = (
     "engage.counters.store",
@@ -121,6 +123,67 @@ async def test_accounts_get_back_the_day_that_they_forgot(services: Services) ->
         "nothing": (None, None),
     }
     assert [row[0] for row in days] == [MARCH, None, OCTOBER]
+
+
+async def test_tiers_of_a_ledger_that_was_cut_before_go_to_their_members(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"abacus_{cut_at}_{uuid.uuid4().hex[:8]}" for cut_at in ("before", "now")]
+    administrator = await asyncpg.connect(services.database_url)
+    for name in names:
+        await administrator.execute(f"create database {name}")
+    before, now = (database_address(services, name) for name in names)
+    members = [f"m{number}" for number in range(30)]
+    try:
+        await migrate(now)
+        await cut(now, 3)
+        await migrate(before, "0040")
+        with monkeypatch.context() as as_then:
+            as_then.setattr(cutting, "CUT", ("account", "transfer", "claim", "draw", "hold", "sealed_leaf"))
+            as_then.setattr(cutting, "OF_A_SLICE", ("relay_cursor",))
+            as_then.setattr(cutting, "GUARDED", ("account",))
+            await cut(before, 3)
+        connection, fresh = await asyncpg.connect(before), await asyncpg.connect(now)
+        await connection.execute(_TIERS_BEFORE)
+        held = {table: await _rows(connection, table) for table in _OF_TIERS}
+        await migrate(before)
+        for number in range(3):
+            here = [member for member in members if Slicing(3).slice_of(member) == number]
+            for table in ("account_tier", "membership", "tier_tally", "tier_change"):
+                rows = await connection.fetch(f"select member_id from slice_{number}.{table} order by 1")
+                assert [row[0] for row in rows] == sorted(here)
+            assert await connection.fetchval(f"select rolled_through from slice_{number}.tier_calendar") == MARCH
+            assert await tables_like(connection, number) == await tables_like(fresh, number)
+        assert await _rows(connection, "account_tier") == held["account_tier"]
+        await asyncio.to_thread(command.downgrade, alembic_config(before), "-1")
+        assert {table: await _rows(connection, table) for table in _OF_TIERS} == held
+        await connection.execute("update account_tier set tier = 'gold'")
+        await migrate(before)
+        assert await connection.fetchval("select count(*) from account_tier where tier = 'gold'") == 30
+        await connection.close()
+        await fresh.close()
+    finally:
+        for name in names:
+            await administrator.execute(f"drop database {name} with (force)")
+        await administrator.close()
+
+
+_OF_TIERS: Final = ("account_tier", "membership", "tier_calendar", "tier_change", "tier_roll", "tier_tally")
+_TIERS_BEFORE: Final = """
+insert into account_tier (member_id, program, tier) select 'm' || n, 'GRP', 'silver' from generate_series(0, 29) n;
+insert into membership select member_id, 'GRP', 'gold', 'a wedding', 'jane', now() from account_tier;
+insert into tier_tally select member_id, 'GRP', '2026-01-01', '2026-06-30', '2026-12-31', 300, 'silver', 300
+    from account_tier;
+insert into tier_change (member_id, program, n, from_tier, to_tier, reason, changed_at)
+    select member_id, 'GRP', 1, 'member', 'silver', 'upgrade', now() from account_tier;
+insert into tier_calendar values ('SG', '2027-03-31');
+insert into tier_roll (country, through, found, stepped_down, started_at, finished_at)
+    values ('SG', '2026-12-31', 7, 7, now(), now()), ('SG', '2027-03-31', 9, 4, now(), null);
+"""
+
+
+async def _rows(connection: asyncpg.Connection, table: str) -> list[tuple[object, ...]]:
+    return sorted(map(tuple, await connection.fetch(f"select * from {table}")), key=str)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ class SimulatedLedger(Protocol):
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]: ...
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]: ...
 
     def books(self) -> Books: ...
 
@@ -48,7 +48,7 @@ class LedgerInMemory(MemoryLedger):
         super().__init__(clock)
         self.allowances[PARTNER] = Allowance(Limits(), 0, date.min, 0)
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
         return {key: self.claims[key] for key in keys if key in self.claims}
 
     def books(self) -> Books:

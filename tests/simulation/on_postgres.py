@@ -102,8 +102,8 @@ class LedgerOnPostgres:
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
         return self._run(self._moves.move(movements))
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        return self._run(self._reader.claims_of(keys))
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        return self._run(self._reader.claims_in_reach(keys))
 
     def books(self) -> Books:
         claims = self._all("select key, member_id, program, seq, fingerprint from claim")

@@ -74,9 +74,9 @@ class StormyPostings:
         self._ledger = ledger
         self._life = life
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
         async with self._life.call("ledger", "ledger.read"):
-            return await self._ledger.claims_of(keys)
+            return await self._ledger.claims_in_reach(keys)
 
 
 class StormyLedger:
@@ -124,9 +124,13 @@ class StormyTiers:
         self._tiers = tiers
         self._life = life
 
-    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+    async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         async with self._life.call("tiers", "tiers.read"):
-            return await self._tiers.tiers_of(accounts)
+            return await self._tiers.tiers_in_reach(accounts)
+
+    async def probe(self) -> None:
+        async with self._life.call("tiers", "tiers.read"):
+            await self._tiers.probe()
 
 
 class StormyCards:

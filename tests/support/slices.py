@@ -98,6 +98,20 @@ end $$;
 create or replace view {table} as select {names} from watched_by_tests.all_{table}();
 """
 
+_LIKE: Final = """
+select c.relname, c.reloptions,
+    array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid),
+    array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
+    array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
+        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 order by a.attname),
+    array(select (a.attname, x.grantee, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
+        where a.attrelid = c.oid order by 1),
+    array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x
+        where x.grantee = 'abacus_app'::regrole order by 1)
+from pg_class c where c.relnamespace = $1::text::regnamespace and c.relkind = 'r' order by 1
+"""
+
 # In sessions without triggers too: there they reach tables whose own triggers are switched off.
 _ALWAYS: Final = """
 update pg_trigger set tgenabled = 'A' where tgname = 'written_by_tests';
@@ -133,6 +147,16 @@ def tables_of(*names: str) -> str:
     cut = {*CUT, *OF_A_SLICE}
     each = ((f"{schema}.{name}" for schema in Slicing(SLICES).schemas) if name in cut else (name,) for name in names)
     return ", ".join(chain.from_iterable(each))
+
+
+async def tables_like(connection: asyncpg.Connection, number: int) -> list[list[str]]:
+    """All that tells the tables of a slice from others, without what tells one slice from the next."""
+    schema = f"slice_{number}"
+    text = [str(tuple(row)) for row in await connection.fetch(_LIKE, schema)]
+    return [
+        sorted(each)
+        for each in sorted(each.replace(schema, "slice").replace(f"<> {number})", "<> n)") for each in text)
+    ]
 
 
 async def home_of(pool: Pool, member_id: str) -> str | None:

@@ -13,7 +13,6 @@ from abacus.cli.examples.stream import Sent
 from abacus.cli.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
-from abacus.ledger.store.finding import rows_in_all
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import (
     AWARDS,
@@ -31,6 +30,7 @@ from abacus.platform.metrics import (
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
+from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _CHUNK: Final = 500

@@ -41,16 +41,22 @@ class Cards(Protocol):
 class Tiers(Protocol):
     """The source of the tiers of accounts."""
 
-    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """Raises `Unavailable`."""
+    async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        ...
+
+    async def probe(self) -> None:
+        """Raises `Unavailable` when no tier can be read."""
         ...
 
 
 class PostedClaims(Protocol):
     """The claims of awards that are posted."""
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        """The claims of those keys that are posted. Raises `Unavailable`."""
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        """The claims of those keys that are posted, without those that lie on servers which are away. Raises
+        `Unavailable` when all of them do.
+        """
         ...
 
 
@@ -94,7 +100,7 @@ class Deciding:
         """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
         await self._cards.look_again()
         self._cards.book()
-        await self._tiers.tiers_of([])
+        await self._tiers.probe()
 
     async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
         """Decides by the cards that are known. If they lack something that a message needs, they are read once more:
@@ -126,8 +132,10 @@ class Deciding:
                 if isinstance(transaction, Refunded):
                     self._take_back(message, transaction, card, originals, decided)
                     continue
-                tier = tiers.get((transaction.member_id, card.card.program), _UNPRICED)
-                award = calculator.award(transaction, card, tier)
+                award = calculator.award(transaction, card, _tier(tiers, transaction, card))
+            except Unavailable as not_final:
+                self._defer([_Read(message, transaction)], not_final, decided)
+                continue
             except SetAside as fault:
                 decided.set_aside.append(_item(message, fault, transaction))
                 continue
@@ -170,11 +178,11 @@ class Deciding:
             for _, transaction, card in priced
             if isinstance(transaction, Completed)
         }
-        return await self._tiers.tiers_of(accounts) if accounts else {}
+        return await self._tiers.tiers_in_reach(accounts) if accounts else {}
 
     async def _originals_of(self, priced: Sequence[_Priced]) -> Mapping[str, Claim]:
         keys = {each.transaction.refunds for each in priced if isinstance(each.transaction, Refunded)}
-        return await self._postings.claims_of(keys) if keys else {}
+        return await self._postings.claims_in_reach(keys) if keys else {}
 
     def _take_back(
         self,
@@ -219,6 +227,16 @@ def _card(calculator: Calculator, message: SourceMessage, transaction: Transacti
         return calculator.book.by_name(request.card)
     except Refused as error:
         raise SetAside(Reason.NO_CARD_IN_FORCE, str(error)) from None
+
+
+def _tier(tiers: Mapping[AccountId, str], transaction: Transaction, card: PublishedCard) -> str:
+    """Raises `Unavailable` for a member whose tier could not be read."""
+    if not isinstance(transaction, Completed):
+        return _UNPRICED
+    tier = tiers.get((transaction.member_id, card.card.program))
+    if tier is None:
+        raise Unavailable("tiers", "the server that has the member's is away")
+    return tier
 
 
 def _for_partner(award: Award, message: SourceMessage, transaction: Transaction) -> Award:

@@ -11,21 +11,19 @@ from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member
+from abacus.platform.sliced import at_member, at_slice
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
-from abacus.programs.tiers.store import TIER, TIERS_OF
+from abacus.programs.tiers.store import TIER
 
 _GATHER_S: Final = 0.001
 _MOST_TOGETHER: Final = 500
 
-_ACCOUNTS: Final = """
-select {columns} from account u where u.member_id = any(:members::text[]) order by u.member_id, u.program
-"""
-
-# Spending waits for this: one statement, where accounts and tiers lie beside each other.
-_HOLDINGS: Final = Statement(_ACCOUNTS.format(columns=f"{columns(Account, 'u')}, {TIER} as tier"))
-_ACCOUNTS_ALONE: Final = Statement(_ACCOUNTS.format(columns=columns(Account, "u")))
+# Spending waits for this: one statement.
+_HOLDINGS: Final = Statement(f"""
+select {columns(Account, "u")}, {TIER} as tier from account u
+where u.member_id = any(:members::text[]) order by u.member_id, u.program
+""")
 
 # The tiers at that moment: as the last change before it set it, else as the first change after it replaced it.
 _TIERS_THEN: Final = Statement(f"""
@@ -120,26 +118,29 @@ class MemberReader:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._gatherers: dict[str | None, Gatherer[str, Sequence[Holding]]] = {}
+        self._gatherers: dict[int, Gatherer[str, Sequence[Holding]]] = {}
 
     async def holdings(self, member_id: str) -> Sequence[Holding]:
         """Raises `Unavailable`."""
-        home = (await slicing_of(self._pool)).home_of(member_id)
-        if home not in self._gatherers:
-            self._gatherers[home] = Gatherer(
-                partial(self._read, home), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
+        number = (await slicing_of(self._pool)).slice_of(member_id)
+        if number not in self._gatherers:
+            self._gatherers[number] = Gatherer(
+                partial(self._read, number), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
             )
-        return await self._gatherers[home].ask(member_id)
+        return await self._gatherers[number].ask(member_id)
 
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
         """The accounts after the transfers that were posted until then; accounts without a transfer are left out.
         Raises `Unavailable`.
         """
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with (
+            passing_failures(),
+            at_member(self._pool, member_id) as connection,
+            connection.transaction(isolation="repeatable_read"),
+        ):
             rows = await connection.fetch(*_THEN(member_id=member_id, moment=moment))
-        programs = [row["program"] for row in rows]
-        async with passing_failures():
-            known = await self._pool.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
+            programs = [row["program"] for row in rows]
+            known = await connection.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
         tiers = {row["program"]: row["tier"] for row in known}
         return [AccountAsOf(**row, tier=tiers[row["program"]]) for row in rows]
 
@@ -148,24 +149,11 @@ class MemberReader:
         async with passing_failures(), at_member(self._pool, member_id) as connection:
             return bool(await connection.fetchval(*_KNOWS(member_id=member_id, source=source)))
 
-    async def _read(self, home: str | None, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
+    async def _read(self, number: int, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
         holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
-        async with passing_failures():
-            members = list(holdings)
-            for each in await (self._holdings(members) if home is None else self._holdings_of_slice(home, members)):
-                holdings[each.account.member_id].append(each)
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            rows = await connection.fetch(*_HOLDINGS(members=list(holdings)))
+        for row in rows:
+            holdings[row["member_id"]].append(Holding(row_of(Account, row), row["tier"]))
         for waiting in together:
             waiting.answer(holdings[waiting.request])
-
-    async def _holdings(self, members: Sequence[str]) -> list[Holding]:
-        rows = await self._pool.fetch(*_HOLDINGS(members=members))
-        return [Holding(row_of(Account, row), row["tier"]) for row in rows]
-
-    async def _holdings_of_slice(self, home: str, members: Sequence[str]) -> list[Holding]:
-        """The accounts as their slice's server has them, and the tiers, which are not cut."""
-        async with self._pool.acquire(schema=home, near=True) as connection:
-            accounts = [Account(*row) for row in await connection.fetch(*_ACCOUNTS_ALONE(members=members))]
-        ids = [each.id for each in accounts]
-        statement = TIERS_OF(member_ids=[member for member, _ in ids], programs=[program for _, program in ids])
-        tiers = {(row["member_id"], row["program"]): row["tier"] for row in await self._pool.fetch(*statement)}
-        return [Holding(each, tiers[each.id]) for each in accounts]

@@ -1,7 +1,5 @@
 """Publishing transfers as point events, in the order of the transactions that wrote them."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -15,6 +13,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sliced import beside
 
 IDLE_S: Final = 0.1
 
@@ -39,7 +38,7 @@ class Transfers:
 
     async def next(self, connection: Connection) -> Batch[Moved] | None:
         # As of one moment: an erasure moves the cursor and renames the transfers behind it.
-        async with self._near(connection) as near, near.transaction(isolation="repeatable_read"):
+        async with beside(self._pool, self._schema, connection) as near, near.transaction(isolation="repeatable_read"):
             position = await self._line.cursor.position(near, self._clock.now())
             next_rows = await self._line.transfers.next(near, position)
         if next_rows is None:
@@ -51,16 +50,6 @@ class Transfers:
 
     async def published(self, connection: Connection, mark: Moved) -> None:
         await self._line.cursor.move(connection, mark.before, mark.after, self._clock.now())
-
-    @asynccontextmanager
-    async def _near(self, connection: Connection) -> AsyncIterator[Connection]:
-        """A connection to the slice's server; the same one, where that is the coordinator."""
-        pool = self._pool if self._schema is None else await self._pool.nearest(self._schema)
-        if pool is self._pool:
-            yield connection
-            return
-        async with pool.acquire() as near:
-            yield near
 
 
 def message_of(transfer: Transfer) -> StreamMessage:

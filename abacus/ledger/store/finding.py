@@ -1,37 +1,20 @@
-"""Finding rows of many members, or by their keys: each slice is asked for its own, one after the other.
+"""Finding rows by their keys: each slice is asked for its own, one after the other.
 
 In a ledger that is cut, a register says in which slice a key lies. Keys that name their member have no entry there, and
 are looked for in each slice.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.posting import Claim
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sliced import rows_in, rows_in_reach
 from abacus.platform.sql import Statement, columns
 
 _HOLDERS: Final = Statement("select key, slice from key_slice where key = any(:keys::text[])")
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
-
-Part = TypeVar("Part")
-
-
-async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]) -> list[Any]:
-    """The rows that the slices have, each asked for its part at its server. Raises `Unavailable`."""
-    slicing, rows = await slicing_of(pool), list[Any]()
-    async with passing_failures():
-        for number, part in parts.items():
-            async with pool.acquire(schema=slicing.home(number), near=True) as connection:
-                rows += await connection.fetch(*statement(part))
-    return rows
-
-
-async def rows_in_all(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
-    """The rows that all slices have. Raises `Unavailable`."""
-    slicing = await slicing_of(pool)
-    return await rows_in(pool, dict.fromkeys(range(slicing.slices)), lambda _: statement)
 
 
 async def holders_of(pool: Pool, keys: Iterable[str]) -> dict[str, int]:
@@ -56,10 +39,22 @@ async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
 
 async def claims_in(pool: Pool, parts: Mapping[int, list[str]]) -> dict[str, Claim]:
     """The claims of those keys that are taken, where it is known where they lie. Raises `Unavailable`."""
-    rows = await rows_in(pool, parts, lambda keys: _CLAIMS(keys=keys))
-    return {row["key"]: Claim(*row) for row in rows}
+    return _by_key(await rows_in(pool, parts, _claims))
 
 
 async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
     """The claims of those keys that are taken. Raises `Unavailable`."""
     return await claims_in(pool, await parts_of(pool, keys))
+
+
+async def claims_in_reach(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
+    """The same, without those of slices whose servers cannot be reached. Raises `Unavailable` when none can."""
+    return _by_key(await rows_in_reach(pool, await parts_of(pool, keys), _claims))
+
+
+def _claims(keys: list[str]) -> tuple[Any, ...]:
+    return _CLAIMS(keys=keys)
+
+
+def _by_key(rows: Iterable[Any]) -> dict[str, Claim]:
+    return {row["key"]: Claim(*row) for row in rows}

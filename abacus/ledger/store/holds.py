@@ -12,11 +12,10 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.core.sources import CLOCK, Agent, source_sql
 from abacus.ledger.decide.spend import release_of
-from abacus.ledger.store.finding import rows_in_all
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import at_member
+from abacus.platform.sliced import at_member, rows_in_all
 from abacus.platform.sql import Statement, columns
 
 _CLOCK: Final = Agent(CLOCK, CLOCK)

@@ -5,12 +5,12 @@ from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.core.sources import source_sql
-from abacus.ledger.store.finding import claims_of, rows_in
+from abacus.ledger.store.finding import claims_in_reach, claims_of
 from abacus.ledger.types.account import Account, AccountId, Standing
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member
+from abacus.platform.sliced import at_member, rows_in
 from abacus.platform.sql import Statement, columns
 
 ACCOUNT_COLUMNS: Final = columns(Account)
@@ -96,6 +96,10 @@ class LedgerReader:
 
     async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
         return await claims_of(self._pool, keys)
+
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
+        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        return await claims_in_reach(self._pool, keys)
 
     async def transfer(self, claim: Claim) -> Transfer | None:
         return await self.at(claim.member_id, claim.program, claim.seq)

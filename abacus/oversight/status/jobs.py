@@ -1,12 +1,13 @@
 """The jobs that should have run and did not: month's ends, ends of tiers, seals."""
 
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from abacus.oversight.status.types import Overdue
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.sliced import in_each_slice, rows_in_all
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -18,7 +19,7 @@ _LATE: Final = timedelta(hours=26)  # a daily job has had its time
 
 _TIERS: Final = Statement("""
 select country, min(until) as until, count(*) as accounts from account_tier
-where until < :day group by country order by country
+where until < :day group by country
 """)
 _SEALED_AT: Final = "select max(sealed_at) from seal"
 _POSTED: Final = "select posted_at from transfer order by xid limit 1"
@@ -43,16 +44,20 @@ async def _month_ends(pool: Pool, now: datetime) -> list[Overdue]:
 
 
 async def _tiers(pool: Pool, now: datetime) -> list[Overdue]:
-    async with passing_failures():
-        rows = await pool.fetch(*_TIERS(day=(now - _LATE - timedelta(days=1)).date()))
+    day = (now - _LATE - timedelta(days=1)).date()
+    accounts, until = Counter[str](), dict[str, date]()
+    for row in await rows_in_all(pool, _TIERS(day=day)):
+        country = row["country"]
+        accounts[country] += row["accounts"]
+        until[country] = min(row["until"], until.get(country, row["until"]))
     return [
         Overdue(
             "tiers roll",
-            row["country"],
-            f"{row['accounts']:,} tiers lasted to {row['until']} or later and are still in force",
+            country,
+            f"{accounts[country]:,} tiers lasted to {until[country]} or later and are still in force",
             "abacus tiers roll --due",
         )
-        for row in rows
+        for country in sorted(accounts)
     ]
 
 

@@ -4,6 +4,9 @@ A transaction that counts points holds a shared lock on the calendars of its cou
 a period locks the country's calendar alone while it moves the day. So it waits for transactions that still count by the
 day before, and later ones count by the new day: no tier that has ended is written after the run that ends tiers has
 looked. The locks are advisory because these are taken in turn: a row that is always shared could never be moved.
+
+Each slice has its calendars, and transactions that keep it where it is. The statements that lock name the table, so
+that they run at the slice's server, whichever server was asked: an advisory lock is known to its own server alone.
 """
 
 from collections.abc import Collection
@@ -15,11 +18,14 @@ from abacus.platform.sql import Statement
 from abacus.programs.tiers.decide.policy import LONG_AGO
 
 _SHARE: Final = Statement("""
-select pg_advisory_xact_lock_shared(hashtext('abacus tiers calendar ' || country))
-from unnest(:countries::text[]) as u (country)
+select pg_advisory_xact_lock_shared(hashtext('abacus tiers calendar ' || u.country))
+from unnest(:countries::text[]) as u (country) left join tier_calendar c on c.country = u.country
 """)
 
-_ALONE: Final = Statement("select pg_advisory_xact_lock(hashtext('abacus tiers calendar ' || :country))")
+_ALONE: Final = Statement("""
+select pg_advisory_xact_lock(hashtext('abacus tiers calendar ' || u.country))
+from unnest(array[:country]::text[]) as u (country) left join tier_calendar c on c.country = u.country
+""")
 
 _MOVE: Final = Statement("""
 insert into tier_calendar as c (country, rolled_through) values (:country, :through)

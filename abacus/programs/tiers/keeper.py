@@ -1,7 +1,10 @@
-"""The tier keeper: points of the stream become tiers. A batch is one transaction; offsets are committed after it."""
+"""The tier keeper: points of the stream become tiers. A batch is a transaction in each slice that it has members of;
+offsets are committed after them.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
@@ -12,7 +15,8 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_slice, stay
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars
@@ -58,25 +62,30 @@ class Keeper:
         by_account: dict[AccountId, list[Heard]] = {}
         for each in heard.values:
             by_account.setdefault((each.member_id, each.program), []).append(each)
-        if by_account:
-            kept = await until_available(lambda: self.keep(by_account), self._health)
+        if not by_account:
+            return
+        slicing = await until_available(lambda: slicing_of(self._pool), self._health)
+        for number, ids in slicing.by_slice(by_account, lambda account: account[0]).items():
+            part = {id_: by_account[id_] for id_ in ids}
+            kept = await until_available(partial(self.keep, number, part), self._health)
             TIER_EVENTS.labels("counted").inc(kept.counted)
             TIER_EVENTS.labels("seen").inc(kept.seen)
             for change in kept.changes:
                 TIER_CHANGES.labels(change.program, change.reason, change.from_tier, change.to_tier).inc()
 
-    async def keep(self, heard: dict[AccountId, list[Heard]]) -> _Kept:
-        """Count what each account earned, in one transaction. Raises `Unavailable`."""
+    async def keep(self, number: int, heard: dict[AccountId, list[Heard]]) -> _Kept:
+        """Count what each account of the slice earned, in one transaction. Raises `Unavailable`."""
         book = await self._book_for([each for group in heard.values() for each in group])
         for _ in range(_RACES_BORNE):
             try:
-                async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+                async with passing_failures(), at_slice(self._pool, number) as connection, connection.transaction():
                     return await self._keep(connection, heard, book)
             except Overtaken:
                 continue
         raise Unavailable("tiers", f"the batch was overtaken by others {_RACES_BORNE} times running")
 
     async def _keep(self, connection: Connection, heard: dict[AccountId, list[Heard]], book: CardBook) -> _Kept:
+        await stay(connection)
         locked = await lock(connection, heard)
         countries = {each.country for group in heard.values() for each in group}
         countries |= {account.country for account in locked.values() if account.country is not None}

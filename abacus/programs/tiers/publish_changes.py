@@ -1,4 +1,7 @@
-"""Publishing changes of tier, out of the table that the decision wrote them to, in the order of each account."""
+"""Publishing changes of tier, out of the table that the decision wrote them to, in the order of each account.
+
+A slice's changes are read at its server, and marked through the session that has the lease, at the coordinator.
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -6,22 +9,18 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
+from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sliced import beside
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.keeping import Change
 
 _BATCH: Final = 1000
 _IDLE_S: Final = 0.2
-
-_PUBLISHED: Final = Statement("""
-update tier_change c set published_at = :now
-from unnest(:member_ids::text[], :programs::text[], :ns::bigint[]) as u (member_id, program, n)
-where c.member_id = u.member_id and c.program = u.program and c.n = u.n
-""")
 
 
 class ChangeKey(NamedTuple):
@@ -35,40 +34,55 @@ class ChangeKey(NamedTuple):
 _START: Final = ChangeKey("", "", 0)
 
 
-def _next(batch: int) -> Statement:
+def _next(table: str, batch: int) -> Statement:
     # Deciding locks the account, so a change is never visible before an earlier one.
     return Statement(f"""
-    select {columns(Change)} from tier_change
+    select {columns(Change)} from {table}
     where published_at is null and (member_id, program, n) > (:member_id, :program, :n)
     order by member_id, program, n
     limit {batch}
     """)
 
 
+def _published(table: str) -> Statement:
+    return Statement(f"""
+    update {table} c set published_at = :now
+    from unnest(:member_ids::text[], :programs::text[], :ns::bigint[]) as u (member_id, program, n)
+    where c.member_id = u.member_id and c.program = u.program and c.n = u.n
+    """)
+
+
 class UnpublishedChanges:
-    """A batch is marked by the keys of its changes. A round goes through the members and begins anew, so that nobody
-    waits for ever.
+    """Those of a slice, or all where the ledger is not cut. A batch is marked by the keys of its changes. A round goes
+    through the members and begins anew, so that nobody waits for ever.
     """
 
-    def __init__(self, clock: Clock, *, batch: int = _BATCH) -> None:
+    def __init__(self, pool: Pool, schema: str | None, clock: Clock, *, batch: int = _BATCH) -> None:
+        table = f"{schema}.tier_change" if schema else "tier_change"
+        self._pool = pool
+        self._schema = schema
         self._clock = clock
-        self._next = _next(batch)
+        self._next = _next(table, batch)
+        self._published = _published(table)
         self._after = _START
 
     async def next(self, connection: Connection) -> Batch[Sequence[ChangeKey]] | None:
-        changes = await self._behind(connection, self._after)
-        if not changes and self._after != _START:
-            changes = await self._behind(connection, _START)
+        async with beside(self._pool, self._schema, connection) as near:
+            changes = await self._behind(near, self._after)
+            if not changes and self._after != _START:
+                changes = await self._behind(near, _START)
         if not changes:
             self._after = _START
             return None
+        if near is not connection:
+            await connection.execute("select")  # fails when its session is gone, and the lease with it
         since = min(change.changed_at for change in changes)
         keys = [ChangeKey(change.member_id, change.program, change.n) for change in changes]
         return Batch([_message(change) for change in changes], since, keys)
 
     async def published(self, connection: Connection, mark: Sequence[ChangeKey]) -> None:
         await connection.execute(
-            *_PUBLISHED(
+            *self._published(
                 member_ids=[key.member_id for key in mark],
                 programs=[key.program for key in mark],
                 ns=[key.n for key in mark],
@@ -87,9 +101,24 @@ def _message(change: Change) -> StreamMessage:
 
 
 def change_publisher(
-    pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth, *, batch: int = _BATCH
+    pool: Pool,
+    publisher: Publisher,
+    topic: str,
+    clock: Clock,
+    health: WorkerHealth,
+    *,
+    schema: str | None = None,
+    share: Share | None = None,
+    batch: int = _BATCH,
 ) -> Leading:
-    """Publishes for one topic. One publishes at a time, or an older change might follow a newer one."""
-    source = UnpublishedChanges(clock, batch=batch)
-    publishing = Publishing(source, publisher, topic, clock, Meter(TIERS_PUBLISHED, TIERS_BEHIND))
-    return publishing.led(pool, f"abacus tiers {topic}", health, idle_s=_IDLE_S)
+    """Publishes on one topic: changes of a slice, or of the whole ledger where it is not cut. One publishes them at a
+    time, or an older change might follow a newer one.
+    """
+    source = UnpublishedChanges(pool, schema, clock, batch=batch)
+    behind = Meter(TIERS_PUBLISHED, TIERS_BEHIND.labels(schema or "whole"))
+    publishing = Publishing(source, publisher, topic, clock, behind)
+    return publishing.led(pool, lease_of(topic, schema), health, idle_s=_IDLE_S, share=share)
+
+
+def lease_of(topic: str, schema: str | None = None) -> str:
+    return f"abacus tiers {topic}" + (f" {schema}" if schema else "")

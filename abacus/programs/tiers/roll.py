@@ -1,20 +1,21 @@
 """The end of a period: accounts whose tier lasted to it step down to the tier earned since.
 
-A run belongs to a country and a day. Its record is there before its first change, and each batch moves the record and
-its accounts in one transaction, so a run that was killed goes on where it stopped. An account that has been rolled is
-not selected again: a second run changes nothing.
+A run belongs to a country and a day, and each slice has its record of it. The records are there before the first
+change, and each batch moves a record and accounts of its slice in one transaction, so a run that was killed goes on
+where it stopped. An account that has been rolled is not selected again: a second run changes nothing.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import date, datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
 from abacus.platform.following.lease import lease
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_slice, stay
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
@@ -22,6 +23,8 @@ from abacus.programs.tiers.accounts import know, lock, write
 from abacus.programs.tiers.calendar import move_calendar, rolled_through
 from abacus.programs.tiers.decide.keeping import Change, Known, roll
 from abacus.programs.tiers.decide.policy import LONG_AGO, ONE_DAY, period_of
+
+Result = TypeVar("Result")
 
 _BATCH: Final = 1000
 _LEASE: Final = "abacus tiers roll "
@@ -46,7 +49,17 @@ update tier_roll set stepped_down = stepped_down + :stepped_down, kept = kept + 
 where country = :country and through = :through
 """)
 
-_FINISH: Final = Statement("update tier_roll set finished_at = :now where country = :country and through = :through")
+_FINISH: Final = Statement("""
+update tier_roll set finished_at = :now where country = :country and through = :through and finished_at is null
+""")
+
+
+class _Days(NamedTuple):
+    """The days of a country in a slice: of a run that was broken off, of the last tier that ended, of the last run."""
+
+    unfinished: date | None
+    last_lapsed: date | None
+    rolled_through: date
 
 
 class Lapsed(NamedTuple):
@@ -55,6 +68,10 @@ class Lapsed(NamedTuple):
     until: date
     member_id: str
     program: str
+
+    @property
+    def id(self) -> AccountId:
+        return self.member_id, self.program
 
 
 _NONE: Final = Lapsed(LONG_AGO, "", "")
@@ -71,8 +88,9 @@ def lapsed_next(batch: int) -> Statement:
 
 
 class Run(NamedTuple):
-    """The record of a run. `kept` counts accounts that have the same tier by the points earned since, at a lower
-    threshold; an account that earned it at the same threshold is not selected, because that tier lasts longer.
+    """The record of a run, in a slice or in all of them together. `kept` counts accounts that have the same tier by the
+    points earned since, at a lower threshold; an account that earned it at the same threshold is not selected, because
+    that tier lasts longer.
     """
 
     country: str
@@ -110,54 +128,89 @@ class Roll:
     async def due(self, country: str) -> list[Run]:
         """Do the runs due in the country, first one that was broken off. Raises `Refused` when one is under way."""
         runs: list[Run] = []
-        async with passing_failures(), self._alone(country) as connection:
-            while (through := await self._next(connection, country)) is not None:
-                runs.append(await self._roll(connection, country, through))
+        async with self._alone(country):
+            while (through := await self._next(country)) is not None:
+                runs.append(await self._roll(country, through))
         return runs
 
     async def rolled_through(self, country: str) -> date | None:
-        """The last day whose end has been rolled."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            through = await rolled_through(connection, country)
+        """The last day whose end has been rolled in all slices."""
+        through = min(await self._in_each(lambda connection: rolled_through(connection, country)))
         return None if through == LONG_AGO else through
 
     @asynccontextmanager
-    async def _alone(self, country: str) -> AsyncIterator[Connection]:
-        async with self._pool.acquire() as connection:
+    async def _alone(self, country: str) -> AsyncIterator[None]:
+        async with (
+            passing_failures(),
+            self._pool.acquire() as connection,
+            lease(connection, _LEASE + country) as is_ours,
+        ):
+            if not is_ours:
+                raise Refused(f"the tiers of {country} are being rolled already; let that run end")
+            yield
+
+    async def _in_each(self, work: Callable[[Connection], Awaitable[Result]]) -> list[Result]:
+        results: list[Result] = []
+        for number in range((await slicing_of(self._pool)).slices):
+            async with self._slice(number) as connection:
+                results.append(await work(connection))
+        return results
+
+    @asynccontextmanager
+    async def _slice(self, number: int) -> AsyncIterator[Connection]:
+        async with passing_failures(), at_slice(self._pool, number) as connection:
             for name, setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
                 await connection.execute(*_SET(name=name, setting=setting))
-            async with lease(connection, _LEASE + country) as is_ours:
-                if not is_ours:
-                    raise Refused(f"the tiers of {country} are being rolled already; let that run end")
-                yield connection
+            yield connection
 
-    async def _next(self, connection: Connection, country: str) -> date | None:
-        unfinished: date | None = await connection.fetchval(*_UNFINISHED(country=country))
-        if unfinished is not None:
-            return unfinished
+    async def _next(self, country: str) -> date | None:
+        """The day through which to roll next."""
         now = self._clock.now()
         card = self._card(country, now)
+        today = None if card is None else now.astimezone(card.zone).date()
+
+        async def look(connection: Connection) -> _Days:
+            return _Days(
+                await connection.fetchval(*_UNFINISHED(country=country)),
+                await connection.fetchval(*_LAST_LAPSED(country=country, today=today)),
+                await rolled_through(connection, country),
+            )
+
+        known = await self._in_each(look)
+        if begun := [each.unfinished for each in known if each.unfinished is not None]:
+            return min(begun)
         if card is None:
             return None
-        today = now.astimezone(card.zone).date()
-        ended = [await connection.fetchval(*_LAST_LAPSED(country=country, today=today))]
+        ended = [each.last_lapsed for each in known if each.last_lapsed is not None]
         if card.tier_policy is not None:
             ended.append(period_of(now, card.zone, card.tier_policy.period_months).starts_on - ONE_DAY)
-        through = max((day for day in ended if day is not None), default=LONG_AGO)
-        return through if through > await rolled_through(connection, country) else None
+        through = max(ended, default=LONG_AGO)
+        return through if through > min(each.rolled_through for each in known) else None
 
-    async def _roll(self, connection: Connection, country: str, through: date) -> Run:
+    async def _roll(self, country: str, through: date) -> Run:
+        runs = await self._in_each(lambda connection: self._begin(connection, country, through))
+        for number in range(len(runs)):
+            async with self._slice(number) as connection:
+                after = _NONE
+                while rows := await connection.fetch(
+                    *self._lapsed_next(country=country, through=through, **after._asdict())
+                ):
+                    lapsed = [Lapsed(*row) for row in rows]
+                    async with connection.transaction():
+                        await stay(connection)
+                        await self._step(connection, country, through, [each.id for each in lapsed])
+                    after = lapsed[-1]
+                    runs[number] = await _run(connection, country, through)
+                    self._progress(_together(runs))
+                await connection.execute(*_FINISH(country=country, through=through, now=self._clock.now()))
+                runs[number] = await _run(connection, country, through)
+        return _together(runs)
+
+    async def _begin(self, connection: Connection, country: str, through: date) -> Run:
         async with connection.transaction():
+            await stay(connection)
             await move_calendar(connection, country, through)
             await connection.execute(*_BEGIN(country=country, through=through, now=self._clock.now()))
-        after = _NONE
-        while rows := await connection.fetch(*self._lapsed_next(country=country, through=through, **after._asdict())):
-            lapsed = [Lapsed(*row) for row in rows]
-            async with connection.transaction():
-                await self._step(connection, country, through, [(each.member_id, each.program) for each in lapsed])
-            after = lapsed[-1]
-            self._progress(await _run(connection, country, through))
-        await connection.execute(*_FINISH(country=country, through=through, now=self._clock.now()))
         return await _run(connection, country, through)
 
     async def _step(self, connection: Connection, country: str, through: date, ids: list[AccountId]) -> None:
@@ -182,6 +235,18 @@ class Roll:
             return self._book.in_force(country, now).card
         except SetAside:
             return None  # its first card is still to come
+
+
+def _together(runs: Sequence[Run]) -> Run:
+    """The runs of all slices as one, which is finished with the last of them."""
+    finished = [run.finished_at for run in runs if run.finished_at is not None]
+    return runs[0]._replace(
+        found=sum(run.found for run in runs),
+        stepped_down=sum(run.stepped_down for run in runs),
+        kept=sum(run.kept for run in runs),
+        started_at=min(run.started_at for run in runs),
+        finished_at=max(finished) if len(finished) == len(runs) else None,
+    )
 
 
 async def _run(connection: Connection, country: str, through: date) -> Run:

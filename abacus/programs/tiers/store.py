@@ -1,13 +1,16 @@
 """Tiers in Postgres: the reading that everybody earns by, and the operator's override of it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
+from abacus.platform.sliced import at_member, rows_in, rows_in_reach
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write
@@ -87,21 +90,24 @@ class MembershipStore:
         self._clock = clock
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """The tiers of these accounts, in one query."""
-        async with passing_failures():
-            rows = await self._pool.fetch(
-                *TIERS_OF(
-                    member_ids=[member_id for member_id, _ in accounts], programs=[program for _, program in accounts]
-                )
-            )
-        return {(row["member_id"], row["program"]): row["tier"] for row in rows}
+        """The tiers of these accounts, in one query of each slice."""
+        return _by_account(await rows_in(self._pool, await self._parts(accounts), _tiers_of))
+
+    async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        return _by_account(await rows_in_reach(self._pool, await self._parts(accounts), _tiers_of))
+
+    async def probe(self) -> None:
+        """Raises `Unavailable` when no tier can be read."""
+        numbers = range((await slicing_of(self._pool)).slices)
+        await rows_in_reach(self._pool, dict.fromkeys(numbers, ()), _tiers_of)
 
     async def set(
         self, account: AccountId, tier: str, *, reason: str, actor: str, also: Also = nothing_else
     ) -> Membership:
         """From now on this is the tier, whatever the points say, until it is cleared."""
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with self._changing(account) as connection:
             before = await _held(connection, account)
             membership = Membership(*account, tier, reason, actor, now)
             await connection.execute(*_SET(**membership._asdict()))
@@ -113,7 +119,7 @@ class MembershipStore:
     async def clear(self, account: AccountId, *, reason: str, actor: str, also: Also = nothing_else) -> str:
         """Leave the tier to the points again; returns the tier that counts now. Raises `Refused` when none was set."""
         now, (member_id, program) = self._clock.now(), account
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with self._changing(account) as connection:
             before = await _held(connection, account)
             if before.override is None:
                 raise Refused(f"no tier is set for {member_id!r} in {program}; `abacus tiers show` says what counts")
@@ -127,7 +133,7 @@ class MembershipStore:
         """The member's tier in each program that has one, as of one moment."""
         async with (
             passing_failures(),
-            self._pool.acquire() as connection,
+            at_member(self._pool, member_id) as connection,
             connection.transaction(isolation="repeatable_read"),
         ):
             ids = [(member_id, row["program"]) for row in await connection.fetch(*_PROGRAMS(member_id=member_id))]
@@ -138,9 +144,28 @@ class MembershipStore:
 
     async def history(self, member_id: str, limit: int) -> Sequence[Change]:
         """The newest changes first."""
-        async with passing_failures():
-            rows = await self._pool.fetch(*_HISTORY(member_id=member_id, limit=limit))
+        async with passing_failures(), at_member(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_HISTORY(member_id=member_id, limit=limit))
         return [Change(*row) for row in rows]
+
+    async def _parts(self, accounts: Collection[AccountId]) -> Mapping[int, Sequence[AccountId]]:
+        return (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0])
+
+    @asynccontextmanager
+    async def _changing(self, account: AccountId) -> AsyncIterator[Connection]:
+        """A transaction in the account's slice, and on what is not cut: a change is logged with it."""
+        home = (await slicing_of(self._pool)).home_of(account[0])
+        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
+            await commit_together(connection)
+            yield connection
+
+
+def _tiers_of(accounts: Sequence[AccountId]) -> tuple[Any, ...]:
+    return TIERS_OF(member_ids=[each for each, _ in accounts], programs=[each for _, each in accounts])
+
+
+def _by_account(rows: Iterable[Any]) -> dict[AccountId, str]:
+    return {(row["member_id"], row["program"]): row["tier"] for row in rows}
 
 
 async def _held(connection: Connection, account: AccountId) -> Known:

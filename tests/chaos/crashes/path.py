@@ -224,14 +224,14 @@ _ONLY: Final[Mapping[str, Sequence[str]]] = {
     "abacus.engage.campaigns.exhausting": ("Exhausting.mark*",),
     "abacus.engage.campaigns.seen": ("SeenStore.add",),
     "abacus.engage.notify.notices": ("Notices.enter_beside",),
-    "abacus.ledger.store.read": ("LedgerReader.claims_of",),
+    "abacus.ledger.store.read": ("LedgerReader.claims_in_reach",),
     "abacus.platform.following.cursor": ("Walk.next", "Cursor.position", "Cursor.move"),
     "abacus.platform.fresh_copy": ("FreshCopy.look_again", "FreshCopy.read_anew", "FreshCopy._read"),
     "abacus.platform.quarantine.store": ("QuarantineStore.add",),
     "abacus.platform.sqs.queue": tuple(
         f"SqsQueue.{name}" for name in ("send", "_send_call", "receive", "delete", "keep")
     ),
-    "abacus.programs.tiers.store": ("MembershipStore.tiers_of",),
+    "abacus.programs.tiers.store": ("MembershipStore.tiers_in_reach",),
 }
 
 

@@ -26,6 +26,7 @@ from tests.support.memory_tiers import MemoryTiers
 CLOCK = FixedClock(datetime(2026, 2, 1, tzinfo=UTC))
 PARTNER_ORIGIN = "api:acme:k-1 by SG@7"  # a key and a card: the same for every request of the partner under the key
 GOOD, REFUNDED, BAD = message(LUNCH), message(REFUND), b"{"
+ANOTHERS = message(LUNCH | {"member_id": "jane", "transaction_id": "T-2"})
 
 
 class Delays(MemoryQueue):
@@ -42,14 +43,14 @@ class Delays(MemoryQueue):
 class Away:
     """Postings while the database is down."""
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
         raise Unavailable("database", "away")
 
 
-def issuing(reader: CardReader, retry_queue: MemoryQueue) -> Issuing:
+def issuing(reader: CardReader, retry_queue: MemoryQueue, tiers: MemoryTiers | None = None) -> Issuing:
     return Issuing(
         cards=reader,
-        tiers=MemoryTiers({}),
+        tiers=tiers or MemoryTiers({}),
         postings=Away(),
         award_queue=MemoryQueue("award"),
         retry_queue=retry_queue,
@@ -91,6 +92,17 @@ async def test_what_is_deferred(bodies: list[bytes], deferred: list[bytes], set_
     came_to = await decided(*(SourceMessage(body, PARTNER_ORIGIN) for body in bodies))
     assert [each.body for each in came_to.deferred] == deferred
     assert [each.body for each in came_to.set_aside] == set_aside
+
+
+async def test_only_those_wait_whose_tier_cannot_be_read() -> None:
+    """As while one of several servers is away: nobody is paid by a tier that is guessed, and nobody else waits."""
+    completed = [read_transaction(body) for body in (GOOD, ANOTHERS)]
+    away = MemoryTiers({}, away=[(completed[0].member_id, "GRP")])
+    worked = issuing(await cards_read(), MemoryQueue("retry"), away)
+    came_to = await worked.decide([SourceMessage(body, "kafka:t/0/1") for body in (GOOD, ANOTHERS)])
+    assert [each.member_id for each in came_to.awards] == [completed[1].member_id]
+    assert [(each.body, each.dependency) for each in came_to.deferred] == [(GOOD, "tiers")]
+    assert came_to.down is None, "the line goes on"
 
 
 async def test_a_partner_finds_what_was_given_up_by_its_key() -> None:

@@ -29,7 +29,7 @@ STREAM, PARTNER = "kafka:t/0/1", "api:acme:k-1 by SG@7"
 class NothingPosted:
     """Postings of an empty ledger."""
 
-    async def claims_of(self, keys: Collection[str]) -> Mapping[str, Claim]:
+    async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
         return {}
 
 

@@ -52,7 +52,7 @@ class Shelf:
 class NoPostings:
     """Nothing is posted yet."""
 
-    async def claims_of(self, _keys: Collection[str]) -> Mapping[str, Claim]:
+    async def claims_in_reach(self, _keys: Collection[str]) -> Mapping[str, Claim]:
         return {}
 
 

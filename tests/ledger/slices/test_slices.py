@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -30,6 +29,7 @@ from tests.support.commands import abacus as abacus_command
 from tests.support.fixed_clock import FixedClock
 from tests.support.neighbours import neighbours_are_through
 from tests.support.points_broker import TOPIC, Broker
+from tests.support.slices import tables_like
 from tests.support.stepping import one_step
 
 _LATE: Final = """
@@ -201,30 +201,12 @@ def test_nobody_locks_rows_of_all_slices() -> None:
     assert locking == {"ledger/store/rows.py", "oversight/erasure/ledger.py"}
 
 
-_LIKE: Final = """
-select c.relname, c.reloptions,
-    array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid),
-    array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
-    array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
-        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-        where a.attrelid = c.oid and a.attnum > 0 order by a.attname),
-    array(select (a.attname, x.grantee, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
-        where a.attrelid = c.oid order by 1),
-    array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x
-        where x.grantee = 'abacus_app'::regrole order by 1)
-from pg_class c where c.relnamespace = $1::text::regnamespace and c.relkind = 'r' order by 1
-"""
-
-
-async def test_the_tables_of_slices_are_alike(pool: Pool, owner: Connection) -> None:
-    async def told(number: int) -> Sequence[str]:
-        text = [str(tuple(row)) for row in await owner.fetch(_LIKE, f"slice_{number}")]
-        return sorted(each.replace(f"slice_{number}", "slice").replace(f"<> {number})", "<> n)") for each in text)
-
-    first = await told(0)
+@pytest.mark.usefixtures("pool")
+async def test_the_tables_of_slices_are_alike(owner: Connection) -> None:
+    first = await tables_like(owner, 0)
     assert len(first) == len(CUT) + len(OF_A_SLICE) + 1
     for number in range(1, 8):
-        assert [sorted(each) for each in await told(number)] == [sorted(each) for each in first]
+        assert await tables_like(owner, number) == first
 
 
 async def test_an_empty_ledger_is_cut_once(url: str) -> None:

@@ -15,6 +15,7 @@ from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import AUGUST, FixedCards, earned, everything, keeper, tiers, told
 from tests.support.proxy import proxied
+from tests.support.slices import IN_A_SLICE, SLICES, neighbour
 
 END_OF_H1, END_OF_H2 = date(2026, 6, 30), date(2026, 12, 31)
 LAST_MOMENT = datetime(2026, 12, 31, 15, 59, 59, tzinfo=UTC)  # in Singapore
@@ -71,8 +72,13 @@ async def test_each_country_by_its_own_clock(pool: Pool) -> None:
     assert (await tiers(pool))["jane"] == ("member", None)
 
 
+MEMBERS = [
+    neighbour(f"m{number:04}-") for number in range(60)
+]  # in one slice, so that batches are as large as asked for
+
+
 async def many(pool: Pool, count: int) -> None:
-    await keeper(pool).handle([earned(f"m{number:04}", 1, 300 + number) for number in range(count)])
+    await keeper(pool).handle([earned(member, 1, 300 + number) for number, member in enumerate(MEMBERS[:count])])
 
 
 class Killed(Exception):
@@ -154,7 +160,7 @@ async def test_who_earns_while_the_job_runs_is_stepped_down_once(pool: Pool) -> 
     async def earn() -> None:
         for seq in range(2, 5):
             for start in range(0, 60, 15):
-                records = [earned(f"m{number:04}", seq, 100, NEW_YEAR) for number in range(start, start + 15)]
+                records = [earned(member, seq, 100, NEW_YEAR) for member in MEMBERS[start : start + 15]]
                 await keeper(pool).handle(records)
 
     await asyncio.gather(rolling(pool, batch=5).due("SG"), earn())
@@ -191,12 +197,12 @@ async def test_an_override_outlasts_the_period(pool: Pool) -> None:
 
 
 async def test_who_is_due_is_found_by_an_index(pool: Pool, database_url: str) -> None:
-    owner = await asyncpg.connect(database_url)
+    owner = await asyncpg.connect(database_url, server_settings=IN_A_SLICE)
     try:
         await owner.execute(
             "insert into account_tier (member_id, program, tier, country, until)"
             " select 'm' || n, 'GRP', 'silver', 'SG', date '2026-12-31' + (n % 10) * 181"
-            " from generate_series(1, 20000) n"
+            f" from generate_series(1, {20000 * SLICES}) n where abacus_slice_of('m' || n, {SLICES}) = 0"
         )
         await owner.execute("analyze account_tier")
         statement, *values = lapsed_next(1000)(

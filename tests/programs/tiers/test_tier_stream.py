@@ -12,15 +12,18 @@ from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
+from abacus.platform.slicing import Slicing
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import NOW, earned, keeper, reversed_
+from tests.support.slices import SLICES, neighbour
 from tests.support.stepping import all_steps, one_step
 
 TOPIC = "tiers"
+AMY, EVE, ZOE = (neighbour(name) for name in ("amy", "eve", "zoe"))
 
 
 class Broker:
@@ -55,8 +58,10 @@ def broker() -> Broker:
     return Broker()
 
 
-def publisher(pool: Pool, broker: Broker) -> Leading:
-    return change_publisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("tierkeeper"))
+def publisher(pool: Pool, broker: Broker, health: WorkerHealth | None = None, *, batch: int = 1000) -> Leading:
+    """Of the slice that has bob and his neighbours."""
+    schema, health = Slicing(SLICES).home_of("bob"), health or WorkerHealth("tierkeeper")
+    return change_publisher(pool, broker, TOPIC, SystemClock(), health, schema=schema, batch=batch)
 
 
 async def test_a_change_as_other_programs_see_it(pool: Pool, broker: Broker) -> None:
@@ -92,7 +97,7 @@ async def test_a_change_as_other_programs_see_it(pool: Pool, broker: Broker) -> 
 
 async def test_nothing_is_lost_between_the_decision_and_the_broker(pool: Pool, broker: Broker) -> None:
     """A broker is down, or cut off after it took everything: the same events come again, under the same ids."""
-    await keeper(pool).handle([earned("bob", 1, 300), earned("eve", 1, 300)])
+    await keeper(pool).handle([earned("bob", 1, 300), earned(EVE, 1, 300)])
     broker.down = True
     with pytest.raises(Unavailable):
         await one_step(pool, publisher(pool, broker))
@@ -101,24 +106,24 @@ async def test_nothing_is_lost_between_the_decision_and_the_broker(pool: Pool, b
         await one_step(pool, publisher(pool, broker))
     broker.unheard = False
     assert await all_steps(pool, publisher(pool, broker)) == 2
-    assert broker.ids == ["bob:GRP:tier:1", "eve:GRP:tier:1"] * 2
+    assert broker.ids == ["bob:GRP:tier:1", f"{EVE}:GRP:tier:1"] * 2
     assert broker.events[:2] == broker.events[2:]
     assert await all_steps(pool, publisher(pool, broker)) == 0
 
 
 async def test_each_account_in_order_and_nobody_waits_for_ever(pool: Pool, broker: Broker) -> None:
-    publishing = change_publisher(pool, broker, TOPIC, SystemClock(), WorkerHealth("tierkeeper"), batch=2)
+    publishing = publisher(pool, broker, batch=2)
     up_and_down = [earned("bob", 1, 300), reversed_("bob", 2, 300), earned("bob", 3, 300)]
-    await keeper(pool).handle([*up_and_down, earned("zoe", 1, 300)])
+    await keeper(pool).handle([*up_and_down, earned(ZOE, 1, 300)])
     assert await one_step(pool, publishing) == 2
-    await keeper(pool).handle([earned("amy", 1, 300), reversed_("bob", 4, 300)])
+    await keeper(pool).handle([earned(AMY, 1, 300), reversed_("bob", 4, 300)])
     assert await one_step(pool, publishing) == 2  # goes on with bob: amy, who came later, is before him
     assert await all_steps(pool, publishing) == 2
-    assert broker.ids == [f"bob:GRP:tier:{n}" for n in (1, 2, 3, 4)] + ["zoe:GRP:tier:1", "amy:GRP:tier:1"]
+    assert broker.ids == [f"bob:GRP:tier:{n}" for n in (1, 2, 3, 4)] + [f"{ZOE}:GRP:tier:1", f"{AMY}:GRP:tier:1"]
 
 
 async def test_of_two_publishers_one_works_at_a_time(pool: Pool, broker: Broker) -> None:
-    await keeper(pool).handle([earned(f"m{number}", 1, 300) for number in range(50)])
+    await keeper(pool).handle([earned(neighbour(f"m{number}-"), 1, 300) for number in range(50)])
     stop = asyncio.Event()
     running = [asyncio.create_task(publisher(pool, broker).run(stop)) for _ in range(3)]
     try:
@@ -132,7 +137,7 @@ async def test_of_two_publishers_one_works_at_a_time(pool: Pool, broker: Broker)
 async def test_a_publisher_that_waits_says_so_and_ends_when_it_is_told_to(pool: Pool, broker: Broker) -> None:
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("tierkeeper")
-    running = asyncio.create_task(change_publisher(pool, broker, TOPIC, SystemClock(), health).run(stop))
+    running = asyncio.create_task(publisher(pool, broker, health).run(stop))
     await until(lambda: _waits(health))
     stop.set()
     await asyncio.wait_for(running, 10)

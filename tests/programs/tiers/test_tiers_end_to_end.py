@@ -22,6 +22,7 @@ from tests.support.awards import AWARD
 from tests.support.house import House, completed, until
 from tests.support.keeping import MARCH, everything, told
 from tests.support.proxy import proxied
+from tests.support.slices import tables_of
 from workers import PIPELINE
 
 
@@ -115,7 +116,7 @@ async def test_a_new_group_over_the_same_tables_and_over_empty_ones_ends_with_th
     assert await told(house.pool) == changes
 
     owner = await asyncpg.connect(house.settings.required("database_url"))
-    await owner.execute("truncate account_tier, tier_tally, tier_change")
+    await owner.execute(f"truncate {tables_of('account_tier', 'tier_tally', 'tier_change')}")
     await owner.close()
     async with house.running("tierkeeper", settings=group("anew-")):
         await until(lambda: _sums(house, {**earned_by(awarded), "last": 5}))
