@@ -84,7 +84,7 @@ async def _measure(pool: Pool) -> list[Figure]:
     entering = await _timed([listener.handle(batch) for batch in batches])
     again = await _timed([listener.handle(batch) for batch in batches])
     began, messages = time.perf_counter(), 0
-    while (gathered := await notices.gather((ChannelName.LOG,))).notices:
+    while (gathered := await notices.gather(0, (ChannelName.LOG,))).notices:
         messages += gathered.notifications
     gathering = time.perf_counter() - began
     sending = await _send_all(pool)

@@ -79,22 +79,32 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
     pool = await wiring.pool(size=_CONNECTIONS)
-    of_points, of_tiers, gathering, *sending = sub_workers_of(wiring.health, 3 + len(plan.channels))
+    numbers = range((await wiring.slicing(pool)).slices)
+    of_points, of_tiers, *others = sub_workers_of(wiring.health, 2 + len(numbers) * (1 + len(plan.channels)))
+    gathering, sending = others[: len(numbers)], iter(others[len(numbers) :])
     notices = Notices(pool, clock)
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
     keep = timedelta(days=settings.notify_keep_days)
-    gatherer = Gatherer(notices, Notifications(pool), plan.channels, clock, gathering, keep=keep)
+    notifications = Notifications(pool)
+    gatherers = [
+        Gatherer(number, notices, notifications, plan.channels, clock=clock, health=health, keep=keep)
+        for number, health in zip(numbers, gathering, strict=True)
+    ]
+    channels = {name: await _channel(name, wiring) for name in plan.channels}
+    concurrency = CONCURRENCY.shared_by(len(numbers))
     senders = [
         notification_sender(
-            await _channel(name, wiring),
+            channels[name],
             plan.templates,
-            Outbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone))),
+            Outbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone)), number),
             clock=clock,
-            health=health,
+            health=next(sending),
             park_after=timedelta(hours=settings.notify_park_hours),
             rng=random.Random(),
+            concurrency=concurrency,
         )
-        for name, health in zip(plan.channels, sending, strict=True)
+        for name in plan.channels
+        for number in numbers
     ]
 
     def listening(topic: str, group: str, health: WorkerHealth) -> Run:
@@ -105,7 +115,7 @@ async def wire(wiring: Wiring) -> Run:
     return together(
         listening(settings.points_topic, "notifier", of_points),
         listening(settings.tiers_topic, "notifier-tiers", of_tiers),
-        gatherer.run,
+        *(gatherer.run for gatherer in gatherers),
         *(sender.run for sender in senders),
     )
 

@@ -11,10 +11,11 @@ from typing import Final, NamedTuple, TypeVar
 CUT: Final = (
     *("account", "transfer", "claim", "draw", "hold", "sealed_leaf"),
     *("account_tier", "tier_tally", "tier_change", "membership"),
+    *("notice", "notification", "notification_preference"),
 )
 
 # Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.
-GUARDED: Final = ("account", "account_tier", "membership")
+GUARDED: Final = ("account", "account_tier", "membership", "notice", "notification_preference")
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 64

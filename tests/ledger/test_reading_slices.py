@@ -23,8 +23,12 @@ from abacus.core.sources import partner_source
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.report import report
+from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiring import ExpiringJob
+from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.engage.notify.sent import messages_of
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.register import AwardStatus, Reception, Register
@@ -36,7 +40,8 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award, Transacted
 from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
+from abacus.platform.sliced import at_slice, rows_in_all
 from abacus.platform.slicing import CUT, Slicing
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
@@ -47,6 +52,7 @@ from abacus.programs.expiry.runs import ExpiryRuns
 from abacus.programs.expiry.sweep import Task
 from abacus.programs.expiry.sweeping import sweeping
 from abacus.programs.tiers.store import MembershipStore
+from tests.engage.notify.telling import earned as news
 from tests.ledger.moves import hold, spend
 from tests.programs.expiry.office import Office
 from tests.support.awards import NOW, award
@@ -115,6 +121,12 @@ async def fill(pool: Pool) -> None:
     await ledger.post([*gifts[:20], *gifts[30:]])
     unposted = [f"campaign:third_order:{member}" for member in MEMBERS]
     await pool.execute(_ACTIONS, [*MEMBERS, *MEMBERS], [*KEYS, *unposted])
+    for member in MEMBERS[::5]:
+        await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.SNS], by="test")
+    notices = Notices(pool, CLOCK)
+    await notices.enter([news(member, 1) for member in MEMBERS], gathered_for=timedelta(0))
+    for number in range((await slicing_of(pool)).slices):
+        await notices.gather(number, [ChannelName.LOG, ChannelName.SNS])
 
 
 async def drop_views(url: str) -> None:
@@ -201,6 +213,9 @@ READINGS: Final[dict[str, Reading]] = {
     "months due": lambda pool: ExpiryRuns(pool).months_due("SG", Month(2026, 12)),
     "a preview": lambda pool: preview(pool, "SG", Month(2026, 8), with_earlier=True),
     "accounts of a month's end": _sought,
+    "preferences": lambda pool: of_each(PreferenceStore(pool, CLOCK).get),
+    "messages": lambda pool: of_each(lambda member: messages_of(pool, member, 10)),
+    "messages that wait": lambda pool: Notifications(pool).waiting(),
     "the report of a campaign": lambda pool: report(pool, CAMPAIGN),
 }
 
@@ -224,6 +239,12 @@ async def test_what_is_told_is_not_nothing(ledgers: tuple[Pool, Pool]) -> None:
     assert (await report(pool, CAMPAIGN)).posted == len(MEMBERS)
     assert await ExpiryRuns(pool).months_due("SG", Month(2026, 12)) == [Month(2026, number) for number in (6, 7, 8)]
     assert all([await HoldReader(pool).open_holds(member) for member in MEMBERS])
+    assert all([await messages_of(pool, member, 10) for member in MEMBERS])
+    waiting = await Notifications(pool).waiting()
+    assert {name: waiting[name].deliveries for name in (ChannelName.LOG, ChannelName.SNS)} == {
+        ChannelName.LOG: len(MEMBERS) - len(MEMBERS[::5]),
+        ChannelName.SNS: len(MEMBERS),
+    }
 
 
 async def test_members_asked_for_at_once(ledgers: tuple[Pool, Pool]) -> None:
@@ -300,9 +321,8 @@ async def test_reminders_are_the_same(ledgers: tuple[Pool, Pool]) -> None:
     for pool in ledgers:
         notices = Notices(pool, clock)
         (run,) = await ExpiringJob(pool, notices, clock, gathered_for=timedelta(0)).run(BOOK, "SG")
-        rows = await pool.fetch("select member_id, event_id, part from notice order by 1, 2")
-        told.append([run, *map(tuple, rows)])
-        await pool.execute("delete from notice")
+        rows = await rows_in_all(pool, ("select member_id, event_id, part from notice",))
+        told.append([run, *sorted(map(tuple, rows))])
     assert len(told[0]) > 20
     assert told[1] == told[0]
 
@@ -320,6 +340,10 @@ async def test_the_demo_reads_slices(ledgers: tuple[Pool, Pool]) -> None:
     for pool in ledgers:
         assert len(await _latencies_ms(pool, dict.fromkeys(KEYS, NOW))) == len(KEYS)
         assert not await _is_done(pool, [CAMPAIGN])
+        for number in range((await slicing_of(pool)).slices):
+            async with at_slice(pool, number) as connection:
+                await connection.execute("update notice set told_at = now()")
+                await connection.execute("update notification set sent_at = now()")
         await until_everybody_is_told(pool, SystemClock().now())
 
 

@@ -125,7 +125,7 @@ async def test_accounts_get_back_the_day_that_they_forgot(services: Services) ->
     assert [row[0] for row in days] == [MARCH, None, OCTOBER]
 
 
-async def test_tiers_of_a_ledger_that_was_cut_before_go_to_their_members(
+async def test_tiers_and_messages_of_a_ledger_that_was_cut_before_go_to_their_members(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"abacus_{cut_at}_{uuid.uuid4().hex[:8]}" for cut_at in ("before", "now")]
@@ -144,19 +144,19 @@ async def test_tiers_of_a_ledger_that_was_cut_before_go_to_their_members(
             as_then.setattr(cutting, "GUARDED", ("account",))
             await cut(before, 3)
         connection, fresh = await asyncpg.connect(before), await asyncpg.connect(now)
-        await connection.execute(_TIERS_BEFORE)
-        held = {table: await _rows(connection, table) for table in _OF_TIERS}
+        await connection.execute(_ROWS_BEFORE)
+        held = {table: await _rows(connection, table) for table in _MOVED}
         await migrate(before)
         for number in range(3):
             here = [member for member in members if Slicing(3).slice_of(member) == number]
-            for table in ("account_tier", "membership", "tier_tally", "tier_change"):
+            for table in _OF_MEMBERS:
                 rows = await connection.fetch(f"select member_id from slice_{number}.{table} order by 1")
                 assert [row[0] for row in rows] == sorted(here)
             assert await connection.fetchval(f"select rolled_through from slice_{number}.tier_calendar") == MARCH
             assert await tables_like(connection, number) == await tables_like(fresh, number)
         assert await _rows(connection, "account_tier") == held["account_tier"]
         await asyncio.to_thread(command.downgrade, alembic_config(before), "-1")
-        assert {table: await _rows(connection, table) for table in _OF_TIERS} == held
+        assert {table: await _rows(connection, table) for table in _MOVED} == held
         await connection.execute("update account_tier set tier = 'gold'")
         await migrate(before)
         assert await connection.fetchval("select count(*) from account_tier where tier = 'gold'") == 30
@@ -168,14 +168,24 @@ async def test_tiers_of_a_ledger_that_was_cut_before_go_to_their_members(
         await administrator.close()
 
 
-_OF_TIERS: Final = ("account_tier", "membership", "tier_calendar", "tier_change", "tier_roll", "tier_tally")
-_TIERS_BEFORE: Final = """
+_OF_MEMBERS: Final = (
+    *("account_tier", "membership", "tier_change", "tier_tally"),
+    *("notice", "notification", "notification_preference"),
+)
+_MOVED: Final = (*_OF_MEMBERS, "tier_calendar", "tier_roll")
+_ROWS_BEFORE: Final = """
 insert into account_tier (member_id, program, tier) select 'm' || n, 'GRP', 'silver' from generate_series(0, 29) n;
 insert into membership select member_id, 'GRP', 'gold', 'a wedding', 'jane', now() from account_tier;
 insert into tier_tally select member_id, 'GRP', '2026-01-01', '2026-06-30', '2026-12-31', 300, 'silver', 300
     from account_tier;
 insert into tier_change (member_id, program, n, from_tier, to_tier, reason, changed_at)
     select member_id, 'GRP', 1, 'member', 'silver', 'upgrade', now() from account_tier;
+insert into notice (member_id, event_id, happened_at, seq, part, due_at)
+    select member_id, 'e', now(), 1, '{}', now() from account_tier;
+insert into notification (member_id, message_id, channel, locale, parts, created_at, due_at)
+    select member_id, 'm', 'log', 'en', '[]', now(), now() from account_tier;
+insert into notification_preference (member_id, locale, set_by, set_at)
+    select member_id, 'id', 'acme', now() from account_tier;
 insert into tier_calendar values ('SG', '2027-03-31');
 insert into tier_roll (country, through, found, stepped_down, started_at, finished_at)
     values ('SG', '2026-12-31', 7, 7, now(), now()), ('SG', '2027-03-31', 9, 4, now(), null);

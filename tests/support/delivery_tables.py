@@ -16,9 +16,15 @@ from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
 from abacus.platform.delivery.deliverer import Deliveries
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
+from abacus.platform.slicing import Slicing
 from tests.support.hooks import partner
+from tests.support.slices import SLICES, neighbour
 
 CLOCK = SystemClock()
+
+# Receivers of the tests. As members they lie in one slice.
+ACME, BITS, DOWN, SLOW, UP = (neighbour(name) for name in ("acme", "bits", "down", "slow", "up"))
+RECEIVERS = [neighbour(f"receiver-{number}-") for number in range(20)]
 
 
 class Stored(NamedTuple):
@@ -47,7 +53,7 @@ class Table(Protocol):
 
 
 class NotificationTable:
-    """`notification`, of one channel that is as quick as can be."""
+    """`notification`, of one slice and of one channel that is as quick as can be."""
 
     async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
         ids = [f"ntf_{number:03}" for number in range(len(receivers))]
@@ -61,7 +67,7 @@ class NotificationTable:
 
     def deliveries(self, pool: Pool) -> Deliveries[Any]:
         pace = Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC"))
-        return NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace)
+        return NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace, Slicing(SLICES).slice_of("bob"))
 
     async def end_leases(self, pool: Pool) -> None:
         await pool.execute("update notification set due_at = now() where due_at > now()")

@@ -173,11 +173,9 @@ async def _month_end(pool: Pool, member: str) -> None:
 
 
 async def naming(owner: Pool, member: str) -> list[str]:
-    """Every column of every table that holds the id anywhere, whatever its type."""
+    """Every column of every table, or view over slices, that holds the id anywhere, whatever its type."""
     columns = await owner.fetch(
-        "select c.table_name, c.column_name, c.data_type from information_schema.columns c"
-        " join information_schema.tables t using (table_schema, table_name)"
-        " where t.table_type = 'BASE TABLE' and c.table_schema = 'public'"
+        "select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'"
     )
     places = []
     for table, column, type_ in columns:
@@ -188,8 +186,10 @@ async def naming(owner: Pool, member: str) -> list[str]:
 
 
 async def rest(owner: Pool, *without: str) -> dict[str, list[str]]:
-    """All rows of all tables as text, without those that name one of these members."""
-    tables = await owner.fetch("select tablename from pg_tables where schemaname = 'public' order by 1")
+    """All rows of all tables, and views over slices, as text, without those that name one of these members."""
+    tables = await owner.fetch(
+        "select table_name from information_schema.tables where table_schema = 'public' order by 1"
+    )
     content = {}
     for (table,) in tables:
         rows = await owner.fetch(f"select r::text from {table} r order by 1")

@@ -33,6 +33,7 @@ create function watched_by_tests.write_{table}() returns trigger language plpgsq
 declare
     member text := case tg_op when 'INSERT' then new.member_id else old.member_id end;
     home text := 'slice_' || abacus_slice_of(member, {slices});
+    changed text;  -- those columns alone: whoever writes may have no right to others
 begin
     if current_setting('session_replication_role') = 'replica' then
         execute 'do $in_a_block$ begin
@@ -45,9 +46,14 @@ begin
             using to_json(new);
         return new;
     elsif tg_op = 'UPDATE' then
+        changed := (
+            select string_agg(quote_ident(o.key), ', ') from json_each_text(to_json(old)) o
+            join json_each_text(to_json(new)) n using (key) where o.value is distinct from n.value
+        );
         execute format('with o as (select * from json_populate_record(null::%1$s.{table}, $1)),
                 n as (select * from json_populate_record(null::%1$s.{table}, $2))
-            update %1$s.{table} t set ({names}) = (select {names} from n) from o where {where}', home)
+            update %1$s.{table} t set (%2$s) = (select %2$s from n) from o where {where}',
+                home, coalesce(changed, '{names}'))
             using to_json(old), to_json(new);
         return new;
     end if;

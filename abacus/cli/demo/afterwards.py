@@ -12,7 +12,7 @@ from abacus.cli.reconcile import account_for
 from abacus.cli.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
@@ -29,20 +29,16 @@ RISES_TO: Final = "silver"
 _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members have been active since
 _STALLED_S: Final = 60.0
 
-# What members are told of: points that moved, and tiers that changed.
-_EVENTS: Final = Statement("""
-select member_id, member_id || ':' || program || ':' || seq as event_id from transfer
-where posted_at >= :since and points <> 0
-union all
-select member_id, member_id || ':' || program || ':tier:' || n from tier_change where changed_at >= :since
-""")
-
-# Of these events those that nobody was told of; messages that wait, and notices without a message.
+# Points that moved and tiers that changed, if nobody was told; messages that wait, and notices without a message.
 _UNTOLD: Final = Statement("""
-select (select count(*) from unnest(:members::text[], :events::text[]) as u (member_id, event_id) where not exists (
-            select from notice n where n.member_id = u.member_id and n.event_id = u.event_id))
+select (select count(*) from transfer t where t.posted_at >= :since and t.points <> 0 and not exists (
+            select from notice n where n.member_id = t.member_id
+            and n.event_id = t.member_id || ':' || t.program || ':' || t.seq))
+    + (select count(*) from tier_change c where c.changed_at >= :since and not exists (
+            select from notice n where n.member_id = c.member_id
+            and n.event_id = c.member_id || ':' || c.program || ':' || 'tier' || ':' || c.n))
     + (select count(*) from notice where told_at is null)
-    + (select count(*) from notification where sent_at is null and parked_at is null)
+    + (select count(*) from notification where sent_at is null and parked_at is null) as untold
 """)
 
 
@@ -72,10 +68,8 @@ async def end_the_month(complete: Settings, pool: Pool) -> None:
 
 async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
     async def nothing_is_left() -> bool:
-        rows = await rows_in_all(pool, _EVENTS(since=since))
-        members, events = [row["member_id"] for row in rows], [row["event_id"] for row in rows]
-        async with passing_failures():
-            return not await pool.fetchval(*_UNTOLD(members=members, events=events))
+        untold: int = sum(row["untold"] for row in await rows_in_all(pool, _UNTOLD(since=since)))
+        return untold == 0
 
     await _until(nothing_is_left, "the notifier")
 

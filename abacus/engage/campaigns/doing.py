@@ -1,14 +1,14 @@
 """Does what campaigns have decided, when its time has come: a loop for each receiver."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Final
 
 import orjson
 
 from abacus.core.clock import Clock
-from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
+from abacus.engage.campaigns.actions import ActionStore, Waiting
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.downstreams.directory import ByName
@@ -29,12 +29,14 @@ _MOST: Final = 1_000  # actions in one transaction
 _IDLE_S: Final = 0.2
 _LOOK_EVERY_S: Final = 5.0
 
-_LOOK_AGAIN: Final = timedelta(seconds=30)  # at a guard that cannot be told now
+_LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told or handed over now
+_AT_ONCE: Final = timedelta(0)
 
 # How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
 TurnsOf = Callable[[str, int], Awaitable[int]]
-# Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
-Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
+# Returns when the receiver has these actions, but for those that it returns: they have to wait. Raises `Unavailable`,
+# and then it may have some; it is called again.
+Hand = Callable[[Sequence[Waiting]], Awaitable[Collection[Waiting]]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 
@@ -79,10 +81,11 @@ class Doer:
             if actions:
                 refusals = await self._guards.refusals(actions)
                 kept_back = {*refusals.against, *refusals.unknown}
-                done = [each for each in actions if each not in kept_back]
-                await self._hand(batch, done)
+                handed = [each for each in actions if each not in kept_back]
+                waiting = {*await self._hand(handed)}
+                done = [each for each in handed if each not in waiting]
                 await self._actions.end(batch, done, refusals.against)
-                await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
+                await self._actions.put_off(batch, [*refusals.unknown, *waiting], _LOOK_AGAIN)
                 CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refusals.against))
                 CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
         self._health.ready()
@@ -109,18 +112,21 @@ def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> Tur
 def to_award_queue(queue: Queue) -> Hand:
     """Awards go on the award queue, the only door for new points."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
         await queue.send(list(pack("awards", [each.document for each in actions])))
+        return ()
 
     return hand
 
 
 def to_members(notices: Notices) -> Hand:
-    """Messages become notices, in the transaction that ends the actions."""
+    """Messages become notices, each once however often it is entered. Those whose members' server is away wait."""
 
-    async def hand(batch: Batch, actions: Sequence[Waiting]) -> None:
-        if actions:
-            await notices.enter_beside(batch.connection, list(map(_notice, actions)))
+    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
+        entering = list(map(_notice, actions))
+        by_event = {notice.event_id: action for notice, action in zip(entering, actions, strict=True)}
+        left = await notices.enter_in_reach(entering, gathered_for=_AT_ONCE)
+        return [by_event[notice.event_id] for notice in left]
 
     return hand
 
@@ -128,10 +134,11 @@ def to_members(notices: Notices) -> Hand:
 def to_events(publish: Publish, events_topic: str) -> Hand:
     """Events of campaigns are published as those of other senders."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
         if messages:
             await publish(events_topic, messages)
+        return ()
 
     return hand
 

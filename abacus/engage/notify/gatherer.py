@@ -25,25 +25,28 @@ log = structlog.get_logger(__name__)
 
 
 class Gatherer:
-    """Gathers notices, once in each process; only one process gathers at a time."""
+    """Gathers the notices of a slice, once in each process; only one process gathers there at a time."""
 
     def __init__(
         self,
+        number: int,
         notices: Notices,
         notifications: Notifications,
         channels: Collection[ChannelName],
+        *,
         clock: Clock,
         health: WorkerHealth,
-        *,
         keep: timedelta,
     ) -> None:
         self._notices = notices
         self._notifications = notifications
+        self._number = number
         self._channels = channels
         self._clock = clock
         self._health = health
         self._keep = keep
-        self._periodically = Periodic(self._count, _COUNT_EVERY_S), Periodic(self._prune, _PRUNE_EVERY_S)
+        counting = [Periodic(self._count, _COUNT_EVERY_S)] if number == 0 else []  # one counts for all slices
+        self._periodically = *counting, Periodic(self._prune, _PRUNE_EVERY_S)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set."""
@@ -54,9 +57,9 @@ class Gatherer:
 
     async def _step(self) -> int:
         """Gather once; return how many notices became messages. Raises `Unavailable`."""
-        gathered = await self._notices.gather(self._channels)
         for each in self._periodically:
             await each.if_due()
+        gathered = await self._notices.gather(self._number, self._channels)
         self._health.ready()
         return gathered.notices
 
@@ -66,6 +69,6 @@ class Gatherer:
             NOTIFICATIONS_OLDEST.labels(channel).set(waiting.age_s(self._clock.now()))
 
     async def _prune(self) -> None:
-        removed = await self._notifications.prune(self._clock.now() - self._keep)
+        removed = await self._notifications.prune(self._number, self._clock.now() - self._keep)
         if removed:
             log.info("old notifications removed", rows=removed)

@@ -1,15 +1,17 @@
 """The notifications that are still to be sent over each channel, and removing old ones."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Pool, passing_failures, rows_changed
+from abacus.platform.postgres import Pool, passing_failures, rows_changed, slicing_of
+from abacus.platform.sliced import at_slice, rows_in_reach
 from abacus.platform.sql import Statement
 
 _WAITING: Final = Statement("""
-select channel, count(*), min(created_at) from notification
+select channel, count(*) as waiting, min(created_at) as oldest from notification
 where sent_at is null and parked_at is null group by channel
 """)
 
@@ -34,21 +36,26 @@ class Notifications:
         self._pool = pool
 
     async def waiting(self) -> dict[ChannelName, Backlog]:
-        """The backlog of each channel, including the channels for which nothing waits."""
-        async with passing_failures():
-            rows = await self._pool.fetch(*_WAITING())
-        waiting = {channel: Backlog(count, oldest) for channel, count, oldest in rows}
-        return {channel: waiting.get(channel, Backlog(0, None)) for channel in ChannelName}
+        """The backlog of each channel, including the channels for which nothing waits, without slices whose servers
+        are away.
+        """
+        numbers = range((await slicing_of(self._pool)).slices)
+        rows = await rows_in_reach(self._pool, dict.fromkeys(numbers), lambda _: _WAITING())
+        return {channel: _backlog([row for row in rows if row["channel"] == channel]) for channel in ChannelName}
 
-    async def prune(self, before: datetime) -> int:
-        """Remove notifications that were sent before a time, in small steps; return how many. Parked ones stay for a
-        person.
+    async def prune(self, number: int, before: datetime) -> int:
+        """Remove notifications of the slice that were sent before a time, in small steps; return how many. Parked ones
+        stay for a person.
         """
         removed = 0
-        async with passing_failures():
+        async with passing_failures(), at_slice(self._pool, number) as connection:
             for statement in _PRUNE:
                 last = _PRUNED_AT_ONCE
                 while last == _PRUNED_AT_ONCE:
-                    last = await rows_changed(self._pool, statement(before=before))
+                    last = await rows_changed(connection, statement(before=before))
                     removed += last
         return removed
+
+
+def _backlog(rows: Sequence[Any]) -> Backlog:
+    return Backlog(sum(row["waiting"] for row in rows), min((row["oldest"] for row in rows), default=None))

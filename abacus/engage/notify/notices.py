@@ -1,4 +1,4 @@
-"""Notices in Postgres: each event is entered once, and its notices are gathered into messages.
+"""Notices in Postgres: each event is entered once, and its notices are gathered into messages, in the member's slice.
 
 A notice waits a few seconds for others of its member. Then all of them become one message, in the same transaction that
 marks them as told. The message keeps its id from there on, also when the worker that sends it dies.
@@ -13,11 +13,13 @@ import structlog
 from pydantic import ValidationError
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
+from abacus.platform.sliced import at_slice, stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MEMBERS: Final = 1000
@@ -71,8 +73,12 @@ order by u.member_id, u.event_id
 on conflict do nothing
 """)
 
-# One worker gathers at a time: two would tear a member's notices into two messages.
-_ALONE: Final = Statement("select pg_try_advisory_xact_lock(hashtext('abacus notices'))")
+# One worker gathers in a slice at a time: two would tear a member's notices into two messages. The lock is taken where
+# the table is, whichever server is asked.
+_ALONE: Final = Statement("""
+select pg_try_advisory_xact_lock(hashtext('abacus notices ' || u.place))
+from unnest(array[:place]::text[]) as u (place) left join notice n on n.member_id = '' and n.event_id = ''
+""")
 
 # All notices of each member whose first notice is due, also notices that came a moment ago.
 _DUE: Final = Statement(f"""
@@ -123,23 +129,37 @@ class Notices:
         self._pool = pool
         self._clock = clock
 
-    async def enter_beside(self, connection: Connection, notices: Sequence[Notice]) -> None:
-        """Enters notices within a transaction of the caller, to be told at once."""
-        await connection.execute(*_ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now()))
-
     async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> int:
         """Enter notices; return how many of them are new. A notice that was entered before stays as it is."""
-        if not notices:
-            return 0
-        statement = _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
-        async with passing_failures():
-            return await rows_changed(self._pool, statement)
+        parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
+        return sum([await self._enter(number, part, gathered_for) for number, part in parts.items()])
 
-    async def gather(self, channels: Collection[ChannelName]) -> Gathered:
-        """Make messages of the due notices, for those of the channels that the member wants."""
+    async def enter_in_reach(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> Sequence[Notice]:
+        """Enter notices; return those that could not be entered, because their members' server is away. Raises
+        `Unavailable` when that is all.
+        """
+        parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
+        left: list[Notice] = []
+        for number, part in parts.items():
+            try:
+                await self._enter(number, part, gathered_for)
+            except Unavailable:
+                left += part
+                if len(left) == len(notices):
+                    raise
+        return left
+
+    async def _enter(self, number: int, notices: Sequence[Notice], gathered_for: timedelta) -> int:
+        statement = _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            return await rows_changed(connection, statement)
+
+    async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
+        """Make messages of the slice's due notices, for those of the channels that the member wants."""
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            if not await connection.fetchval(*_ALONE()):
+        async with passing_failures(), at_slice(self._pool, number) as connection, connection.transaction():
+            await stay(connection)
+            if not await connection.fetchval(*_ALONE(place=connection.slice_schema or "whole")):
                 return Gathered(0, 0)
             due = [_DueNotice(*row) for row in await connection.fetch(*_DUE(now=now))]
             return await _tell(connection, due, channels, now) if due else Gathered(0, 0)

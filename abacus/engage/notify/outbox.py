@@ -1,6 +1,7 @@
 """Notifications of one channel in Postgres: each is taken by one worker at a time and at the channel's pace.
 
-All workers take turns from one row for each channel, so the pace holds for them together.
+All workers take turns from one row for each channel, so the pace holds for them together, in all slices. That row is
+not cut: a slice's notifications are taken through the coordinator, when there are any; they are settled at its server.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.platform.delivery.types import LEASE, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_slice
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
@@ -29,11 +31,14 @@ class _Settlement(NamedTuple):
     reason: str | None
 
 
+_DUE: Final = "channel = :channel and sent_at is null and parked_at is null and due_at <= :now"
+_IS_DUE: Final = Statement(f"select exists(select from notification where {_DUE})")
+
 # The later due time is the lease; the number of attempts identifies the claim.
 _TAKE: Final = Statement(f"""
 with due as materialized (
     select member_id, message_id, due_at from notification
-    where channel = :channel and sent_at is null and parked_at is null and due_at <= :now
+    where {_DUE}
     order by due_at limit :most for update skip locked
 ), taken as (
     update notification n set due_at = :leased_until, attempts = n.attempts + 1
@@ -59,11 +64,14 @@ where n.member_id = u.member_id and n.message_id = u.message_id and n.channel = 
 
 
 class Outbox:
-    """The notifications of one channel. Every method raises `Unavailable` while the database is away."""
+    """The notifications of one channel in a slice. Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, pool: Pool, clock: Clock, channel: ChannelName, pace: Pace, *, lease: timedelta = LEASE) -> None:
+    def __init__(
+        self, pool: Pool, clock: Clock, channel: ChannelName, pace: Pace, number: int = 0, *, lease: timedelta = LEASE
+    ) -> None:
         self._pool = pool
         self._clock = clock
+        self._number = number
         self._channel = channel
         self._pace = pace
         self._lease = lease
@@ -71,7 +79,11 @@ class Outbox:
     async def take(self, room: Room) -> Sequence[Turn]:
         """Take due notifications, each with the moment at which it may start."""
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with passing_failures(), at_slice(self._pool, self._number) as connection:
+            if not await connection.fetchval(*_IS_DUE(channel=self._channel, now=now)):
+                return []
+        home = (await slicing_of(self._pool)).home(self._number)
+        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
             turns = Turns(connection, self._channel)
             given = await turns.offered(self._pace, now, room.most)
             rows: Sequence[Any] = []
@@ -98,5 +110,5 @@ class Outbox:
             for turn, _, verdict in settled
         ]
         statement = _SETTLE(**arrays(_Settlement, settlements), now=self._clock.now())
-        async with passing_failures():
-            await self._pool.execute(*statement)
+        async with passing_failures(), at_slice(self._pool, self._number) as connection:
+            await connection.execute(*statement)

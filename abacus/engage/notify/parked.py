@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
+from abacus.platform.sliced import in_each_slice, rows_in_all
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, columns
 
 
@@ -48,19 +51,25 @@ class ParkedMessages:
 
     async def list(self, channel: ChannelName | None, limit: int) -> Sequence[ParkedMessage]:
         """The parked messages, the oldest first."""
-        async with passing_failures():
-            rows = await self._pool.fetch(*_LIST(channel=channel, most=limit))
-        return [ParkedMessage(*row) for row in rows]
+        rows = await rows_in_all(self._pool, _LIST(channel=channel, most=limit))
+        parked = [ParkedMessage(*row) for row in rows]
+        return sorted(parked, key=lambda each: (each.parked_at, *each[:3]))[:limit]
 
     async def resend(self, ids: Sequence[str], channel: ChannelName | None, *, also: Also = nothing_else) -> int:
         """Make these messages due now with all their time again, or all messages if no id is given; return how many.
 
         Raises `Refused` when one of the ids is not parked; no message is changed then.
         """
+        statement = _RESEND(channel=channel, message_ids=list(ids), now=self._clock.now())
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await connection.fetch(*_RESEND(channel=channel, message_ids=list(ids), now=self._clock.now()))
-            unknown = sorted(set(ids) - {row["message_id"] for row in rows})
+
+            async def resend_here() -> Sequence[str]:
+                await commit_together(connection)
+                return [row["message_id"] for row in await connection.fetch(*statement)]
+
+            resent = list(chain.from_iterable(await in_each_slice(connection, resend_here)))
+            unknown = sorted(set(ids) - set(resent))
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints all of them")
             await also(connection)
-        return len(rows)
+        return len(resent)

@@ -49,9 +49,10 @@ def notification_sender(
     park_after: timedelta,
     rng: random.Random,
     backoff: Backoff = BACKOFF,
+    concurrency: Concurrency = CONCURRENCY,
 ) -> Deliverer[Turn]:
-    """A sender for one channel and process. Any number of processes share the work and the pace, through the channel's
-    outbox.
+    """A sender for one channel, slice and process. Any number of processes share the work and the pace, through the
+    channel's outbox.
     """
 
     async def attempt(turn: Turn) -> Answer:
@@ -68,7 +69,7 @@ def notification_sender(
         outbox,
         attempt,
         Schedule(backoff, failing_for(park_after), rng),
-        CONCURRENCY,
+        concurrency,
         clock=clock,
         health=health,
         on_settled=lambda settled: _on_settled(channel.name, settled),

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import at_member
 from abacus.platform.sql import Statement
 
 
@@ -31,8 +32,8 @@ where member_id = :member_id order by created_at desc, message_id, channel limit
 
 async def messages_of(pool: Pool, member_id: str, limit: int) -> Sequence[MemberMessage]:
     """Raises `Unavailable`."""
-    async with passing_failures():
-        rows = await pool.fetch(*_OF_MEMBER(member_id=member_id, limit=limit))
+    async with passing_failures(), at_member(pool, member_id) as connection:
+        rows = await connection.fetch(*_OF_MEMBER(member_id=member_id, limit=limit))
     return [MemberMessage(*row)._replace(about=_kinds(row[3])) for row in rows]
 
 

@@ -16,9 +16,11 @@ from abacus.oversight.status.types import (
     Workforce,
 )
 from abacus.platform.kafka.window import lag
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool
 from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import Report
+from abacus.platform.sliced import rows_in_all
+from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.queue import Client, SqsQueue
 
@@ -39,7 +41,7 @@ class Notes(NamedTuple):
 
 
 # Notifications are another room's, on the same floor.
-_PARKED: Final = "select count(*) from notification where parked_at is not null"
+_PARKED: Final = Statement("select count(*) from notification where parked_at is not null")
 
 
 async def notes(pool: Pool, clock: Clock) -> Notes:
@@ -98,6 +100,5 @@ async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None
 
 async def undelivered(pool: Pool, clock: Clock) -> Undelivered:
     """Raises `Unavailable`."""
-    async with passing_failures():
-        parked = await pool.fetchval(_PARKED)
+    parked = sum(row["count"] for row in await rows_in_all(pool, _PARKED()))
     return Undelivered(parked, *await Outbox(pool, clock).waiting())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
+from math import ceil
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 LEASE: Final = timedelta(seconds=60)  # longer than any attempt takes
@@ -85,6 +86,10 @@ class Concurrency(NamedTuple):
     at_once: int
     per_receiver: int | None = None
     batch: int = 1
+
+    def shared_by(self, deliverers: int) -> "Concurrency":
+        """The limits of each of so many deliverers that a process has."""
+        return self._replace(at_once=ceil(self.at_once / deliverers), batch=ceil(self.batch / deliverers))
 
 
 class Room(NamedTuple):

@@ -14,15 +14,17 @@ from abacus.engage.notify.decide.message import ChannelName, Outgoing
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.notices import Gathered, Notices
 from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.platform.delivery.types import Answer, Said
+from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
 from tests.support.house import until
+from tests.support.slices import SLICES
 
 CLOCK = SystemClock()
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -68,17 +70,20 @@ async def sending(
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
     pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
-    sender = notification_sender(
-        channel,
-        TEMPLATES,
-        Outbox(pool, clock, channel.name, pace),
-        clock=clock,
-        health=WorkerHealth("notifier"),
-        park_after=park_after,
-        rng=random.Random(1),
-        backoff=Backoff(first_s=0.02, longest_s=0.05),
-    )
-    running = asyncio.create_task(sender.run(stop))
+    senders = [
+        notification_sender(
+            channel,
+            TEMPLATES,
+            Outbox(pool, clock, channel.name, pace, number),
+            clock=clock,
+            health=WorkerHealth("notifier"),
+            park_after=park_after,
+            rng=random.Random(1),
+            backoff=Backoff(first_s=0.02, longest_s=0.05),
+        )
+        for number in range(SLICES)
+    ]
+    running = asyncio.create_task(together(*(sender.run for sender in senders))(stop))
     try:
         yield running
     finally:
@@ -104,4 +109,10 @@ async def enter_and_gather(
 ) -> None:
     store = Notices(pool, clock)
     await store.enter(notices, gathered_for=AT_ONCE)
-    await store.gather(channels)
+    await gather(store, channels)
+
+
+async def gather(notices: Notices, channels: tuple[ChannelName, ...] = LOG) -> Gathered:
+    """In all slices."""
+    gathered = [await notices.gather(number, channels) for number in range(SLICES)]
+    return Gathered(*map(sum, zip(*gathered, strict=True)))

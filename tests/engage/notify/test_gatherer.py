@@ -14,8 +14,9 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES, total
 from abacus.platform.postgres import Pool
-from tests.engage.notify.telling import AT_ONCE, CLOCK, LOG, Notepad, earned, enter_and_gather, sending, settled
+from tests.engage.notify.telling import AT_ONCE, CLOCK, Notepad, earned, enter_and_gather, gather, sending, settled
 from tests.support.sealing import tampering
+from tests.support.slices import SLICES, home_of
 from tests.support.waiting import waiting
 
 
@@ -25,9 +26,9 @@ async def test_a_burst_becomes_one_message_under_one_id(pool: Pool) -> None:
     assert await notices.enter(burst[:6], gathered_for=AT_ONCE) == 6
     assert await notices.enter(burst, gathered_for=timedelta(hours=1)) == 4  # not due yet, and told with the others
     assert await notices.enter([earned("eve", 1)], gathered_for=timedelta(hours=1)) == 1
-    assert await notices.gather(LOG) == (10, 1)
+    assert await gather(notices) == (10, 1)
     assert await notices.enter(burst, gathered_for=AT_ONCE) == 0
-    assert await notices.gather(LOG) == (0, 0)
+    assert await gather(notices) == (0, 0)
     notepad = Notepad()
     async with sending(pool, notepad):
         await settled(pool, "sent_at", 1)
@@ -39,8 +40,8 @@ async def test_a_burst_becomes_one_message_under_one_id(pool: Pool) -> None:
 async def test_two_who_gather_at_once_do_not_tear_a_burst_apart(pool: Pool) -> None:
     notices = Notices(pool, CLOCK)
     await notices.enter([earned(f"m{seq % 50}", seq + 1) for seq in range(500)], gathered_for=AT_ONCE)
-    rounds = await asyncio.gather(*(Notices(pool, CLOCK).gather(LOG) for _ in range(6)))
-    while (more := await notices.gather(LOG)).notices:
+    rounds = await asyncio.gather(*(gather(Notices(pool, CLOCK)) for _ in range(6)))
+    while (more := await gather(notices)).notices:
         rounds.append(more)
     assert (sum(each.notices for each in rounds), sum(each.notifications for each in rounds)) == (500, 50)
     assert await pool.fetchval("select count(*) from notification") == 50
@@ -49,15 +50,15 @@ async def test_two_who_gather_at_once_do_not_tear_a_burst_apart(pool: Pool) -> N
 async def test_a_gathering_that_is_cut_off_leaves_nothing_half_done(pool: Pool) -> None:
     notices = Notices(pool, CLOCK)
     await notices.enter([earned("bob", 1), earned("bob", 2)], gathered_for=AT_ONCE)
-    async with pool.acquire() as other, other.transaction():
+    async with pool.acquire(schema=await home_of(pool, "bob")) as other, other.transaction():
         # The gatherer has written the message and now waits for this row, to mark it as told.
         await other.execute("select * from notice where event_id = 'bob:GRP:2' for update")
-        gathering = asyncio.create_task(notices.gather(LOG))
+        gathering = asyncio.create_task(gather(notices))
         await waiting(pool, gathering)
         gathering.cancel()
         await asyncio.wait((gathering,))
     assert await pool.fetchval("select count(*) from notification") == 0
-    assert await notices.gather(LOG) == (2, 1)
+    assert await gather(notices) == (2, 1)
 
 
 async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool, database_url: str) -> None:
@@ -67,8 +68,8 @@ async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool, database_
         await owner.execute(
             "update notice set part = '{\"kind\":\"lottery\"}' where event_id in ('bob:GRP:1', 'eve:GRP:1')"
         )
-    assert await notices.gather(LOG) == (1, 1)
-    assert await notices.gather(LOG) == (0, 0)
+    assert await gather(notices) == (1, 1)
+    assert await gather(notices) == (0, 0)
     left = await pool.fetch("select event_id from notice where told_at is null and due_at > now() order by 1")
     assert [row[0] for row in left] == ["bob:GRP:1", "eve:GRP:1"]
 
@@ -96,7 +97,8 @@ async def test_what_was_told_is_removed_in_time_and_what_is_parked_stays(pool: P
     await pool.execute("update notification set parked_at = now() - interval '40 days' where member_id = 'eve'")
     await pool.execute("update notice set told_at = now() - interval '40 days' where member_id <> 'zed'")
     await Notices(pool, CLOCK).enter([earned("new", 1)], gathered_for=AT_ONCE)
-    assert await Notifications(pool).prune(CLOCK.now() - timedelta(days=39)) == 3
+    before, notifications = CLOCK.now() - timedelta(days=39), Notifications(pool)
+    assert sum([await notifications.prune(number, before) for number in range(SLICES)]) == 3
     assert [row[0] for row in await pool.fetch("select member_id from notification order by 1")] == ["eve", "zed"]
     assert [row[0] for row in await pool.fetch("select member_id from notice order by 1")] == ["new", "zed"]
 

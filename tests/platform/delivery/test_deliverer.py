@@ -16,7 +16,7 @@ from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Claim, Concurrency, DeliveryOutcome, Room, Said, Settled
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool
-from tests.support.delivery_tables import CLOCK, Table
+from tests.support.delivery_tables import ACME, CLOCK, DOWN, RECEIVERS, SLOW, UP, Table
 from tests.support.house import until
 
 ACCEPTED = Answer(Said.ACCEPTED)
@@ -75,7 +75,7 @@ async def accept(_claim: Claim) -> Answer:
 
 
 async def test_each_is_delivered_once_however_many_work(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, [f"receiver-{number % 9}" for number in range(90)])
+    ids = await table.enter(pool, [RECEIVERS[number % 9] for number in range(90)])
     async with (
         delivering(table.deliveries(pool), accept) as first,
         delivering(table.deliveries(pool), accept, Concurrency(at_once=30, batch=10)) as second,
@@ -91,7 +91,7 @@ async def test_each_is_delivered_once_however_many_work(pool: Pool, table: Table
 
 
 async def test_no_more_are_under_way_than_allowed(pool: Pool, table: Table) -> None:
-    await table.enter(pool, [f"receiver-{number}" for number in range(20)])
+    await table.enter(pool, RECEIVERS)
     under_way, most = Counter[str](), 0
 
     async def slowly(claim: Claim) -> Answer:
@@ -108,11 +108,11 @@ async def test_no_more_are_under_way_than_allowed(pool: Pool, table: Table) -> N
 
 
 async def test_a_receiver_that_hangs_holds_up_no_other(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["slow"] + [f"receiver-{number}" for number in range(20)])
+    ids = await table.enter(pool, [SLOW, *RECEIVERS])
     goes_on = asyncio.Event()
 
     async def attempt(claim: Claim) -> Answer:
-        if claim.receiver == "slow":
+        if claim.receiver == SLOW:
             await goes_on.wait()
         return ACCEPTED
 
@@ -124,18 +124,18 @@ async def test_a_receiver_that_hangs_holds_up_no_other(pool: Pool, table: Table)
 
 
 async def test_one_that_fails_is_tried_again_and_holds_up_no_other(pool: Pool, table: Table) -> None:
-    await table.enter(pool, ["down", "up", "up"])
-    answers = {"up": ACCEPTED, "down": Answer(Said.FAILED, "no answer")}
+    await table.enter(pool, [DOWN, UP, UP])
+    answers = {UP: ACCEPTED, DOWN: Answer(Said.FAILED, "no answer")}
 
     async def attempt(claim: Claim) -> Answer:
         return answers[claim.receiver]
 
     async with delivering(table.deliveries(pool), attempt) as at_work:
         await at_work.delivered(2)
-        await until(lambda: _attempted(at_work, "down", 3), within_s=30)
-        answers["down"] = ACCEPTED
+        await until(lambda: _attempted(at_work, DOWN, 3), within_s=30)
+        answers[DOWN] = ACCEPTED
         await at_work.delivered(3)
-    reasons = [each.verdict.reason for each in at_work.settled if each.claim.receiver == "down"]
+    reasons = [each.verdict.reason for each in at_work.settled if each.claim.receiver == DOWN]
     assert set(reasons[:-1]) == {"no answer"}
     assert reasons[-1] is None
 
@@ -145,7 +145,7 @@ async def _attempted(at_work: Delivering, receiver: str, count: int) -> bool:
 
 
 async def test_a_bug_in_one_attempt_leaves_it_for_later_and_holds_up_no_other(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["acme"] * 5)
+    ids = await table.enter(pool, [ACME] * 5)
     broken = {ids[0]}
 
     async def attempt(claim: Claim) -> Answer:
@@ -184,7 +184,7 @@ class _Wrapped:
 
 
 async def test_a_verdict_that_cannot_be_written_holds_up_no_other(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["acme"] * 12)
+    ids = await table.enter(pool, [ACME] * 12)
 
     def fault(settled: Sequence[Settled[Any]]) -> Exception | None:
         return (
@@ -198,7 +198,7 @@ async def test_a_verdict_that_cannot_be_written_holds_up_no_other(pool: Pool, ta
 
 
 async def test_while_the_table_is_away_what_was_attempted_is_kept(pool: Pool, table: Table) -> None:
-    await table.enter(pool, ["acme"] * 3)
+    await table.enter(pool, [ACME] * 3)
     attempted, faults = list[str](), [Unavailable("database", "away")] * 2
 
     def fault(_settled: Sequence[Settled[Any]]) -> Exception | None:
@@ -215,7 +215,7 @@ async def test_while_the_table_is_away_what_was_attempted_is_kept(pool: Pool, ta
 
 
 async def test_told_to_stop_it_finishes_what_is_under_way(pool: Pool, table: Table) -> None:
-    await table.enter(pool, ["acme"] * 3)
+    await table.enter(pool, [ACME] * 3)
     under_way, goes_on = asyncio.Semaphore(0), asyncio.Event()
 
     async def attempt(_claim: Claim) -> Answer:
@@ -235,7 +235,7 @@ async def test_told_to_stop_it_finishes_what_is_under_way(pool: Pool, table: Tab
 
 
 async def test_cut_off_it_leaves_what_is_under_way_to_the_next(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["acme"] * 3)
+    ids = await table.enter(pool, [ACME] * 3)
     under_way = asyncio.Semaphore(0)
 
     async def attempt(_claim: Claim) -> Answer:

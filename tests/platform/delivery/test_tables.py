@@ -7,7 +7,7 @@ import pytest
 
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.postgres import Pool
-from tests.support.delivery_tables import CLOCK, Stored, Table
+from tests.support.delivery_tables import ACME, BITS, CLOCK, RECEIVERS, Stored, Table
 
 ROOM = Room(most=100, per_receiver=100, busy={})
 FAILED, ACCEPTED = Answer(Said.FAILED, "no answer"), Answer(Said.ACCEPTED)
@@ -20,7 +20,7 @@ def retried_after(seconds: float) -> Verdict:
 
 
 async def test_any_number_of_takers_share_what_is_due(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["acme"] * 40)
+    ids = await table.enter(pool, [ACME] * 40)
 
     async def take_all() -> list[str]:
         deliveries, taken = table.deliveries(pool), list[str]()
@@ -35,18 +35,18 @@ async def test_any_number_of_takers_share_what_is_due(pool: Pool, table: Table) 
 
 
 async def test_as_much_as_there_is_room_for_what_is_due_longest_first(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, ["acme", "bits"] * 5)
+    ids = await table.enter(pool, [ACME, BITS] * 5)
     deliveries = table.deliveries(pool)
     first = await deliveries.take(Room(4, 4, {}))
     assert sorted(claim.id for claim in first) == ids[:4]
-    assert {claim.receiver for claim in first} == {"acme", "bits"}
+    assert {claim.receiver for claim in first} == {ACME, BITS}
     assert {claim.attempts for claim in first} == {1}
     assert len(await deliveries.take(ROOM)) == 6
     assert not await deliveries.take(ROOM)
 
 
 async def test_a_killed_worker_holds_its_claims_until_the_lease_is_over(pool: Pool, table: Table) -> None:
-    await table.enter(pool, ["acme"])
+    await table.enter(pool, [ACME])
     (killed,) = await table.deliveries(pool).take(ROOM)
     assert not await table.deliveries(pool).take(ROOM)
     await table.end_leases(pool)
@@ -76,7 +76,7 @@ async def test_what_a_verdict_leaves(
     stored: Stored,
     again: bool,  # noqa: FBT001  # the outcome of a row
 ) -> None:
-    (id_,) = await table.enter(pool, ["acme"])
+    (id_,) = await table.enter(pool, [ACME])
     deliveries = table.deliveries(pool)
     (claim,) = await deliveries.take(ROOM)
     settled = [Settled(claim, ACCEPTED if verdict is DELIVERED else FAILED, verdict)]
@@ -87,7 +87,7 @@ async def test_what_a_verdict_leaves(
 
 
 async def test_many_are_settled_together_each_by_its_own_verdict(pool: Pool, table: Table) -> None:
-    ids = await table.enter(pool, [f"receiver-{number % 5}" for number in range(30)])
+    ids = await table.enter(pool, [RECEIVERS[number % 5] for number in range(30)])
     deliveries = table.deliveries(pool)
     verdicts = [DELIVERED, GIVEN_UP, retried_after(3600)]
     claims = sorted(await deliveries.take(ROOM), key=lambda claim: claim.id)
@@ -99,7 +99,7 @@ async def test_many_are_settled_together_each_by_its_own_verdict(pool: Pool, tab
 
 @pytest.mark.parametrize("verdict", [GIVEN_UP, retried_after(-1)], ids=["given up", "retried"])
 async def test_a_failure_that_comes_late_changes_nothing(pool: Pool, table: Table, verdict: Verdict) -> None:
-    (id_,) = await table.enter(pool, ["acme"])
+    (id_,) = await table.enter(pool, [ACME])
     deliveries = table.deliveries(pool)
     (late,) = await deliveries.take(ROOM)
     await table.end_leases(pool)
@@ -112,7 +112,7 @@ async def test_a_failure_that_comes_late_changes_nothing(pool: Pool, table: Tabl
 
 
 async def test_what_was_delivered_is_delivered_whoever_has_it(pool: Pool, table: Table) -> None:
-    (id_,) = await table.enter(pool, ["acme"])
+    (id_,) = await table.enter(pool, [ACME])
     deliveries = table.deliveries(pool)
     (late,) = await deliveries.take(ROOM)
     await table.end_leases(pool)

@@ -1,4 +1,4 @@
-"""Tiers lie with their members: in a ledger that is cut already, their tables and rows go into the slices."""
+"""Tiers and messages lie with their members: in a ledger that is cut already, they go into the slices."""
 
 from collections.abc import Sequence
 
@@ -16,11 +16,16 @@ RIGHTS = {
     "tier_tally": "select, insert, update (earned, tier, threshold)",
     "tier_change": "select, insert, update (published_at)",
     "membership": "select, insert, delete, update (tier, reason, actor, set_at)",
+    "notice": "select, insert, delete, update (due_at, told_at)",
+    "notification": (
+        "select, insert, delete, update (due_at, attempts, failing_since, last_error, sent_at, parked_at)"
+    ),
+    "notification_preference": "select, insert, update (locale, channels, set_by, set_at)",
     "tier_calendar": "select, insert, update (rolled_through)",
     "tier_roll": "select, insert, update (stepped_down, kept, finished_at)",
 }
-OF_MEMBERS = ("account_tier", "tier_tally", "tier_change", "membership")
-GUARDED = ("account_tier", "membership")
+OF_MEMBERS = tuple(table for table in RIGHTS if table not in ("tier_calendar", "tier_roll"))
+GUARDED = ("account_tier", "membership", "notice", "notification_preference")
 
 # The rows of all slices as those of one ledger; those of members as they are.
 TOGETHER = {
