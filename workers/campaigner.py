@@ -118,7 +118,7 @@ async def wire(wiring: Wiring) -> Run:
     turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),
-        MESSAGES: to_members(Notices(pool, clock)),
+        MESSAGES: to_members(Notices(await wiring.pool(size=1), clock)),  # planned with the values: Citus needs them
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [

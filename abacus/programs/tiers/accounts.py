@@ -8,8 +8,10 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
+import asyncpg
+
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Connection, array, column, rows_changed
+from abacus.platform.postgres import Connection, array, column, is_duplicate
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.keeping import AccountTier, Change, Known
 from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
@@ -60,8 +62,6 @@ select * from unnest(
 )
 """
 
-_OPEN: Final = Statement(f"insert into account_tier ({_ACCOUNT_COLUMNS}) {_ACCOUNT_ROWS} on conflict do nothing")
-
 _UPDATE: Final = Statement(f"""
 update account_tier a
 set country = u.country, tier = u.tier, until = u.until, last_seq = u.last_seq, changes = u.changes
@@ -70,13 +70,16 @@ where a.member_id = u.member_id and a.program = u.program
 """)
 
 _COUNT: Final = Statement(f"""
-insert into tier_tally ({columns(_TallyRow)})
-select * from unnest(
-    {array("member_id", "text")}, {array("program", "text")}, {array("starts_on", "date")}, {array("ends_on", "date")},
-    {array("until", "date")}, {array("earned", "bigint")}, {array("tier", "text")}, {array("threshold", "bigint")}
-)
-on conflict (member_id, program, starts_on, ends_on)
-do update set earned = excluded.earned, tier = excluded.tier, threshold = excluded.threshold
+update tier_tally t
+set earned = u.earned, tier = u.tier, threshold = u.threshold
+from (
+    select * from unnest(
+        {array("member_id", "text")}, {array("program", "text")}, {array("starts_on", "date")},
+        {array("ends_on", "date")}, {array("until", "date")}, {array("earned", "bigint")}, {array("tier", "text")},
+        {array("threshold", "bigint")}
+    )
+) as u ({columns(_TallyRow)})
+where t.member_id = u.member_id and t.program = u.program and t.starts_on = u.starts_on and t.ends_on = u.ends_on
 """)
 
 
@@ -129,22 +132,38 @@ async def write(
 ) -> None:
     """Write accounts, given as pairs of before and after. Raises `Overtaken`."""
     accounts = [(after.account, after.account.id in locked) for before, after in changed if before != after]
-    new = sorted(account for account, is_locked in accounts if not is_locked)
-    old = sorted(account for account, is_locked in accounts if is_locked)
-    if new and await rows_changed(connection, _OPEN(**_columns(new))) != len(new):
-        raise Overtaken
-    if old:
+    await _enter(connection, "account_tier", sorted(account for account, is_locked in accounts if not is_locked))
+    if old := sorted(account for account, is_locked in accounts if is_locked):
         await connection.execute(*_UPDATE(**_columns(old)))
-    tallies = [
-        _TallyRow(*after.account.id, *tally.period, tally.earned, *tally.reached)
-        for before, after in changed
-        for period, tally in after.tallies.items()
-        if before.tallies.get(period) != tally
-    ]
-    if tallies:
-        await connection.execute(*_COUNT(**_columns(tallies)))
-    if changes:
-        await connection.copy_records_to_table("tier_change", records=changes, columns=Change._fields)
+    opened: list[_TallyRow] = []
+    counted: list[_TallyRow] = []
+    for before, after in changed:
+        known = {(period.starts_on, period.ends_on) for period in before.tallies}
+        for period, tally in after.tallies.items():
+            if before.tallies.get(period) != tally:
+                is_known = (period.starts_on, period.ends_on) in known
+                row = _TallyRow(*after.account.id, *tally.period, tally.earned, *tally.reached)
+                (counted if is_known else opened).append(row)
+    await _enter(connection, "tier_tally", opened)
+    if counted:
+        await connection.execute(*_COUNT(**_columns(counted)))
+    await _enter(connection, "tier_change", changes)
+
+
+async def _enter(
+    connection: Connection, table: str, rows: Sequence[AccountTier] | Sequence[_TallyRow] | Sequence[Change]
+) -> None:
+    """Write new rows. They are copied, because an insertion of many rows has no plan before its values are known, and
+    on Citus none at all then. Raises `Overtaken`.
+    """
+    if not rows:
+        return
+    try:
+        await connection.copy_records_to_table(table, records=rows, columns=rows[0]._fields)
+    except asyncpg.PostgresError as error:
+        if is_duplicate(error):
+            raise Overtaken from error
+        raise
 
 
 def _names(ids: Sequence[AccountId]) -> dict[str, str]:

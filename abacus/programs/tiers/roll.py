@@ -38,9 +38,10 @@ select through from tier_roll where country = :country and finished_at is null o
 # A tier may last to a day that no present card's period ends on: its policy was another, or is gone.
 _LAST_LAPSED: Final = Statement("select max(until) from account_tier where country = :country and until < :today")
 
+_FOUND: Final = Statement("select count(*) from account_tier where country = :country and until <= :through")
+
 _BEGIN: Final = Statement("""
-insert into tier_roll (country, through, found, started_at)
-select :country, :through, (select count(*) from account_tier where country = :country and until <= :through), :now
+insert into tier_roll (country, through, found, started_at) values (:country, :through, :found, :now)
 on conflict do nothing
 """)
 
@@ -210,7 +211,8 @@ class Roll:
         async with connection.transaction():
             await stay(connection)
             await move_calendar(connection, country, through)
-            await connection.execute(*_BEGIN(country=country, through=through, now=self._clock.now()))
+            found = await connection.fetchval(*_FOUND(country=country, through=through))
+            await connection.execute(*_BEGIN(country=country, through=through, found=found, now=self._clock.now()))
         return await _run(connection, country, through)
 
     async def _step(self, connection: Connection, country: str, through: date, ids: list[AccountId]) -> None:
