@@ -77,7 +77,8 @@ on conflict do nothing
 # the table is, whichever server is asked.
 _ALONE: Final = Statement("""
 select pg_try_advisory_xact_lock(hashtext('abacus notices ' || u.place))
-from unnest(array[:place]::text[]) as u (place) left join notice n on n.member_id = '' and n.event_id = ''
+from unnest(array[:place]::text[]) as u (place)
+where not exists (select from notice where member_id = '' and event_id = '')
 """)
 
 # All notices of each member whose first notice is due, also notices that came a moment ago.

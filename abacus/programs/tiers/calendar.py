@@ -5,8 +5,9 @@ a period locks the country's calendar alone while it moves the day. So it waits 
 day before, and later ones count by the new day: no tier that has ended is written after the run that ends tiers has
 looked. The locks are advisory because these are taken in turn: a row that is always shared could never be moved.
 
-Each slice has its calendars, and transactions that keep it where it is. The statements that lock name the table, so
-that they run at the slice's server, whichever server was asked: an advisory lock is known to its own server alone.
+Each slice has its calendars, and transactions that keep it where it is. The statements that lock look into the table,
+for nothing, so that they run at the slice's server, whichever server was asked: an advisory lock is known to its own
+server alone.
 """
 
 from collections.abc import Collection
@@ -19,12 +20,12 @@ from abacus.programs.tiers.decide.policy import LONG_AGO
 
 _SHARE: Final = Statement("""
 select pg_advisory_xact_lock_shared(hashtext('abacus tiers calendar ' || u.country))
-from unnest(:countries::text[]) as u (country) left join tier_calendar c on c.country = u.country
+from unnest(:countries::text[]) as u (country) where not exists (select from tier_calendar where country = '')
 """)
 
 _ALONE: Final = Statement("""
 select pg_advisory_xact_lock(hashtext('abacus tiers calendar ' || u.country))
-from unnest(array[:country]::text[]) as u (country) left join tier_calendar c on c.country = u.country
+from unnest(array[:country]::text[]) as u (country) where not exists (select from tier_calendar where country = '')
 """)
 
 _MOVE: Final = Statement("""

@@ -129,9 +129,9 @@ class Roll:
     async def due(self, country: str) -> list[Run]:
         """Do the runs due in the country, first one that was broken off. Raises `Refused` when one is under way."""
         runs: list[Run] = []
-        async with self._alone(country):
+        async with self._alone(country) as leading:
             while (through := await self._next(country)) is not None:
-                runs.append(await self._roll(country, through))
+                runs.append(await self._roll(leading, country, through))
         return runs
 
     async def rolled_through(self, country: str) -> date | None:
@@ -140,7 +140,7 @@ class Roll:
         return None if through == LONG_AGO else through
 
     @asynccontextmanager
-    async def _alone(self, country: str) -> AsyncIterator[None]:
+    async def _alone(self, country: str) -> AsyncIterator[Connection]:
         async with (
             passing_failures(),
             self._pool.acquire() as connection,
@@ -148,7 +148,7 @@ class Roll:
         ):
             if not is_ours:
                 raise Refused(f"the tiers of {country} are being rolled already; let that run end")
-            yield
+            yield connection
 
     async def _in_each(self, work: Callable[[Connection], Awaitable[Result]]) -> list[Result]:
         results: list[Result] = []
@@ -188,7 +188,7 @@ class Roll:
         through = max(ended, default=LONG_AGO)
         return through if through > min(each.rolled_through for each in known) else None
 
-    async def _roll(self, country: str, through: date) -> Run:
+    async def _roll(self, leading: Connection, country: str, through: date) -> Run:
         runs = await self._in_each(lambda connection: self._begin(connection, country, through))
         for number in range(len(runs)):
             async with self._slice(number) as connection:
@@ -197,6 +197,7 @@ class Roll:
                     *self._lapsed_next(country=country, through=through, **after._asdict())
                 ):
                     lapsed = [Lapsed(*row) for row in rows]
+                    await leading.execute("select")  # fails when its session is gone, and the lease with it
                     async with connection.transaction():
                         await stay(connection)
                         await self._step(connection, country, through, [each.id for each in lapsed])
