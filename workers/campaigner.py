@@ -47,6 +47,8 @@ _HANDS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the
 
 async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
+    # Citus plans their insertion with its values only, and the settings below have each statement planned without.
+    notices = Notices(await wiring.pool(size=1), clock)
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards, campaigns = wiring.cards(pool), wiring.campaigns(pool)
     store, _ = await wiring.counter_store(pool)
@@ -118,7 +120,7 @@ async def wire(wiring: Wiring) -> Run:
     turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),
-        MESSAGES: to_members(Notices(await wiring.pool(size=1), clock)),  # planned with the values: Citus needs them
+        MESSAGES: to_members(notices),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [
