@@ -156,6 +156,10 @@ class _StormyPool:
         finally:
             self._release(connection)
 
+    async def nearest(self, _schema: str) -> "_StormyPool":
+        """Slices are read through the coordinator: one server is enough for a storm."""
+        return self
+
     def _end_sessions(self) -> None:
         for connection in list(self._open):
             self._release(connection)
