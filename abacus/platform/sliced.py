@@ -4,7 +4,7 @@ A statement for a slice is the statement for a whole ledger, and a slice may lie
 whole, beside its rows. The views of `public`, over all slices, bring every row to the coordinator first.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
@@ -30,6 +30,16 @@ async def at_slice(pool: Pool, number: int) -> AsyncIterator[Connection]:
 async def at_member(pool: Pool, member_id: str) -> AsyncIterator[Connection]:
     """The same of the member's slice."""
     async with at_slice(pool, (await slicing_of(pool)).slice_of(member_id)) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def unled(pool: Pool, schema: str | None) -> AsyncIterator[Connection]:
+    """A connection to the server of the slice, for statements that name its schema. Postgres plans a statement anew
+    each time that its session was led elsewhere; those that go from slice to slice by the thousand had better not.
+    """
+    near = pool if schema is None else await pool.nearest(schema)
+    async with near.acquire() as connection:
         yield connection
 
 
@@ -81,19 +91,26 @@ async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Pa
     return rows
 
 
-async def rows_in_reach(
-    pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]
-) -> list[Any]:
-    """The rows of those slices whose servers can be reached. Raises `Unavailable` when none of them can."""
-    rows, away = list[Any](), list[Unavailable]()
+async def in_reach(parts: Mapping[int, Part], read: Callable[[int, Part], Awaitable[Sequence[Result]]]) -> list[Result]:
+    """What is read of the slices' parts, without slices whose servers cannot be reached. Raises `Unavailable` when none
+    of them can.
+    """
+    results, away = list[Result](), list[Unavailable]()
     for number, part in parts.items():
         try:
-            rows += await rows_in(pool, {number: part}, statement)
+            results += await read(number, part)
         except Unavailable as error:
             away.append(error)
     if away and len(away) == len(parts):
         raise away[0]
-    return rows
+    return results
+
+
+async def rows_in_reach(
+    pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]
+) -> list[Any]:
+    """The rows of those slices whose servers can be reached. Raises `Unavailable` when none of them can."""
+    return await in_reach(parts, lambda number, part: rows_in(pool, {number: part}, statement))
 
 
 async def rows_in_all(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:

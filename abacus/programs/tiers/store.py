@@ -3,13 +3,15 @@
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import cache
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, rows_in, rows_in_reach
+from abacus.platform.sliced import at_member, in_reach, unled
 from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
@@ -20,18 +22,25 @@ from abacus.programs.tiers.decide.policy import Tally
 # The tier that counts for the account of a row called `u`: the override, else the tier by points, else the first tier.
 # Every statement that shows a tier uses this. Subqueries, because each is a look-up by key whatever the sizes of the
 # tables: in place of a join with a batch the planner may scan a table.
-TIER: Final = f"""
+_TIER: Final = f"""
 coalesce(
-    (select m.tier from membership m where m.member_id = u.member_id and m.program = u.program),
-    (select a.tier from account_tier a where a.member_id = u.member_id and a.program = u.program),
+    (select m.tier from {{schema}}membership m where m.member_id = u.member_id and m.program = u.program),
+    (select a.tier from {{schema}}account_tier a where a.member_id = u.member_id and a.program = u.program),
     '{BASE_TIER}'
 )
 """
+TIER: Final = _TIER.format(schema="")
 
-TIERS_OF: Final = Statement(
-    f"select u.member_id, u.program, {TIER} as tier"
-    " from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)"
-)
+
+@cache
+def tiers_in(schema: str | None) -> Statement:
+    """The tiers of accounts of that slice."""
+    tier = _TIER.format(schema=f"{schema}." if schema else "")
+    return Statement(f"""
+    select u.member_id, u.program, {tier} as tier
+    from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)
+    """)
+
 
 _PROGRAMS: Final = Statement("""
 select program from account_tier where member_id = :member_id
@@ -91,16 +100,16 @@ class MembershipStore:
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """The tiers of these accounts, in one query of each slice."""
-        return _by_account(await rows_in(self._pool, await self._parts(accounts), _tiers_of))
+        rows = [await self._read(*part) for part in (await self._parts(accounts)).items()]
+        return _by_account(chain.from_iterable(rows))
 
     async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
-        return _by_account(await rows_in_reach(self._pool, await self._parts(accounts), _tiers_of))
+        return _by_account(await in_reach(await self._parts(accounts), self._read))
 
     async def probe(self) -> None:
         """Raises `Unavailable` when no tier can be read."""
-        numbers = range((await slicing_of(self._pool)).slices)
-        await rows_in_reach(self._pool, dict.fromkeys(numbers, ()), _tiers_of)
+        await in_reach(dict.fromkeys(range((await slicing_of(self._pool)).slices), ()), self._read)
 
     async def set(
         self, account: AccountId, tier: str, *, reason: str, actor: str, also: Also = nothing_else
@@ -148,6 +157,13 @@ class MembershipStore:
             rows = await connection.fetch(*_HISTORY(member_id=member_id, limit=limit))
         return [Change(*row) for row in rows]
 
+    async def _read(self, number: int, accounts: Sequence[AccountId]) -> Sequence[Any]:
+        schema = (await slicing_of(self._pool)).home(number)
+        members, programs = [each for each, _ in accounts], [each for _, each in accounts]
+        async with passing_failures(), unled(self._pool, schema) as connection:
+            rows: Sequence[Any] = await connection.fetch(*tiers_in(schema)(member_ids=members, programs=programs))
+        return rows
+
     async def _parts(self, accounts: Collection[AccountId]) -> Mapping[int, Sequence[AccountId]]:
         return (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0])
 
@@ -158,10 +174,6 @@ class MembershipStore:
         async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
             await commit_together(connection)
             yield connection
-
-
-def _tiers_of(accounts: Sequence[AccountId]) -> tuple[Any, ...]:
-    return TIERS_OF(member_ids=[each for each, _ in accounts], programs=[each for _, each in accounts])
 
 
 def _by_account(rows: Iterable[Any]) -> dict[AccountId, str]:

@@ -15,7 +15,7 @@ from abacus.platform.metrics import TIER_EVENTS, total
 from abacus.platform.postgres import Connection, Pool
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.roll import Roll
-from abacus.programs.tiers.store import TIERS_OF, MembershipStore
+from abacus.programs.tiers.store import MembershipStore, tiers_in
 from tests.programs.tiers.cards import book, card
 from tests.support.fixed_clock import FixedClock
 from tests.support.keeping import (
@@ -251,7 +251,7 @@ async def test_reading_tiers_looks_up_by_key(pool: Pool, database_url: str) -> N
         await owner.execute(f"insert into membership select 'm' || n, 'GRP', 'gold', 'x', 'x', now() from {numbers}")
         await owner.execute("analyze account_tier; analyze membership")
         members = [f"m{number}" for number in range(1, 100)]
-        statement, *values = TIERS_OF(member_ids=members, programs=["GRP"] * len(members))
+        statement, *values = tiers_in(None)(member_ids=members, programs=["GRP"] * len(members))
         plan = await owner.fetch(f"explain {statement}", *values)
         text = "\n".join(row[0] for row in plan)
         assert "Seq Scan" not in text
