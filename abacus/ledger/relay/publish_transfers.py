@@ -16,6 +16,7 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sliced import beside
 
 IDLE_S: Final = 0.1
+_ENOUGH: Final = 500  # of a slice: a batch costs a relay as much as a hundred transfers, and a process has many relays
 
 
 class Moved(NamedTuple):
@@ -71,7 +72,8 @@ def transfer_relay(
     """
     behind = Meter(PUBLISHED, RELAY_BEHIND.labels(schema or "whole"))
     publishing = Publishing(Transfers(pool, topic, schema, clock), publisher, topic, clock, behind)
-    return publishing.led(pool, lease_of(topic, schema), health, idle_s=IDLE_S, share=share)
+    enough = 1 if schema is None else _ENOUGH
+    return publishing.led(pool, lease_of(topic, schema), health, idle_s=IDLE_S, enough=enough, share=share)
 
 
 def lease_of(topic: str, schema: str | None = None) -> str:

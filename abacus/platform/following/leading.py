@@ -26,9 +26,10 @@ def nothing_to_do() -> None:
 
 
 class Leading:
-    """Step after step on one connection, under the lease of that name, within this process' share of leases. `prepare`
-    checks the other dependencies of the work and raises `Unavailable` while one is down; `stand_by` is called each time
-    that another process leads.
+    """Step after step on one connection, under the lease of that name, within this process' share of leases. After a
+    step that did less than `enough` it pauses for `idle_s`, so that more comes together. `prepare` checks the other
+    dependencies of the work and raises `Unavailable` while one is down; `stand_by` is called each time that another
+    process leads.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Leading:
         health: WorkerHealth,
         *,
         idle_s: float,
+        enough: int = 1,
         prepare: Callable[[], Awaitable[None]] = nothing_needed,
         stand_by: Callable[[], None] = nothing_to_do,
         share: Share | None = None,
@@ -48,6 +50,7 @@ class Leading:
         self._name = name
         self._health = health
         self._idle_s = idle_s
+        self._enough = enough
         self._prepare = prepare
         self._stand_by = stand_by
         self._share = share or Share(name, 1)
@@ -75,7 +78,7 @@ class Leading:
                     while leads and not stop.is_set():
                         if self._share.give_up():
                             leads = has_place = False
-                        elif not await self.step(connection):
+                        elif await self.step(connection) < self._enough:
                             await _pause(self._idle_s, stop)
         finally:
             if has_place:

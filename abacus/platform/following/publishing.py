@@ -95,10 +95,11 @@ class Publishing(Generic[Mark]):
         health: WorkerHealth,
         *,
         idle_s: float,
+        enough: int = 1,
         share: Share | None = None,
     ) -> Leading:
-        """The worker: of several with a lease of the same name one publishes, the others stand by. For the share see
-        `Leading`.
+        """The worker: of several with a lease of the same name one publishes, the others stand by. For `enough` and the
+        share see `Leading`.
         """
         return Leading(
             pool,
@@ -106,6 +107,7 @@ class Publishing(Generic[Mark]):
             self.publish_next,
             health,
             idle_s=idle_s,
+            enough=enough,
             prepare=self._publisher.connect,
             stand_by=self.nothing_waits,
             share=share,

@@ -130,3 +130,19 @@ async def test_a_step_that_does_not_end_is_cut_off_and_the_lead_given_back(pool:
 
 async def _is(health: WorkerHealth, state: WorkerState) -> bool:
     return health.state is state
+
+
+async def test_after_less_than_enough_it_waits_for_more(pool: Pool, health: WorkerHealth) -> None:
+    work, stop = Work(), asyncio.Event()
+    work.left = 6
+    leading = Leading(pool, "a test", work.step, health, idle_s=3600, enough=4)
+    task = asyncio.create_task(leading.run(stop))
+    await until(lambda: _stepped(work, 3))
+    await asyncio.sleep(0.05)
+    assert work.steps == 3, "5 and 4 were enough, 3 were not"
+    stop.set()
+    await asyncio.wait_for(task, 10)
+
+
+async def _stepped(work: Work, steps: int) -> bool:
+    return work.steps >= steps
