@@ -1,5 +1,6 @@
 """A ledger in eight slices on one server, whatever the other tests have."""
 
+import os
 import uuid
 from collections.abc import AsyncIterator
 
@@ -12,9 +13,13 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool
 from tests.ledger.slices.eight import CLOCK
 from tests.support.services import Services, administer, database_address
 
+# As in the other tests, where the server is the embedded one.
+_HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy file_copy"
 
-@pytest.fixture(scope="module")
-async def template(services: Services) -> AsyncIterator[str]:
+
+@pytest.fixture(scope="session")
+async def migrated(services: Services) -> AsyncIterator[str]:
+    """A migrated database, not cut yet, that others are cloned from."""
     name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
     await administer(services, f"create database {name}")
     await migrate(database_address(services, name))
@@ -22,11 +27,24 @@ async def template(services: Services) -> AsyncIterator[str]:
     await administer(services, f"drop database {name} with (force)")
 
 
-@pytest.fixture
-async def url(services: Services, template: str) -> AsyncIterator[str]:
-    """A migrated database, not cut yet."""
+@pytest.fixture(scope="session")
+async def in_eight(services: Services, migrated: str) -> AsyncIterator[str]:
+    """The same, cut into eight slices."""
     name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template}")
+    await administer(services, f"create database {name} template {migrated} {_HOW_TO_COPY}")
+    await cut(database_address(services, name), 8)
+    yield name
+    await administer(services, f"drop database {name} with (force)")
+
+
+@pytest.fixture
+async def url(
+    request: pytest.FixtureRequest, services: Services, migrated: str, in_eight: str
+) -> AsyncIterator[str]:
+    """A database of this test's own: in eight slices for a test with a `pool`, and else not cut yet."""
+    template = in_eight if "pool" in request.fixturenames else migrated
+    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
+    await administer(services, f"create database {name} template {template} {_HOW_TO_COPY}")
     yield database_address(services, name)
     await administer(services, f"drop database {name} with (force)")
 
@@ -40,7 +58,6 @@ async def owner(url: str) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 async def pool(url: str) -> AsyncIterator[Pool]:
-    await cut(url, 8)
     opened = await open_pool(url, size=3, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     yield opened
     await opened.close()
