@@ -28,7 +28,7 @@ from tests.support.ledgers import make_ledger
 from tests.support.paths import GOLDEN
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
-from tests.support.services import Services, administer
+from tests.support.services import Services, administer, how_to_copy
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -56,9 +56,6 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 hypothesis.settings.register_profile("searching", deadline=None)
 hypothesis.settings.register_profile("abacus", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("abacus")
-
-# The embedded server writes nothing through to the disk: it is quicker at copying files than at logging pages.
-_HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy file_copy"
 
 _OF_SERVICES = frozenset({"services", "cassandra_at"})
 
@@ -160,7 +157,7 @@ async def template(servers: Servers) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 async def databases(services: Services, servers: Servers, template: str) -> AsyncIterator[Databases]:
-    opened = Databases(services, servers, template, _HOW_TO_COPY)
+    opened = Databases(services, servers, template, await how_to_copy(services))
     yield opened
     await opened.close()
 

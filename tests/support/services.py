@@ -24,3 +24,14 @@ async def administer(services: Services, statement: str) -> None:
         await connection.execute(statement)
     finally:
         await connection.close()
+
+
+async def how_to_copy(services: Services) -> str:
+    """The end of `create database … template …`. A server that writes nothing through to the disk, as the embedded one,
+    is quicker at copying files than at logging pages.
+    """
+    connection = await asyncpg.connect(services.database_url)
+    try:
+        return "strategy file_copy" if await connection.fetchval("show fsync") == "off" else ""
+    finally:
+        await connection.close()

@@ -81,6 +81,8 @@ from unnest(array[:place]::text[]) as u (place)
 where not exists (select from notice where member_id = '' and event_id = '')
 """)
 
+_IS_DUE: Final = Statement("select exists(select from notice where told_at is null and due_at <= :now)")
+
 # All notices of each member whose first notice is due, also notices that came a moment ago.
 _DUE: Final = Statement(f"""
 with due as materialized (
@@ -158,12 +160,18 @@ class Notices:
     async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
         """Make messages of the slice's due notices, for those of the channels that the member wants."""
         now = self._clock.now()
-        async with passing_failures(), at_slice(self._pool, number) as connection, connection.transaction():
-            await stay(connection)
-            if not await connection.fetchval(*_ALONE(place=connection.slice_schema or "whole")):
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            if not await connection.fetchval(*_IS_DUE(now=now)):
                 return Gathered(0, 0)
-            due = [_DueNotice(*row) for row in await connection.fetch(*_DUE(now=now))]
-            return await _tell(connection, due, channels, now) if due else Gathered(0, 0)
+            async with connection.transaction():
+                return await self._gather(connection, channels, now)
+
+    async def _gather(self, connection: Connection, channels: Collection[ChannelName], now: datetime) -> Gathered:
+        await stay(connection)
+        if not await connection.fetchval(*_ALONE(place=connection.slice_schema or "whole")):
+            return Gathered(0, 0)
+        due = [_DueNotice(*row) for row in await connection.fetch(*_DUE(now=now))]
+        return await _tell(connection, due, channels, now) if due else Gathered(0, 0)
 
 
 async def _tell(

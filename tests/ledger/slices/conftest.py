@@ -1,6 +1,5 @@
 """A ledger in eight slices on one server, whatever the other tests have."""
 
-import os
 import uuid
 from collections.abc import AsyncIterator
 
@@ -11,10 +10,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool
 from tests.ledger.slices.eight import CLOCK
-from tests.support.services import Services, administer, database_address
-
-# As in the other tests, where the server is the embedded one.
-_HOW_TO_COPY = "" if os.environ.get("ABACUS_TEST_DATABASE_URL") else "strategy file_copy"
+from tests.support.services import Services, administer, database_address, how_to_copy
 
 
 @pytest.fixture(scope="session")
@@ -31,20 +27,25 @@ async def migrated(services: Services) -> AsyncIterator[str]:
 async def in_eight(services: Services, migrated: str) -> AsyncIterator[str]:
     """The same, cut into eight slices."""
     name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {migrated} {_HOW_TO_COPY}")
+    await administer(services, f"create database {name} template {migrated}")
     await cut(database_address(services, name), 8)
     yield name
     await administer(services, f"drop database {name} with (force)")
 
 
+@pytest.fixture(scope="session")
+async def copied(services: Services) -> str:
+    return await how_to_copy(services)
+
+
 @pytest.fixture
 async def url(
-    request: pytest.FixtureRequest, services: Services, migrated: str, in_eight: str
+    request: pytest.FixtureRequest, services: Services, migrated: str, in_eight: str, copied: str
 ) -> AsyncIterator[str]:
     """A database of this test's own: in eight slices for a test with a `pool`, and else not cut yet."""
     template = in_eight if "pool" in request.fixturenames else migrated
     name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template} {_HOW_TO_COPY}")
+    await administer(services, f"create database {name} template {template} {copied}")
     yield database_address(services, name)
     await administer(services, f"drop database {name} with (force)")
 
