@@ -41,7 +41,6 @@ from abacus.oversight.status.sources import Group
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
-from abacus.platform.following.sharing import Share
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import PUBLISH_WITHIN_S, StreamPublisher
 from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
@@ -195,13 +194,6 @@ class Wiring:
     async def slicing(self, pool: Pool) -> Slicing:
         """The slices of the pool's database."""
         return await until_available(lambda: slicing_of(pool), self.health)
-
-    def share(self, name: str, pool: Pool, slicing: Slicing) -> Share:
-        """The part of the leases of that name that this process may hold. There is one for each slice."""
-        share = Share(name, slicing.slices)
-        if slicing.is_cut:
-            self.beside(share.keep_counting(pool))
-        return share
 
     async def sqs(self, *, within_s: float = LONG_POLL_S) -> Client:
         return await self.entered(sqs_client(self.settings.sqs_endpoint_url, within_s=within_s))

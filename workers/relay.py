@@ -4,6 +4,7 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
+from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.slicing import MOST
@@ -18,7 +19,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=MOST + 3)
     slicing = await wiring.slicing(pool)
     sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
-    share = wiring.share(lease_of(topic), pool, slicing)
+    share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
     relays = (
         transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
         for number, health in enumerate(relaying)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
+from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available
@@ -12,9 +13,8 @@ from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.publish_changes import change_publisher, lease_of
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
-_CONNECTIONS: Final = (
-    MOST + 3
-)  # one for each slice that is led, for the keeper, to count processes, and to look servers up
+# One for each slice that is led, one for the keeper, one to count processes, and one to look servers up.
+_CONNECTIONS: Final = MOST + 3
 
 
 async def wire(wiring: Wiring) -> Run:
@@ -26,7 +26,7 @@ async def wire(wiring: Wiring) -> Run:
     slicing = await wiring.slicing(pool)
     reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
     keeper = Keeper(pool, cards, clock, reading)
-    share = wiring.share(lease_of(topic), pool, slicing)
+    share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
     publishers = (
         change_publisher(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
         for number, health in enumerate(publishing)

@@ -85,7 +85,7 @@ class _Acquiring:
         self._near = near
 
     async def __aenter__(self) -> LedConnection:
-        if self._near and self._schema is not None:
+        if self._near:
             self._pool = await self._pool.nearest(self._schema)
         self._connection = await self._pool.led(self._schema, self._within_s)
         return self._connection
@@ -150,8 +150,10 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
                 self._away_until = time.monotonic() + _AWAY_S
             raise
 
-    async def nearest(self, schema: str) -> "SlicedPool":
-        """The pool of the server that has this slice."""
+    async def nearest(self, schema: str | None) -> "SlicedPool":
+        """The pool of the server that has this slice; this one without a schema."""
+        if schema is None:
+            return self
         async with self._looking:
             if self._looked_at is None or time.monotonic() - self._looked_at > _LOOK_EVERY_S:
                 async with self.acquire() as connection:

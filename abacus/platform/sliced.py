@@ -38,8 +38,7 @@ async def unled(pool: Pool, schema: str | None) -> AsyncIterator[Connection]:
     """A connection to the server of the slice, for statements that name its schema. Postgres plans a statement anew
     each time that its session was led elsewhere; those that go from slice to slice by the thousand had better not.
     """
-    near = pool if schema is None else await pool.nearest(schema)
-    async with near.acquire() as connection:
+    async with (await pool.nearest(schema)).acquire() as connection:
         yield connection
 
 
@@ -48,7 +47,7 @@ async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIt
     """A connection to the slice's server, for whoever leads by a lease of its session at the coordinator; where the
     slice lies there, the same connection.
     """
-    near = pool if schema is None else await pool.nearest(schema)
+    near = await pool.nearest(schema)
     if near is pool:
         yield leading
         return

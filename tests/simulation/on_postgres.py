@@ -156,7 +156,7 @@ class _StormyPool:
         finally:
             self._release(connection)
 
-    async def nearest(self, _schema: str) -> "_StormyPool":
+    async def nearest(self, _schema: str | None) -> "_StormyPool":
         """Slices are read through the coordinator: one server is enough for a storm."""
         return self
 

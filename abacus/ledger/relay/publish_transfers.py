@@ -7,6 +7,7 @@ from abacus.ledger.relay.cursor import Line, Position
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.leading import Leading
+from abacus.platform.following.lease import still_held
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
 from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
@@ -45,7 +46,7 @@ class Transfers:
         if next_rows is None:
             return None
         if near is not connection:
-            await connection.execute("select")  # fails when its session is gone, and the lease with it
+            await still_held(connection)
         messages = [message_of(transfer) for transfer in next_rows.rows]
         return Batch(messages, next_rows.rows[0].posted_at, Moved(position, next_rows.reached))
 

@@ -34,6 +34,11 @@ async def lease(connection: Connection, name: str) -> AsyncIterator[bool]:
         yield is_ours
 
 
+async def still_held(connection: Connection) -> None:
+    """Fails when the session is gone, and what it held with it: for who works through other sessions meanwhile."""
+    await connection.execute("select")
+
+
 @asynccontextmanager
 async def share(connection: Connection, name: str) -> AsyncIterator[None]:
     """A share of that name, which other sessions hold as well, for the length of the block."""

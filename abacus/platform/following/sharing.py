@@ -1,14 +1,28 @@
 """Shares out leases among processes: with eight leases and two processes each holds four, and all while it is alone."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from math import ceil
 from typing import Final
 
 from abacus.core.errors import Unavailable
 from abacus.platform.following.lease import count_shares, share
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slicing import Slicing
 
 _LOOK_EVERY_S: Final = 1.0
+
+
+def share_of_slices(
+    name: str, pool: Pool, slicing: Slicing, beside: Callable[[Coroutine[None, None, None]], None]
+) -> "Share":
+    """The part of the leases of that name that this process may hold. There is one for each slice; where there are
+    several, processes are counted `beside` the work.
+    """
+    share = Share(name, slicing.slices)
+    if slicing.is_cut:
+        beside(share.keep_counting(pool))
+    return share
 
 
 class Share:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.platform.following.leading import Leading
+from abacus.platform.following.lease import still_held
 from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
 from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
@@ -75,7 +76,7 @@ class UnpublishedChanges:
             self._after = _START
             return None
         if near is not connection:
-            await connection.execute("select")  # fails when its session is gone, and the lease with it
+            await still_held(connection)
         since = min(change.changed_at for change in changes)
         keys = [ChangeKey(change.member_id, change.program, change.n) for change in changes]
         return Batch([_message(change) for change in changes], since, keys)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
-from abacus.platform.following.lease import lease
+from abacus.platform.following.lease import lease, still_held
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures, slicing_of
 from abacus.platform.sliced import at_slice, stay
 from abacus.platform.sql import Statement, columns
@@ -197,7 +197,7 @@ class Roll:
                     *self._lapsed_next(country=country, through=through, **after._asdict())
                 ):
                     lapsed = [Lapsed(*row) for row in rows]
-                    await leading.execute("select")  # fails when its session is gone, and the lease with it
+                    await still_held(leading)
                     async with connection.transaction():
                         await stay(connection)
                         await self._step(connection, country, through, [each.id for each in lapsed])

@@ -35,7 +35,8 @@ _IN_SLICES: Final = "only where the ledger is cut into slices: that of the trial
 _ON_SERVERS: Final = "only where slices lie on several servers: the ledger of the trials lies on one"
 
 REASONS: Final = (
-    _Reason("abacus.ledger.relay.publish_transfers", "*.next", "connection.execute*", _ON_SERVERS),
+    _Reason("abacus.ledger.relay.publish_transfers", "*.next", "still_held(*", _ON_SERVERS),
+    _Reason("abacus.platform.following.lease", "still_held", "*", _ON_SERVERS),
     _Reason("abacus.intake.awarding.awarder", "*._come_again", "*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "lock_accounts", "_take_place(*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "_take_place", "*", _IN_SLICES),
