@@ -31,7 +31,7 @@ from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY
@@ -47,9 +47,10 @@ _HANDS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the
 
 async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
-    # Citus plans their insertion with its values only, and the settings below have each statement planned without.
-    notices = Notices(await wiring.pool(size=1), clock)
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    slicing, sliced = await wiring.slicing(pool), pool
+    if slicing.is_cut:  # in slices many rows are inserted by statements that Citus plans with their values only
+        sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
     cards, campaigns = wiring.cards(pool), wiring.campaigns(pool)
     store, _ = await wiring.counter_store(pool)
     counting = await wiring.counting(pool, store)
@@ -73,7 +74,7 @@ async def wire(wiring: Wiring) -> Run:
     slot = rng.randrange(SLOTS)
     seen = SeenStore(pool, slot)
     exhausting = Exhausting(CampaignStore(pool), clock)
-    effects = Effects(pool, clock, slot=slot, on_exhausted=exhausting.mark)
+    effects = Effects(sliced, clock, slot=slot, on_exhausted=exhausting.mark)
     deferring = Deferring(
         wiring.signed_by(Producer.CAMPAIGNER, retries),
         quarantine,
@@ -115,19 +116,19 @@ async def wire(wiring: Wiring) -> Run:
         verifier=wiring.verifier(),
         clock=clock,
     )
-    actions = ActionStore(pool, clock)
+    actions = ActionStore(sliced, clock)
     guards = Guards(CampaignStore(pool), campaigns.around, values, cards.book, clock)
     turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),
-        MESSAGES: to_members(notices),
+        MESSAGES: to_members(Notices(sliced, clock)),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [
-        Doer(receiver, hands[receiver], actions, guards, turns, clock=clock, health=health)
+        Doer(receiver, hands[receiver], actions, guards, turns, pool=sliced, clock=clock, health=health)
         for receiver, health in zip(_HANDS, doing, strict=True)
     ]
-    calls = CallStore(pool, clock, lambda: webhooks_of(downstreams.by_name()))
+    calls = CallStore(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
     caller_ = caller(calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng)
     return together(
         FollowedTopics(topics.topics, follow, following).run,

@@ -1,8 +1,9 @@
-"""A page over several parts, each of which is read in order. Pure."""
+"""What several parts tell, as one: a page of all, or sums. Pure."""
 
 import heapq
-from collections.abc import Callable, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, takewhile
+from operator import add
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
@@ -25,3 +26,18 @@ def merged_page(pages: Sequence[Sequence[Thing]], size: int, place: Callable[[Th
         return list(merged)
     end = min(ends)
     return list(takewhile(lambda each: place(each) <= end, merged))
+
+
+def added_up(parts: Iterable[Iterable[Sequence[Any]]], *, facts: int) -> list[tuple[Any, ...]]:
+    """The rows of all parts in order, those with the same facts as one: the numbers behind the facts are added up.
+    What is not told comes last, as in Postgres.
+    """
+    sums: dict[tuple[Any, ...], tuple[int, ...]] = {}
+    for row in chain.from_iterable(parts):
+        place, numbers = tuple(row[:facts]), tuple(row[facts:])
+        sums[place] = tuple(map(add, sums[place], numbers)) if place in sums else numbers
+    return [(*place, *sums[place]) for place in sorted(sums, key=_in_order)]
+
+
+def _in_order(place: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple((each is None, each) for each in place)

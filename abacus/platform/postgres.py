@@ -30,6 +30,9 @@ LOOKUPS_BY_KEY: Final[Mapping[str, str]] = {
     "jit": "off",
 }
 
+# The same for statements that Citus cannot plan without their values: those that insert many rows.
+LOOKUPS_BY_VALUES: Final[Mapping[str, str]] = {**LOOKUPS_BY_KEY, "plan_cache_mode": "auto"}
+
 # Citus else asks of each table in the catalog whether to hide it, each time that asyncpg learns a type: for a second.
 _HIDE_NOTHING: Final = {"citus.override_table_visibility": "off"}
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, slicing_on
+from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures, slicing_of, slicing_on
 from abacus.platform.slicing import HEAD
 
 Part = TypeVar("Part")
@@ -103,6 +103,20 @@ async def in_reach(parts: Mapping[int, Part], read: Callable[[int, Part], Awaita
     if away and len(away) == len(parts):
         raise away[0]
     return results
+
+
+async def unless_away(pool: Pool, work: Awaitable[Result]) -> Result | None:
+    """What comes of work in one slice; None while only its server is away: others can go on, and this part comes
+    later. Raises `Unavailable` when more is away.
+    """
+    try:
+        return await work
+    except Unavailable as error:
+        if error.dependency != DEPENDENCY or not (await slicing_of(pool)).is_cut:
+            raise
+        async with passing_failures(), pool.acquire() as connection:
+            await connection.execute("select")
+        return None
 
 
 async def rows_in_reach(

@@ -5,6 +5,7 @@ A ledger that is not cut has its tables in `public`. docs/adr/0061 has the reaso
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
+from math import ceil
 from typing import Final, NamedTuple, TypeVar
 
 # Tables whose rows belong to a slice. In `public`, a view of the same name has the rows of all slices.
@@ -12,19 +13,23 @@ CUT: Final = (
     *("account", "transfer", "claim", "draw", "hold", "sealed_leaf"),
     *("account_tier", "tier_tally", "tier_change", "membership"),
     *("notice", "notification", "notification_preference"),
+    *("campaign_claim", "campaign_progress", "campaign_action"),
 )
 
 # Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.
-GUARDED: Final = ("account", "account_tier", "membership", "notice", "notification_preference")
+GUARDED: Final = ("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim")
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
-OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll")
+OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum")
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
 HEAD: Final = "head"
+
+_LOOKED_INTO_AT_ONCE: Final = 4  # slices, at no longer pauses than one has
+_LONGEST_PAUSE_S: Final = 1.0
 
 Thing = TypeVar("Thing")
 
@@ -42,6 +47,10 @@ class Slicing(NamedTuple):
     def schemas(self) -> Sequence[str]:
         """The schemas with the tables of the ledger."""
         return [f"slice_{number}" for number in range(self.slices)] if self.is_cut else [WHOLE]
+
+    def pause_s(self, of_one: float) -> float:
+        """The pause of whoever finds nothing to do in any slice: longer where there are many to look into."""
+        return min(max(of_one, _LONGEST_PAUSE_S), of_one * ceil(self.slices / _LOOKED_INTO_AT_ONCE))
 
     def slice_of(self, member_id: str) -> int:
         """As the database's function `abacus_slice_of`, which guards the accounts of each slice."""

@@ -50,16 +50,21 @@ from approval a order by a.approval_id
 
 _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
+_AT_WORK: Final = "select distinct campaign, version from campaign_sum"
+
 # A version was in force when somebody approved it, or when something came of events by it.
-_IN_FORCE: Final = f"""
+_IN_FORCE: Final = Statement(f"""
 select c.name, c.version, c.document::text as document, c.approved_by,
     (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
         where a.kind = '{Kind.CAMPAIGN}' and a.subject = c.name and a.status in ('approved', 'done'))::text as agreed
 from campaign c
 where c.approved_by is not null
-    or exists (select from campaign_sum s where s.campaign = c.name and s.version = c.version)
+    or exists (
+        select from unnest(:names::text[], :versions::integer[]) as u (name, version)
+        where u.name = c.name and u.version = c.version
+    )
 order by c.name, c.version
-"""
+""")
 
 
 async def check_movements(connection: Connection, transfers: Sequence[Transfer], report: Report) -> None:
@@ -85,7 +90,8 @@ async def check_approvals(sight: Sight) -> Report:
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
             report.note(*(ApprovalFault(whose, fault) for fault in faults_of_approval(decided)))
-    async for page in pages(connection, _IN_FORCE):
+    names, versions = await _at_work(sight)
+    async for page in pages(connection, *_IN_FORCE(names=names, versions=versions)):
         for row in page:
             campaign = row_of(InForce, row)
             agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
@@ -101,6 +107,15 @@ async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
         ledger = await sight.ledger(number)
         posted |= {row["key"] for row in await ledger.fetch(*_CLAIMED(keys=keys))}
     return posted
+
+
+async def _at_work(sight: Sight) -> tuple[Sequence[str], Sequence[int]]:
+    """The campaigns by which something came of events, with their versions."""
+    found: set[tuple[str, int]] = set()
+    for number in range(sight.slicing.slices):
+        ledger = await sight.ledger(number)
+        found |= {(row["campaign"], row["version"]) for row in await ledger.fetch(_AT_WORK)}
+    return [name for name, _ in found], [version for _, version in found]
 
 
 async def _logged(connection: Connection, transfers: Sequence[Transfer]) -> dict[int, Logged]:

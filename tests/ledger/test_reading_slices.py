@@ -20,9 +20,14 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
+from abacus.engage.campaigns.actions import ActionStore
+from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.report import report
+from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.member_progress import progress_of
+from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.campaigns.report import glance, report, used_by
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.keeping import Notifications
@@ -39,10 +44,13 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award, Transacted
 from abacus.ledger.types.posting import Claim, Status
+from abacus.oversight.reconcile.campaigns import CampaignEffects
+from abacus.oversight.reconcile.decide.verdict import Queues
+from abacus.oversight.reconcile.messages import AsOf
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of, snapshot
 from abacus.platform.sliced import at_slice, rows_in_all
-from abacus.platform.slicing import CUT, Slicing
+from abacus.platform.slicing import CUT, OF_A_SLICE, Slicing
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.envelope import decode_envelope
@@ -52,6 +60,7 @@ from abacus.programs.expiry.runs import ExpiryRuns
 from abacus.programs.expiry.sweep import Task
 from abacus.programs.expiry.sweeping import sweeping
 from abacus.programs.tiers.store import MembershipStore
+from tests.engage.campaigns.offers import POINTS, all_matched, campaign, order
 from tests.engage.notify.telling import earned as news
 from tests.ledger.moves import hold, spend
 from tests.programs.expiry.office import Office
@@ -71,6 +80,9 @@ IDS: Final = [award_id(f"api:acme:{member}") for member in MEMBERS]
 KEYS: Final = [f"txn:rides:{member}" for member in MEMBERS]
 LAPSED: Final = [f"expiry:2026-06:{member}:GRP" for member in MEMBERS]
 CAMPAIGN: Final[Campaign] = parse_campaign(THIRD_ORDER, surroundings())
+LIMITED: Final = campaign(name="limited", limits={"runs": {"overall": 25, "day": 60}, "points": {"day": 20_000}})
+COUNTING: Final = campaign(name="counting", steps=[{"at": 2, "do": [POINTS]}], split={"control": 50, "a": 50}, goal=2)
+_LIMITS: Final = {Pot("limited", EVER): Limited(LIMITED.limits.overall, 1)}
 _ACTIONS: Final = """
 insert into campaign_action
     (member_id, key, number, campaign, version, step, kind, receiver, decided_at, due_at, document, done_at)
@@ -119,8 +131,7 @@ async def fill(pool: Pool) -> None:
     assert {each.reception for each in (await register.take(entries)).values()} == {Reception.OURS}
     await register.queued([entry.award_id for entry in entries])
     await ledger.post([*gifts[:20], *gifts[30:]])
-    unposted = [f"campaign:third_order:{member}" for member in MEMBERS]
-    await pool.execute(_ACTIONS, [*MEMBERS, *MEMBERS], [*KEYS, *unposted])
+    await run_campaigns(pool)
     for member in MEMBERS[::5]:
         await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.SNS], by="test")
     notices = Notices(pool, CLOCK)
@@ -129,9 +140,21 @@ async def fill(pool: Pool) -> None:
         await notices.gather(number, [ChannelName.LOG, ChannelName.SNS])
 
 
+async def run_campaigns(pool: Pool) -> None:
+    """One that comes to its limit, and one that counts; awards of a third, half of which are posted."""
+    for offer in (LIMITED, COUNTING):
+        events = [order(number, member) for number, member in enumerate([*MEMBERS, *MEMBERS])]
+        assert len((await Effects(pool, CLOCK, slot=1).decide(all_matched(offer, events))).runs) == len(events)
+    slicing = await slicing_of(pool)
+    for number, members in slicing.by_slice(MEMBERS, str).items():
+        keys = [*(f"txn:rides:{member}" for member in members), *(f"campaign:third_order:{each}" for each in members)]
+        async with pool.acquire(schema=slicing.home(number)) as connection:
+            await connection.execute(_ACTIONS, [*members, *members], keys)
+
+
 async def drop_views(url: str) -> None:
     owner = await asyncpg.connect(url)
-    await owner.execute(f"drop view {', '.join(f'public.{table}' for table in CUT)}")
+    await owner.execute(f"drop view {', '.join(f'public.{table}' for table in (*CUT, *OF_A_SLICE))}")
     await owner.close()
 
 
@@ -191,6 +214,16 @@ async def _sought(pool: Pool) -> object:
     return found
 
 
+async def _of_campaigns(pool: Pool) -> object:
+    """As an account of a window has them."""
+    as_of = AsOf({}, [f"campaign:third_order:{MEMBERS[3]}"], LATER.now(), LATER.now())
+    async with snapshot(pool) as connection:
+        effects = CampaignEffects(connection, NOW - timedelta(days=1), datetime.now(UTC) + timedelta(days=1))
+        outcomes = await effects.awards(as_of, Queues(0, 0, 0))
+        outcomes.groups.sort()
+        return [await effects.actions(), await effects.totals(), outcomes]
+
+
 Reading = Callable[[Pool], Awaitable[object]]
 
 READINGS: Final[dict[str, Reading]] = {
@@ -217,6 +250,14 @@ READINGS: Final[dict[str, Reading]] = {
     "messages": lambda pool: of_each(lambda member: messages_of(pool, member, 10)),
     "messages that wait": lambda pool: Notifications(pool).waiting(),
     "the report of a campaign": lambda pool: report(pool, CAMPAIGN),
+    "the report of one with a limit": lambda pool: report(pool, LIMITED),
+    "a campaign at a glance": lambda pool: glance(pool, COUNTING),
+    "what campaigns have taken": lambda pool: used_by(pool, ["limited", "counting", "none"]),
+    "what is left": lambda pool: PotStore(pool, 1).left(_LIMITS),
+    "what is exactly left": lambda pool: PotStore(pool, 2).exactly_left(_LIMITS),
+    "actions that wait": lambda pool: ActionStore(pool, LATER).backlog("awards"),
+    "progress": lambda pool: of_each(lambda member: progress_of(pool, member, None, 10)),
+    "what campaigns decided": _of_campaigns,
 }
 
 

@@ -87,6 +87,32 @@ create trigger written_by_tests instead of insert or update or delete on relay_c
 grant insert, update, delete on relay_cursor to abacus_app;
 """
 
+# A sum of a campaign is of no member: a new one goes to the first slice that has none such, and a row that is changed is
+# looked for by what it was, because several slices may have its key.
+_SUMS: Final = """
+create function watched_by_tests.write_campaign_sum() returns trigger language plpgsql as $$
+declare is_done boolean;
+begin
+    for number in 0..{last} loop
+        if tg_op <> 'INSERT' then
+            execute format('delete from slice_%s.campaign_sum t where to_jsonb(t) = $1 returning true', number)
+                using to_jsonb(old) into is_done;
+        end if;
+        if tg_op = 'INSERT' or (tg_op = 'UPDATE' and is_done) then
+            execute format('insert into slice_%1$s.campaign_sum
+                    select * from json_populate_record(null::slice_%1$s.campaign_sum, $1)
+                    on conflict do nothing returning true', number)
+                using to_json(new) into is_done;
+        end if;
+        exit when is_done;
+    end loop;
+    return coalesce(new, old);
+end $$;
+create trigger written_by_tests instead of insert or update or delete on campaign_sum
+    for each row execute function watched_by_tests.write_campaign_sum();
+grant insert, update, delete on campaign_sum to abacus_app;
+"""
+
 # Citus cannot change a view of its tables, not even where a trigger does it instead. It does not look into functions.
 _HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"
 _TYPED: Final = """
@@ -144,7 +170,8 @@ async def let_tests_write(connection: asyncpg.Connection) -> None:
                 await connection.execute(
                     f"alter view {table} alter column {column['name']} set default {column['default']}"
                 )
-    await connection.execute(_CURSORS.format(last=SLICES - 1))
+    for written in (_CURSORS, _SUMS):
+        await connection.execute(written.format(last=SLICES - 1))
     await connection.execute(_ALWAYS)
 
 

@@ -29,6 +29,8 @@ from abacus.people.types.actor import Actor
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.platform.settings import Settings
+from abacus.platform.sliced import rows_in_all
+from abacus.platform.sql import Statement
 
 _APP: Final = "demo-app"
 _SOURCE: Final[Mapping[str, Any]] = {
@@ -192,23 +194,21 @@ async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mappin
 
 async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
     """Every event has its claims, no action waits, and every award is posted."""
-    names = [campaign.name for campaign in campaigns]
-    claims, waiting, awards = await pool.fetchrow(
-        """
-        select (select count(*) from campaign_claim where campaign = any($1::text[])),
-            (select count(*) from campaign_action
-                where campaign = any($1::text[]) and done_at is null and refused_at is null),
-            (select array_agg(key) from campaign_action
-                where campaign = any($1::text[]) and kind = 'award' and refused_at is null)
-        """,
-        names,
-    )
-    if waiting or not claims or claims % (_MEMBERS * _CLAIMS_OF_MEMBER):
+    rows = await rows_in_all(pool, _DONE(campaigns=[campaign.name for campaign in campaigns]))
+    claims, awards = sum(row["claims"] for row in rows), [key for row in rows for key in row["awards"] or ()]
+    if any(row["waiting"] for row in rows) or not claims or claims % (_MEMBERS * _CLAIMS_OF_MEMBER):
         return False
-    posted = await claims_of(pool, awards or ())
-    return all(key in posted for key in awards or ())
+    posted = await claims_of(pool, awards)
+    return all(key in posted for key in awards)
 
 
+_DONE: Final = Statement("""
+select (select count(*) from campaign_claim where campaign = any(:campaigns::text[])) as claims,
+    (select count(*) from campaign_action
+        where campaign = any(:campaigns::text[]) and done_at is null and refused_at is null) as waiting,
+    (select array_agg(key) from campaign_action
+        where campaign = any(:campaigns::text[]) and kind = 'award' and refused_at is null) as awards
+""")
 _CLAIMS_OF_MEMBER: Final = 3 + 1 + 1 + 1 + 2  # orders, a late one, a cancellation, a morning ride, two rides
 
 

@@ -1,7 +1,7 @@
 """Actions of campaigns that wait in Postgres for their time.
 
-Those of one receiver are taken in batches, longest due first, and stay locked while they are done: no other process
-takes them, and when this one dies they are free again. What was done twice for that reason has the same keys.
+Those of one receiver and slice are taken in batches, longest due first, and stay locked while they are done: no other
+process takes them, and when this one dies they are free again. What was done twice for that reason has the same keys.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_slice, rows_in_reach, stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
@@ -53,9 +54,10 @@ class Batch(NamedTuple):
     actions: Sequence[Waiting]
 
 
+_DUE: Final = "receiver = :receiver and done_at is null and refused_at is null and due_at <= :now"
+_IS_DUE: Final = Statement(f"select exists(select from campaign_action where {_DUE})")
 _TAKE: Final = Statement(f"""
-select {columns(Waiting)} from campaign_action
-where receiver = :receiver and done_at is null and refused_at is null and due_at <= :now
+select {columns(Waiting)} from campaign_action where {_DUE}
 order by due_at limit :most for update skip locked
 """)
 _END: Final = Statement(f"""
@@ -70,13 +72,7 @@ update campaign_action a set due_at = :due_at
 from {unnested(_Place)}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
-_BACKLOG: Final = Statement("""
-select count(*), min(due_at) from campaign_action
-where receiver = :receiver and done_at is null and refused_at is null and due_at <= :now
-""")
-_NEXT: Final = Statement("""
-select min(due_at) from campaign_action where receiver = :receiver and done_at is null and refused_at is null
-""")
+_BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from campaign_action where {_DUE}")
 
 
 class ActionStore:
@@ -87,11 +83,19 @@ class ActionStore:
         self._clock = clock
 
     @asynccontextmanager
-    async def taken(self, receiver: str, most: int) -> AsyncIterator[Batch]:
-        """Actions of a receiver that are due. They stay locked until the end; after an error they are as before."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await connection.fetch(*_TAKE(receiver=receiver, now=self._clock.now(), most=most))
-            yield Batch(connection, [Waiting(*row) for row in rows])
+    async def taken(self, number: int, receiver: str, most: int) -> AsyncIterator[Batch]:
+        """Actions of a slice and receiver that are due. They stay locked until the end; after an error they are as
+        before.
+        """
+        now = self._clock.now()
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            if not await connection.fetchval(*_IS_DUE(receiver=receiver, now=now)):
+                yield Batch(connection, [])
+                return
+            async with connection.transaction():
+                await stay(connection)
+                rows = await connection.fetch(*_TAKE(receiver=receiver, now=now, most=most))
+                yield Batch(connection, [Waiting(*row) for row in rows])
 
     async def end(self, batch: Batch, done: Collection[Waiting], refused: Mapping[Waiting, str]) -> None:
         """Some actions of the batch are done, and some are refused, with the reason."""
@@ -104,13 +108,9 @@ class ActionStore:
         await batch.connection.execute(*_PUT_OFF(**arrays(_Place, later), due_at=self._clock.now() + by))
 
     async def backlog(self, receiver: str) -> Backlog:
-        """The actions of a receiver that are due."""
-        async with passing_failures():
-            row = await self._pool.fetchrow(*_BACKLOG(receiver=receiver, now=self._clock.now()))
-        return Backlog(row[0], row[1])
-
-    async def next_in(self, receiver: str) -> timedelta | None:
-        """How long until the next action of a receiver is due; None when nothing waits."""
-        async with passing_failures():
-            due_at = await self._pool.fetchval(*_NEXT(receiver=receiver))
-        return None if due_at is None else due_at - self._clock.now()
+        """The actions of a receiver that are due, in those slices whose servers can be reached."""
+        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
+        statement = _BACKLOG(receiver=receiver, now=self._clock.now())
+        rows = await rows_in_reach(self._pool, every, lambda _: statement)
+        oldest = [row["oldest"] for row in rows if row["oldest"] is not None]
+        return Backlog(sum(row["actions"] for row in rows), min(oldest, default=None))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from abacus.core.errors import SetAside
+from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import EARLIEST
 from abacus.engage.campaigns.decide.budget import Pot, pots_of
 from abacus.engage.campaigns.decide.calendar import day_of
@@ -92,12 +92,16 @@ class Backtest:
 
     async def _matched(self, candidates: Sequence[Candidate]) -> list[Matched]:
         decisions = await self._decisions(candidates)
+        for each, decision in zip(candidates, decisions, strict=True):
+            if decision.holds is None:
+                raise Unavailable("values", f"what decides about {each.event.key} cannot be told now")
         holding = [each for each, decision in zip(candidates, decisions, strict=True) if decision.holds]
-        accounts = {(each.subject.member_id, each.subject.program) for each in holding if each.armed.by_tier}
-        tiers = await self._values.tiers_of(accounts)
+        tiers = await self._values.tiers_of({each.subject.account for each in holding if each.armed.by_tier})
         matched = []
         for each in holding:
-            tier = tiers.get((each.subject.member_id, each.subject.program), BASE_TIER)
+            tier = tiers.get(each.subject.account) if each.armed.by_tier else BASE_TIER
+            if tier is None:
+                raise Unavailable("tiers", f"that of {each.subject.member_id} cannot be told now")
             try:
                 worth = worth_of_steps(each, tier)
             except SetAside:

@@ -1,11 +1,16 @@
 """Calls of webhooks that campaigns have decided, in Postgres: one process takes each at a time, at the pace of its
 host.
+
+That pace is one row for all slices, which is not cut: a slice's calls are taken through the coordinator, when there are
+any; they are settled at its server.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
+
+import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.ids import fingerprint
@@ -17,11 +22,14 @@ from abacus.engage.downstreams.directory import ByName
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Slots
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
+from abacus.platform.sliced import at_slice, rows_in_reach, unless_away
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _ID_DIGITS: Final = 40
 _RNG: Final = random.Random()
+
+log = structlog.get_logger(__name__)
 
 
 class Call(NamedTuple):
@@ -134,19 +142,22 @@ class CallStore:
         self._lease = lease
 
     async def take(self, room: Room) -> Sequence[Call]:
-        """Takes from each webhook as many calls as it has room and turns for."""
+        """Takes from each webhook as many calls as it has room and turns for. Those of slices whose servers are away
+        wait.
+        """
         webhooks = {WEBHOOK_PREFIX + name: webhook for name, webhook in self._webhooks().items()}
-        if not webhooks:
-            return []
-        now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection:
-            due = [row["receiver"] for row in await connection.fetch(*_DUE(receivers=sorted(webhooks), now=now))]
-            if not due:
-                return []
-            async with connection.transaction():
-                return await self._take(connection, {each: webhooks[each] for each in due}, room, now)
+        numbers = list(range((await slicing_of(self._pool)).slices)) if webhooks else []
+        _RNG.shuffle(numbers)
+        calls: list[Call] = []
+        for number in numbers:
+            taken = await unless_away(self._pool, self._take_in(number, webhooks, room.without(calls)))
+            calls += taken or []
+            if len(calls) >= room.most:
+                break
+        return calls
 
     async def settle(self, settled: Sequence[Settled[Call]]) -> None:
+        """Calls of a slice whose server is away are made again when it is back."""
         settlements = [
             _Settlement(
                 member_id=call.waiting.member_id,
@@ -159,15 +170,38 @@ class CallStore:
             )
             for call, _, verdict in settled
         ]
-        async with passing_failures():
-            await self._pool.execute(*_SETTLE(**arrays(_Settlement, settlements), now=self._clock.now()))
+        parts = (await slicing_of(self._pool)).by_slice(settlements, lambda each: each.member_id)
+        for number, part in parts.items():
+            if await unless_away(self._pool, self._settle_in(number, part)) is None:
+                log.warning("calls are made again", calls=len(part), why=f"the server of slice {number} is away")
 
     async def backlogs(self) -> Mapping[str, Backlog]:
-        """The calls that are due, by receiver."""
+        """The calls that are due, by receiver, in those slices whose servers can be reached."""
         receivers = [WEBHOOK_PREFIX + name for name in self._webhooks()]
-        async with passing_failures():
-            rows = await self._pool.fetch(*_BACKLOG(receivers=receivers, now=self._clock.now()))
-        return {**dict.fromkeys(receivers, Backlog(0, None)), **{row[0]: Backlog(row[1], row[2]) for row in rows}}
+        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
+        statement = _BACKLOG(receivers=receivers, now=self._clock.now())
+        backlogs = dict.fromkeys(receivers, Backlog(0, None))
+        for receiver, calls, oldest in await rows_in_reach(self._pool, every, lambda _: statement):
+            known = backlogs[receiver]
+            backlogs[receiver] = Backlog(known.deliveries + calls, min(oldest, known.oldest or oldest))
+        return backlogs
+
+    async def _take_in(self, number: int, webhooks: Mapping[str, Downstream], room: Room) -> Sequence[Call]:
+        now = self._clock.now()
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            rows = await connection.fetch(*_DUE(receivers=sorted(webhooks), now=now))
+        due = {row["receiver"]: webhooks[row["receiver"]] for row in rows}
+        if not due:
+            return []
+        home = (await slicing_of(self._pool)).home(number)
+        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
+            return await self._take(connection, due, room, now)
+
+    async def _settle_in(self, number: int, settlements: Sequence[_Settlement]) -> bool:
+        statement = _SETTLE(**arrays(_Settlement, settlements), now=self._clock.now())
+        async with passing_failures(), at_slice(self._pool, number) as connection:
+            await connection.execute(*statement)
+        return True
 
     async def _take(
         self, connection: Connection, webhooks: Mapping[str, Downstream], room: Room, now: datetime
@@ -201,8 +235,12 @@ def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
 
 async def call_again(pool: Pool, webhook: str, now: datetime) -> int:
     """Makes the calls of a webhook that were given up due now, and returns how many. Raises `Unavailable`."""
+    again, changed = _AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now), 0
     async with passing_failures():
-        return await rows_changed(pool, _AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now))
+        for number in range((await slicing_of(pool)).slices):
+            async with at_slice(pool, number) as connection:
+                changed += await rows_changed(connection, again)
+    return changed
 
 
 def _call(row: Sequence[Any]) -> Call:

@@ -11,7 +11,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
 from abacus.engage.campaigns.decide.running import Armed
-from abacus.engage.campaigns.deferring import Deferring
+from abacus.engage.campaigns.deferring import Deferring, waiting_of
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.judging import Candidate, Judging, in_waves, item_of
@@ -105,12 +105,13 @@ class Campaigner:
     async def _decide(self, candidates: Sequence[Candidate]) -> None:
         judged = await self._judging.judge(candidates)
         await self._quarantine.add(judged.aside)
-        runs = await self._effects.decide(judged.matched)
-        await self._deferring.defer(judged.later)
+        decided = await self._effects.decide(judged.matched)
+        later = [*judged.later, *waiting_of(candidates, decided)]
+        await self._deferring.defer(later)
         CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({id(each.event) for each in judged.matched}))
         CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(judged.aside))
-        CAMPAIGN_EVENTS.labels(self._topic, "deferred").inc(len({id(each.event) for each in judged.later}))
-        for run in runs:
+        CAMPAIGN_EVENTS.labels(self._topic, "deferred").inc(len({id(each.event) for each in later}))
+        for run in decided.runs:
             CAMPAIGN_RUNS.labels(run.outcome.value).inc()
 
     def _candidates(self, records: Sequence[Record], aside: list[Item], seen: list[Event]) -> list[Candidate]:

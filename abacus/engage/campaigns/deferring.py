@@ -12,7 +12,7 @@ from abacus.core.sources import campaign_source
 from abacus.core.vouching import Verifier, check_vouched
 from abacus.engage.campaigns.decide.deferred import ENVELOPE_NAME, Deferred, decode_deferred, encode_deferred
 from abacus.engage.campaigns.directory import InForce
-from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.judging import Candidate, Judging, item_of
 from abacus.engage.events.decide.message import encode_event
 from abacus.engage.events.decide.reading import own_reader
@@ -24,7 +24,7 @@ from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue, Received
 from abacus.pricing.decide.book import CardBook
 
-_REASON: Final = "an external service gives no answer"
+_REASON: Final = "an external service, or the server of the member, gives no answer"
 _attempt: Final = attrgetter("attempt")
 
 
@@ -113,11 +113,13 @@ class Redeciding:
         await self._quarantine.add(unreadable)
         aside: list[Item] = []
         before: dict[str, Deferred] = {}
-        judged = await self._judging.judge(list(self._candidates(deferred, before, aside)))
+        candidates = list(self._candidates(deferred, before, aside))
+        judged = await self._judging.judge(candidates)
         await self._quarantine.add([*aside, *judged.aside])
-        for run in await self._effects.decide(judged.matched):
+        decided = await self._effects.decide(judged.matched)
+        for run in decided.runs:
             CAMPAIGN_RUNS.labels(run.outcome.value).inc()
-        await self._deferring.defer(judged.later, before)
+        await self._deferring.defer([*judged.later, *waiting_of(candidates, decided)], before)
         return received
 
     def _opened(self, body: str) -> Sequence[Deferred]:
@@ -152,6 +154,12 @@ class Redeciding:
                     aside.append(item_of(each.origin, each.event, armed.campaign, fault))
                     continue
                 yield Candidate(each.origin, each.event, event, armed, card)
+
+
+def waiting_of(candidates: Iterable[Candidate], decided: Decisions) -> list[Candidate]:
+    """The candidates that could not be decided, because the server of their member is away."""
+    waiting = {each.key for each in decided.waiting}
+    return [each for each in candidates if each.key in waiting] if waiting else []
 
 
 def _event_key(candidate: Candidate) -> str:

@@ -1,14 +1,15 @@
 """Does what campaigns have decided, when its time has come: a loop for each receiver."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import orjson
 
 from abacus.core.clock import Clock
-from abacus.engage.campaigns.actions import ActionStore, Waiting
+from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.downstreams.directory import ByName
@@ -21,7 +22,9 @@ from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.sliced import unless_away
+from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 
@@ -29,20 +32,19 @@ _MOST: Final = 1_000  # actions in one transaction
 _IDLE_S: Final = 0.2
 _LOOK_EVERY_S: Final = 5.0
 
-_LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told or handed over now
+_LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _AT_ONCE: Final = timedelta(0)
 
 # How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
 TurnsOf = Callable[[str, int], Awaitable[int]]
-# Returns when the receiver has these actions, but for those that it returns: they have to wait. Raises `Unavailable`,
-# and then it may have some; it is called again.
-Hand = Callable[[Sequence[Waiting]], Awaitable[Collection[Waiting]]]
+# Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
+Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 
 class Doer:
-    """Takes the actions of one receiver, looks at their guards, and hands over those that still hold. Any number of
-    processes share the work.
+    """Takes the actions of one receiver, slice after slice, looks at their guards, and hands over those that still
+    hold. Any number of processes share the work.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Doer:
         guards: Guards,
         turns: TurnsOf,
         *,
+        pool: Pool,
         clock: Clock,
         health: WorkerHealth,
     ) -> None:
@@ -61,34 +64,39 @@ class Doer:
         self._actions = actions
         self._guards = guards
         self._hand = hand
+        self._pool = pool
         self._clock = clock
         self._health = health
         self._tell = Periodic(self._tell_backlog, _LOOK_EVERY_S)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; a batch that was taken is finished."""
+        slicing = await until_available(partial(slicing_of, self._pool), self._health)
         while not stop.is_set():
-            done = await unless_stopped(until_available(self._round, self._health), stop, grace_s=10.0)
+            done = await unless_stopped(until_available(partial(self._round, slicing), self._health), stop, grace_s=10.0)
             if not done:
-                await unless_stopped(asyncio.sleep(_IDLE_S), stop)
+                await unless_stopped(asyncio.sleep(slicing.pause_s(_IDLE_S)), stop)
 
-    async def _round(self) -> int:
-        """How many actions were ended."""
+    async def _round(self, slicing: Slicing) -> int:
+        """How many actions were ended. Those of slices whose servers are away wait."""
         await self._tell.if_due()
-        async with self._actions.taken(self._receiver, _MOST) as batch:
+        done = [await unless_away(self._pool, self._of_slice(number)) for number in range(slicing.slices)]
+        self._health.ready()
+        return sum(each for each in done if each is not None)
+
+    async def _of_slice(self, number: int) -> int:
+        async with self._actions.taken(number, self._receiver, _MOST) as batch:
             most = await self._turns(self._receiver, len(batch.actions)) if batch.actions else 0
             actions = batch.actions[:most]
             if actions:
                 refusals = await self._guards.refusals(actions)
                 kept_back = {*refusals.against, *refusals.unknown}
-                handed = [each for each in actions if each not in kept_back]
-                waiting = {*await self._hand(handed)}
-                done = [each for each in handed if each not in waiting]
+                done = [each for each in actions if each not in kept_back]
+                await self._hand(batch, done)
                 await self._actions.end(batch, done, refusals.against)
-                await self._actions.put_off(batch, [*refusals.unknown, *waiting], _LOOK_AGAIN)
+                await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
                 CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refusals.against))
                 CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
-        self._health.ready()
         return len(actions)
 
     async def _tell_backlog(self) -> None:
@@ -112,21 +120,18 @@ def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> Tur
 def to_award_queue(queue: Queue) -> Hand:
     """Awards go on the award queue, the only door for new points."""
 
-    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
         await queue.send(list(pack("awards", [each.document for each in actions])))
-        return ()
 
     return hand
 
 
 def to_members(notices: Notices) -> Hand:
-    """Messages become notices, each once however often it is entered. Those whose members' server is away wait."""
+    """Messages become notices, in the transaction that ends the actions."""
 
-    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
-        entering = list(map(_notice, actions))
-        by_event = {notice.event_id: action for notice, action in zip(entering, actions, strict=True)}
-        left = await notices.enter_in_reach(entering, gathered_for=_AT_ONCE)
-        return [by_event[notice.event_id] for notice in left]
+    async def hand(batch: Batch, actions: Sequence[Waiting]) -> None:
+        if actions:
+            await notices.enter_beside(batch.connection, list(map(_notice, actions)), gathered_for=_AT_ONCE)
 
     return hand
 
@@ -134,11 +139,10 @@ def to_members(notices: Notices) -> Hand:
 def to_events(publish: Publish, events_topic: str) -> Hand:
     """Events of campaigns are published as those of other senders."""
 
-    async def hand(actions: Sequence[Waiting]) -> Collection[Waiting]:
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
         if messages:
             await publish(events_topic, messages)
-        return ()
 
     return hand
 

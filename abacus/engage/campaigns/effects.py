@@ -1,13 +1,15 @@
-"""What comes of events, in Postgres: a batch is one transaction, and no event is ever decided twice.
+"""What comes of events, in Postgres: a batch is one transaction in each slice, and no event is ever decided twice.
 
 Every batch takes its locks in one order, each sorted: claims, then progress, then limits. Limits that all members
 share are taken from a slot of this process, which is filled up in transactions of their own. Only when nothing is left
 to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much is refused
-(docs/adr/0055).
+(docs/adr/0055, 0063).
 """
 
+import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
@@ -22,7 +24,10 @@ from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Due, Matched, Run
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import unless_away
+from abacus.platform.slicing import Slicing
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # Is told the campaigns that can do nothing more.
@@ -90,9 +95,25 @@ on conflict (campaign, version, day, variant, outcome, slot) do update set
 """)
 
 
+class Decisions(NamedTuple):
+    """What came of events that were not decided before, in their order; and those that are not decided, because the
+    server of their members is away.
+    """
+
+    runs: Sequence[Run]
+    waiting: Sequence[Matched]
+
+
+class _Part(NamedTuple):
+    """The runs of a slice, and the campaigns that are exhausted by them."""
+
+    runs: Sequence[Run]
+    exhausted: Sequence[Campaign]
+
+
 class Effects:
     """Decides events for campaigns and records what follows. Every method raises `Unavailable` while the database is
-    away, and then nothing has happened, or everything.
+    away; in each slice, nothing has happened then, or everything.
     """
 
     def __init__(
@@ -106,44 +127,66 @@ class Effects:
         self._on_exhausted = on_exhausted
         self._exhausted: dict[str, Campaign] = {}  # that nobody was told of yet
 
-    async def decide(self, matched: Sequence[Matched]) -> Sequence[Run]:
-        """What comes of the events that were not decided before, in their order. All of it is durable."""
+    async def decide(self, matched: Sequence[Matched]) -> Decisions:
+        """What comes of these events. All of it is durable."""
+        if not matched:
+            return Decisions([], [])
         of_key = {each.key: each for each in matched}
-        if not of_key:
-            return []
+        slicing = await slicing_of(self._pool)
+        parts = slicing.by_slice(of_key.values(), lambda each: each.member_id)
+        decided = await asyncio.gather(
+            *(unless_away(self._pool, self._decide_in(slicing, number, part)) for number, part in parts.items()),
+            return_exceptions=True,
+        )
+        done = [each for each in decided if isinstance(each, _Part)]
+        self._exhausted |= {campaign.name: campaign for each in done for campaign in each.exhausted}
+        if errors := [each for each in decided if isinstance(each, BaseException)]:
+            raise errors[0]
+        await self._tell()
+        runs = {run.matched.key: run for each in done for run in each.runs}
+        away = zip(decided, parts.values(), strict=True)
+        waiting = [each for part, matched in away if part is None for each in matched]
+        return Decisions([runs[key] for key in of_key if key in runs], waiting)
+
+    async def _decide_in(self, slicing: Slicing, number: int, matched: Sequence[Matched]) -> _Part:
+        """What comes of the events of a slice's members."""
         short: set[Pot] = set()  # nothing is left to fill the slot up from
         while True:
             try:
-                async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-                    runs, exhausted = await self._decide(connection, of_key, short)
+                async with passing_failures(), self._deciding(slicing.home(number), short) as connection:
+                    return await self._decide(connection, matched, short)
             except Short as error:
-                short |= await self._pots.fill(error.needs, _limited(of_key.values()))
-            else:
-                await self._tell(exhausted)
-                return runs
+                short |= await self._pots.fill(number, error.needs, _limited(matched))
 
-    async def _tell(self, exhausted: Iterable[Campaign]) -> None:
+    @asynccontextmanager
+    async def _deciding(self, home: str | None, short: Collection[Pot]) -> AsyncIterator[Connection]:
+        """A transaction at the server of the slice; one that reaches all slices, where a pot is locked whole."""
+        reach = self._pool.acquire(schema=home) if short else self._pool.acquire(schema=home, near=True)
+        async with reach as connection, connection.transaction():
+            if short:
+                await commit_together(connection)
+            yield connection
+
+    async def _tell(self) -> None:
         """Those that could not be told come with the next batch, or with this one when it is tried again."""
-        untold, self._exhausted = self._exhausted | {each.name: each for each in exhausted}, {}
+        untold, self._exhausted = self._exhausted, {}
         try:
             await self._on_exhausted(list(untold.values()))
         except BaseException:
             self._exhausted = untold | self._exhausted
             raise
 
-    async def _decide(
-        self, connection: Connection, of_key: Mapping[str, Matched], short: set[Pot]
-    ) -> tuple[Sequence[Run], Sequence[Campaign]]:
-        """The runs, and the campaigns that are exhausted by them. Raises `Short`."""
+    async def _decide(self, connection: Connection, matched: Sequence[Matched], short: set[Pot]) -> _Part:
+        """Raises `Short`."""
         now = self._clock.now()
         claims = [
-            _Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in of_key.items()
+            _Claim(each.key, each.member_id, each.campaign.name, each.campaign.version, now) for each in matched
         ]
         rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
         claimed = {row["key"] for row in rows}
-        new = [each for key, each in of_key.items() if key in claimed]
+        new = [each for each in matched if each.key in claimed]
         if not new:
-            return [], []
+            return _Part([], [])
         places = sorted({place for each in new for place in _places(each)})
         progress = await lock_progress(connection, places)
         pots = await self._pots.lock(connection, _limited(new), short)
@@ -151,7 +194,7 @@ class Effects:
         await write_progress(connection, decided.progress)
         await self._pots.take(connection, pots, decided.taken)
         await self._write(connection, decided, now)
-        return decided.runs, _exhausted(new, pots.left, decided, short)
+        return _Part(decided.runs, _exhausted(new, pots.left, decided, short))
 
     async def _write(self, connection: Connection, decided: Decided, now: datetime) -> None:
         actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]

@@ -22,7 +22,7 @@ from abacus.people.store.audit import entry_of, write
 from abacus.people.types.deed import Deed, Entry
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool
 
 _WHY: Final = "its limit is reached"
 _LOOK_EVERY_S: Final = 60.0
@@ -63,7 +63,6 @@ class ExhaustedWatch:
         *,
         every_s: float = _LOOK_EVERY_S,
     ) -> None:
-        self._pool = pool
         self._pots = PotStore(pool, 0)
         self._in_force = in_force
         self._exhausting = exhausting
@@ -81,6 +80,7 @@ class ExhaustedWatch:
         """Raises `Unavailable`."""
         bounded = {Pot(each.name, EVER): each for each in self._in_force().running.bounded()}
         limited = {pot: Limited(each.limits.overall, each.version) for pot, each in bounded.items()}
-        async with passing_failures(), self._pool.acquire() as connection:
-            left = await self._pots.left(connection, limited)
+        left = await self._pots.left(limited)
+        seeming = {pot: limited[pot] for pot, rest in left.items() if is_exhausted(bounded[pot], rest)}
+        left = await self._pots.exactly_left(seeming)
         await self._exhausting.mark([bounded[pot] for pot, rest in left.items() if is_exhausted(bounded[pot], rest)])

@@ -35,6 +35,11 @@ class Candidate(NamedTuple):
     card: PublishedCard
 
     @property
+    def key(self) -> str:
+        """The claim of the event in the campaign."""
+        return campaign_key(self.armed.campaign.name, self.event.key)
+
+    @property
     def subject(self) -> Subject:
         return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program)
 
@@ -65,8 +70,12 @@ class Judging:
         matched: list[Matched] = []
         aside: list[Item] = []
         for each, decision in answering:
+            tier = tiers.get(each.subject.account) if each.armed.by_tier else BASE_TIER
+            if tier is None:
+                later.append(each)
+                continue
             try:
-                worth = worth_of_steps(each, tiers.get((each.subject.member_id, each.subject.program), BASE_TIER))
+                worth = worth_of_steps(each, tier)
             except SetAside as fault:
                 aside.append(item_of(each.origin, each.body, each.armed.campaign, fault))
                 continue
@@ -91,7 +100,7 @@ class Judging:
         return [decisions[place] for place in range(len(candidates))]
 
     async def _tiers(self, candidates: Sequence[Candidate]) -> Mapping[tuple[str, str], str]:
-        return await self._values.tiers_of({(each.subject.member_id, each.subject.program) for each in candidates})
+        return await self._values.tiers_of({each.subject.account for each in candidates})
 
 
 def in_waves(candidates: Sequence[Candidate]) -> Sequence[Sequence[Candidate]]:
@@ -114,9 +123,8 @@ def in_waves(candidates: Sequence[Candidate]) -> Sequence[Sequence[Candidate]]:
 
 def worth_of_steps(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
     """The points of each step that awards any. Raises `SetAside`."""
-    key = campaign_key(candidate.armed.campaign.name, candidate.event.key)
-    if len(key) > _LONGEST_KEY:
-        raise SetAside(Reason.INVALID, f"its key has {len(key)} characters, and {_LONGEST_KEY} are room for")
+    if len(candidate.key) > _LONGEST_KEY:
+        raise SetAside(Reason.INVALID, f"its key has {len(candidate.key)} characters, and {_LONGEST_KEY} are room for")
     return {
         step.number: worth_of(action.deed, candidate.event, candidate.card, tier)
         for step in candidate.armed.campaign.steps

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sliced import at_member
+from abacus.platform.sql import Statement
 
 
 class MemberProgress(NamedTuple):
@@ -18,20 +19,20 @@ class MemberProgress(NamedTuple):
     variant: str | None
 
 
-_OF_MEMBER: Final = Statement(f"""
-select {columns(MemberProgress)} from (
-    select p.campaign, (select c.country from campaign c where c.name = p.campaign limit 1) as country,
-        p.events, p.runs, p.points, p.variant
-    from campaign_progress p where p.member_id = :member_id and p.scope = ''
-) as progress
-where :countries::text[] is null or country = any(:countries) order by campaign limit :limit
+_OF_MEMBER: Final = Statement("""
+select campaign, events, runs, points, variant from campaign_progress
+where member_id = :member_id and scope = '' order by campaign
 """)
+_COUNTRIES: Final = Statement("select distinct name, country from campaign where name = any(:names::text[])")
 
 
 async def progress_of(
     pool: Pool, member_id: str, countries: Sequence[str] | None, limit: int
 ) -> Sequence[MemberProgress]:
     """In campaigns of these countries, or of all. Raises `Unavailable`."""
-    given = {"countries": countries if countries is None else list(countries), "limit": limit}
     async with passing_failures():
-        return [MemberProgress(*row) for row in await pool.fetch(*_OF_MEMBER(member_id=member_id, **given))]
+        async with at_member(pool, member_id) as connection:
+            rows = await connection.fetch(*_OF_MEMBER(member_id=member_id))
+        country_of = dict(await pool.fetch(*_COUNTRIES(names=[row["campaign"] for row in rows])))
+    told = (MemberProgress(country=country_of.get(row["campaign"], ""), **row) for row in rows)
+    return [each for each in told if countries is None or each.country in countries][:limit]

@@ -1,16 +1,22 @@
 """The limits that all members of a campaign share, in Postgres: a pot for each, and slots that are filled up from it.
 
-A process takes from its own slot, which nobody else locks. `fill` moves a part of what is left into it. When nothing is
-left, a batch locks the pot and every slot, so that the last is given out exactly.
+A process takes from its own slots, one in each slice of the ledger, which nobody else locks. `fill` moves a part of
+what is left into one. When nothing is left, a batch locks the pot and every slot, so that the last is given out exactly.
+
+On several servers, what moves between a pot and a slot is committed by one before the other. Whoever looks meanwhile
+waits at the slot's row, which is therefore there before anything is moved to it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from abacus.engage.campaigns.decide.budget import Pot
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound
 from abacus.engage.campaigns.decide.run import Outcome
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, snapshot
+from abacus.platform.sliced import at_slice, in_each_slice
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _SHARE: Final = 32  # the part of what is left that a slot is filled up with
@@ -46,40 +52,42 @@ class _SlotRow(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """What is at hand of each pot, and the rows that hold it."""
+    """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice."""
 
     left: Mapping[Pot, Amounts]
     handed_out: Mapping[Pot, Amounts]
-    slots: Mapping[tuple[Pot, int], _SlotRow]
+    slots: Mapping[str | None, Sequence[_SlotRow]]
 
 
-# What was done before there was such a limit counts too.
+_POTS: Final = Statement(f"""
+select {columns(_PotRow, "p")} from {unnested(Pot)}
+join campaign_pot p on p.campaign = u.campaign and p.period = u.period
+""")
 _OPEN_POTS: Final = Statement(f"""
-insert into campaign_pot ({columns(_PotRow)})
-select u.*, coalesce(s.runs, 0), coalesce(s.points, 0), coalesce(s.cost, 0)
-from {unnested(Pot)}
-left join lateral (
-    select sum(s.events)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
-    from campaign_sum s
-    where s.campaign = u.campaign and s.outcome = '{Outcome.DONE}' and u.period in ('', s.day::text)
-) s on not exists (select from campaign_pot p where p.campaign = u.campaign and p.period = u.period)
-order by u.campaign, u.period
+insert into campaign_pot ({columns(_PotRow)}) select u.* from {unnested(_PotRow)} order by u.campaign, u.period
 on conflict do nothing
+""")
+_DONE: Final = Statement(f"""
+select u.campaign, u.period, coalesce(sum(s.events), 0)::bigint as runs, coalesce(sum(s.points), 0)::bigint as points,
+    coalesce(sum(s.cost), 0)::bigint as cost
+from {unnested(Pot)}
+join campaign_sum s on s.campaign = u.campaign and s.outcome = '{Outcome.DONE}' and u.period in ('', s.day::text)
+group by u.campaign, u.period
 """)
 _LOCK_POTS: Final = Statement(f"""
 select {columns(_PotRow, "p")} from {unnested(Pot)}
 join campaign_pot p on p.campaign = u.campaign and p.period = u.period
 order by u.campaign, u.period for update of p
 """)
-_LEFT: Final = Statement(f"""
-select u.campaign, u.period, coalesce(p.runs, 0) - coalesce(s.runs, 0) as runs,
-    coalesce(p.points, 0) - coalesce(s.points, 0) as points, coalesce(p.cost, 0) - coalesce(s.cost, 0) as cost
-from {unnested(Pot)}
-left join campaign_pot p on p.campaign = u.campaign and p.period = u.period
-left join lateral (
-    select sum(s.runs)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
-    from campaign_slot s where s.campaign = u.campaign and s.period = u.period
-) s on true
+_IN_SLOTS: Final = Statement(f"""
+select s.campaign, s.period, sum(s.runs)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
+from {unnested(Pot)} join campaign_slot s on s.campaign = u.campaign and s.period = u.period
+group by s.campaign, s.period
+""")
+_OPEN_SLOTS: Final = Statement(f"""
+insert into campaign_slot ({columns(_SlotRow)}) select u.* from {unnested(_SlotRow)}
+order by u.campaign, u.period, u.slot
+on conflict do nothing
 """)
 _LOCK_SLOTS: Final = Statement(f"""
 select {columns(_SlotRow, "s")}
@@ -92,66 +100,101 @@ update campaign_pot p set runs = u.runs, points = u.points, cost = u.cost
 from {unnested(_PotRow)} where p.campaign = u.campaign and p.period = u.period
 """)
 _SET_SLOTS: Final = Statement(f"""
-insert into campaign_slot ({columns(_SlotRow)}) select u.* from {unnested(_SlotRow)}
-order by u.campaign, u.period, u.slot
-on conflict (campaign, period, slot) do update set
-    version = excluded.version, runs = excluded.runs, points = excluded.points, cost = excluded.cost
+update campaign_slot s set version = u.version, runs = u.runs, points = u.points, cost = u.cost
+from {unnested(_SlotRow)} where s.campaign = u.campaign and s.period = u.period and s.slot = u.slot
 """)
 
 
 class PotStore:
-    """The pots, as a process takes from them that has this slot."""
+    """The pots, as a process takes from them that has this slot in each slice. Where a connection is given, it is led to
+    the slice of the members in question.
+    """
 
     def __init__(self, pool: Pool, slot: int) -> None:
         self._pool = pool
         self._slot = slot
 
-    async def fill(self, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
-        """Fills the slot up from all of these pots at once, and says from which not, because too little is left of
-        them. Raises `Unavailable`.
+    async def fill(self, number: int, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
+        """Fills the slot of that slice up from all of these pots at once, and says from which not, because too little
+        is left of them. Raises `Unavailable`.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            wanted = sorted(needs)
-            handed_out = await _lock_pots(connection, wanted)
-            slots = await self._lock_slots(connection, wanted, ())
-            short, pots, filled = set[Pot](), list[_PotRow](), list[_SlotRow]()
-            for pot in wanted:
-                row, needed = slots.get((pot, self._slot)), needs[pot]
-                others = handed_out[pot].minus(_held(row)) if row is not None else handed_out[pot]
-                left = _left(limited[pot].bound, others)
-                if any(need > have for need, have in zip(needed, left, strict=True)):
-                    short.add(pot)
-                    continue
-                given = Amounts(*(max(need, have // _SHARE) for need, have in zip(needed, left, strict=True)))
-                pots.append(_PotRow(*pot, *others.plus(given)))
-                filled.append(_SlotRow(*pot, self._slot, limited[pot].version, *given))
-            await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
-            await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, filled)))
-            return short
+        wanted, home = sorted(needs), (await slicing_of(self._pool)).home(number)
+        empty = [_SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
+        async with passing_failures():
+            async with at_slice(self._pool, number) as connection:
+                await connection.execute(*_OPEN_SLOTS(**arrays(_SlotRow, empty)))
+            async with self._pool.acquire(schema=home) as connection, connection.transaction():
+                await commit_together(connection)
+                return await self._fill(connection, wanted, needs, limited)
 
-    async def left(self, connection: Connection, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
-        """What is left of each pot altogether, as it is at the moment. Nothing is locked."""
+    async def _fill(
+        self,
+        connection: Connection,
+        wanted: Sequence[Pot],
+        needs: Mapping[Pot, Amounts],
+        limited: Mapping[Pot, Limited],
+    ) -> set[Pot]:
+        handed_out = await _lock_pots(connection, wanted)
+        held = {_pot(row): _amounts(row) for row in await self._lock_slots(connection, wanted, ())}
+        short, pots, filled = set[Pot](), list[_PotRow](), list[_SlotRow]()
+        for pot in wanted:
+            others, needed = handed_out[pot].minus(held.get(pot, NOTHING)), needs[pot]
+            left = _left(limited[pot].bound, others)
+            if any(need > have for need, have in zip(needed, left, strict=True)):
+                short.add(pot)
+                continue
+            given = Amounts(*(max(need, have // _SHARE) for need, have in zip(needed, left, strict=True)))
+            pots.append(_PotRow(*pot, *others.plus(given)))
+            filled.append(_SlotRow(*pot, self._slot, limited[pot].version, *given))
+        await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
+        await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, filled)))
+        return short
+
+    async def left(self, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
+        """What is left of each pot altogether, without locking anything: on several servers somebody may move a part
+        of it meanwhile. Raises `Unavailable`.
+        """
         if not limited:
             return {}
-        rows = [_PotRow(*row) for row in await connection.fetch(*_LEFT(**arrays(Pot, sorted(limited))))]
-        return {
-            (pot := Pot(row.campaign, row.period)): _left(limited[pot].bound, Amounts(row.runs, row.points, row.cost))
-            for row in rows
-        }
+        pots = arrays(Pot, sorted(limited))
+        async with snapshot(self._pool) as connection:
+            handed_out = {pot: NOTHING for pot in limited} | _by_pot(await connection.fetch(*_POTS(**pots)))
+            for rows in await in_each_slice(connection, lambda: connection.fetch(*_IN_SLOTS(**pots))):
+                for pot, amounts in _by_pot(rows).items():
+                    handed_out[pot] = handed_out[pot].minus(amounts)
+        return {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
+
+    async def exactly_left(self, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
+        """The same to the last point: everybody who takes or moves any waits meanwhile. Raises `Unavailable`."""
+        if not limited:
+            return {}
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            return (await self.lock(connection, limited, limited)).left
 
     async def lock(self, connection: Connection, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> Locked:
-        """Locks the slots of this process, and of the pots in `whole` everything, and says what is left."""
+        """Locks the slots of this process in this slice, and of the pots in `whole` everything, and says what is left.
+        In a transaction that reaches all slices, if there are any such pots.
+        """
         if not limited:
             return Locked({}, {}, {})
-        pots = sorted(limited)
-        handed_out = await _lock_pots(connection, [pot for pot in pots if pot in whole])
-        slots = await self._lock_slots(connection, pots, whole)
+        home, here = connection.slice_schema, sorted(limited)
+        locked_whole = [pot for pot in here if pot in whole]
+        handed_out = await _lock_pots(connection, locked_whole)
+        slots: dict[str | None, Sequence[_SlotRow]] = {}
+
+        async def lock_here() -> None:
+            schema = connection.slice_schema
+            pots = here if schema == home else locked_whole
+            slots[schema] = await self._lock_slots(connection, pots, whole)
+
+        await (in_each_slice(connection, lock_here) if handed_out else lock_here())
         left: dict[Pot, Amounts] = {}
-        for (pot, _), row in slots.items():
+        for row in chain.from_iterable(slots.values()):
+            pot = _pot(row)
             if pot in handed_out:
-                handed_out[pot] = handed_out[pot].minus(_held(row))
+                handed_out[pot] = handed_out[pot].minus(_amounts(row))
             elif row.version == limited[pot].version:
-                left[pot] = _held(row)
+                left[pot] = _amounts(row)
         return Locked(
             left | {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}, handed_out, slots
         )
@@ -159,35 +202,66 @@ class PotStore:
     async def take(self, connection: Connection, locked: Locked, taken: Mapping[Pot, Amounts]) -> None:
         """Writes what is left after so much was taken. Slots of pots that are locked whole are empty then."""
         pots = [_PotRow(*pot, *out.plus(taken.get(pot, NOTHING))) for pot, out in locked.handed_out.items()]
-        slots = []
-        for (pot, _), row in locked.slots.items():
-            if pot in locked.handed_out:
-                slots.append(row._replace(runs=0, points=0, cost=0))
-            elif pot in taken:
-                slots.append(_SlotRow(*row[:4], *_held(row).minus(taken[pot])))
         if pots:
             await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
-        if slots:
-            await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, slots)))
+
+        async def write_here() -> None:
+            if rows := _after(locked.slots.get(connection.slice_schema, ()), locked, taken):
+                await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, rows)))
+
+        await (in_each_slice(connection, write_here) if pots else write_here())
 
     async def _lock_slots(
         self, connection: Connection, pots: Sequence[Pot], whole: Collection[Pot]
-    ) -> Mapping[tuple[Pot, int], _SlotRow]:
+    ) -> Sequence[_SlotRow]:
         statement = _LOCK_SLOTS(**arrays(Pot, pots), whole=[pot in whole for pot in pots], slot=self._slot)
-        rows = [_SlotRow(*row) for row in await connection.fetch(*statement)]
-        return {(Pot(row.campaign, row.period), row.slot): row for row in rows}
+        return [_SlotRow(*row) for row in await connection.fetch(*statement)]
 
 
 async def _lock_pots(connection: Connection, pots: Sequence[Pot]) -> dict[Pot, Amounts]:
     """What was handed out of each."""
     if not pots:
         return {}
-    await connection.execute(*_OPEN_POTS(**arrays(Pot, pots)))
-    rows = [_PotRow(*row) for row in await connection.fetch(*_LOCK_POTS(**arrays(Pot, pots)))]
-    return {Pot(row.campaign, row.period): Amounts(row.runs, row.points, row.cost) for row in rows}
+    lock = _LOCK_POTS(**arrays(Pot, pots))
+    known = _by_pot(await connection.fetch(*lock))
+    if missing := [pot for pot in pots if pot not in known]:
+        await _open_pots(connection, missing)
+        known = _by_pot(await connection.fetch(*lock))
+    return known
 
 
-def _held(row: _SlotRow) -> Amounts:
+async def _open_pots(connection: Connection, pots: Sequence[Pot]) -> None:
+    """What was done before there was such a limit counts too."""
+    done = dict.fromkeys(pots, NOTHING)
+    of_slice = _DONE(**arrays(Pot, pots))
+    for rows in await in_each_slice(connection, lambda: connection.fetch(*of_slice)):
+        for pot, amounts in _by_pot(rows).items():
+            done[pot] = done[pot].plus(amounts)
+    opened = [_PotRow(*pot, *amounts) for pot, amounts in done.items()]
+    await connection.execute(*_OPEN_POTS(**arrays(_PotRow, opened)))
+
+
+def _after(rows: Sequence[_SlotRow], locked: Locked, taken: Mapping[Pot, Amounts]) -> list[_SlotRow]:
+    """The slots that change."""
+    changed = []
+    for row in rows:
+        pot = _pot(row)
+        if pot in locked.handed_out:
+            changed.append(row._replace(**NOTHING._asdict()))
+        elif pot in taken:
+            changed.append(row._replace(**_amounts(row).minus(taken[pot])._asdict()))
+    return changed
+
+
+def _by_pot(rows: Iterable[Any]) -> dict[Pot, Amounts]:
+    return {_pot(row): _amounts(row) for row in map(_PotRow._make, rows)}
+
+
+def _pot(row: _PotRow | _SlotRow) -> Pot:
+    return Pot(row.campaign, row.period)
+
+
+def _amounts(row: _PotRow | _SlotRow) -> Amounts:
     return Amounts(row.runs, row.points, row.cost)
 
 

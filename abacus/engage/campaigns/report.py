@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from abacus.engage.campaigns.decide.budget import EVER
+from abacus.core.merging import added_up
+from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.seen import seen_by_day
-from abacus.platform.postgres import Connection, Pool, pages, passing_failures, slicing_of, snapshot
+from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sliced import in_each_slice
-from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 
 
@@ -74,81 +73,84 @@ select {columns(DayLine)} from (
     select version, day, variant, outcome, sum(events)::bigint as events, sum(points)::bigint as points,
         sum(cost)::bigint as cost
     from campaign_sum where campaign = :campaign group by version, day, variant, outcome
-) s order by day, version, variant, outcome
+) s
 """)
 _ACTIONS: Final = Statement("""
-select kind, case when done_at is not null then 'done' when refused_at is not null then 'refused' else 'waiting' end
-    as state, reason, count(*) from campaign_action where campaign = :campaign
-group by 1, 2, 3 order by 1, 2, 3
+select kind, case when done_at is not null then 'done' when refused_at is not null then 'refused' else 'waiting' end,
+    reason, count(*)
+from campaign_action where campaign = :campaign group by 1, 2, 3
 """)
 _ARMS: Final = Statement("""
 select variant, count(*), count(*) filter (where events >= :goal), sum(runs)::bigint, sum(points)::bigint,
     sum(cost)::bigint
 from campaign_progress where campaign = :campaign and scope = '' and variant is not null
-group by variant order by variant
+group by variant
 """)
 _CLAIMS: Final = Statement("select count(*) from campaign_claim where campaign = :campaign")
-_AWARDS: Final = Statement("""
-select member_id, key from campaign_action where campaign = :campaign and kind = 'award' and done_at is not null
+_POSTED: Final = Statement("""
+select count(*) from campaign_action a
+where campaign = :campaign and kind = 'award' and done_at is not null
+    and exists (select from claim c where c.key = a.key)
 """)
-_POSTED: Final = Statement("select count(*) from claim where key = any(:keys::text[])")
-_USED: Final = Statement("""
-select p.campaign, p.period, p.runs - coalesce(sum(s.runs), 0)::bigint, p.points - coalesce(sum(s.points), 0)::bigint,
-    p.cost - coalesce(sum(s.cost), 0)::bigint
-from campaign_pot p left join campaign_slot s using (campaign, period)
+_HANDED_OUT: Final = Statement("""
+select campaign, period, runs, points, cost from campaign_pot
 where campaign = any(:campaigns::text[]) and (:period::text is null or period = :period)
-group by p.campaign, p.period order by p.campaign, p.period
+""")
+_IN_SLOTS: Final = Statement("""
+select campaign, period, -sum(runs)::bigint, -sum(points)::bigint, -sum(cost)::bigint from campaign_slot
+where campaign = any(:campaigns::text[]) and (:period::text is null or period = :period) group by campaign, period
 """)
 
 
 async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
-    """As of one moment. Raises `Unavailable`."""
+    """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     name = campaign.name
     async with snapshot(pool) as connection:
-        return CampaignReport(
-            days=[DayLine(*row) for row in await connection.fetch(*_DAYS(campaign=name))],
-            actions=[ActionLine(*row) for row in await connection.fetch(*_ACTIONS(campaign=name))],
-            arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
-            claims=await connection.fetchval(*_CLAIMS(campaign=name)),
-            posted=await _posted(connection, await slicing_of(pool), name),
-            seen=await seen_by_day(connection, campaign),
-            used={row[1]: Amounts(*row[2:]) for row in await connection.fetch(*_USED(campaigns=[name], period=None))},
-        )
+        days, arms, used = await _glance(connection, campaign)
+        actions = await _added_up(connection, _ACTIONS(campaign=name), facts=3)
+        ((claims,),) = await _added_up(connection, _CLAIMS(campaign=name), facts=0)
+        ((posted,),) = await _added_up(connection, _POSTED(campaign=name), facts=0)
+        seen = await seen_by_day(connection, campaign)
+    return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, used, seen)
 
 
 async def glance(pool: Pool, campaign: Campaign) -> Glance:
-    """As of one moment. Raises `Unavailable`."""
-    name = campaign.name
+    """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     async with snapshot(pool) as connection:
-        return Glance(
-            days=[DayLine(*row) for row in await connection.fetch(*_DAYS(campaign=name))],
-            arms=[ArmLine(*row) for row in await connection.fetch(*_ARMS(campaign=name, goal=campaign.goal))],
-            used={row[1]: Amounts(*row[2:]) for row in await connection.fetch(*_USED(campaigns=[name], period=None))},
-        )
+        return await _glance(connection, campaign)
 
 
 async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
     """What each of the campaigns has taken of its limits over its whole life. Raises `Unavailable`."""
-    async with passing_failures():
-        rows = await pool.fetch(*_USED(campaigns=list(names), period=EVER))
-    return {row[0]: Amounts(*row[2:]) for row in rows}
+    async with snapshot(pool) as connection:
+        return {pot.campaign: amounts for pot, amounts in (await _used(connection, names, EVER)).items()}
 
 
-async def _posted(connection: Connection, slicing: Slicing, campaign: str) -> int:
-    """How many of the awards that were sent stand in the ledger, each looked for in the slice of its member."""
-    posted = 0
-    async for page in pages(connection, *_AWARDS(campaign=campaign)):
-        keys = {
-            slicing.home(number): [row["key"] for row in part]
-            for number, part in slicing.by_slice(page, itemgetter("member_id")).items()
-        }
+async def _glance(connection: Connection, campaign: Campaign) -> Glance:
+    name = campaign.name
+    days = [DayLine(*row) for row in await _added_up(connection, _DAYS(campaign=name), facts=4)]
+    arms = await _added_up(connection, _ARMS(campaign=name, goal=campaign.goal), facts=1)
+    used = await _used(connection, [name], None)
+    return Glance(
+        days=sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome)),
+        arms=[ArmLine(*row) for row in arms],
+        used={pot.period: amounts for pot, amounts in used.items()},
+    )
 
-        async def count(keys: Mapping[str | None, Sequence[str]] = keys) -> int:
-            here = keys.get(connection.slice_schema)
-            return int(await connection.fetchval(*_POSTED(keys=here))) if here else 0
 
-        posted += sum(await in_each_slice(connection, count))
-    return posted
+async def _used(connection: Connection, names: Sequence[str], period: str | None) -> dict[Pot, Amounts]:
+    """What was handed out of pots, and is in no slot any more."""
+    asked = {"campaigns": list(names), "period": period}
+    handed_out = await connection.fetch(*_HANDED_OUT(**asked))
+    used = {Pot(*row[:2]): Amounts(*row[2:]) for row in handed_out}
+    for campaign, of_period, *amounts in await _added_up(connection, _IN_SLOTS(**asked), facts=2):
+        pot = Pot(campaign, of_period)
+        used[pot] = used.get(pot, NOTHING).plus(Amounts(*amounts))
+    return used
+
+
+async def _added_up(connection: Connection, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
+    return added_up(await in_each_slice(connection, lambda: connection.fetch(*statement)), facts=facts)
 
 
 def faults_of(found: CampaignReport) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.budget import pots_of
 from abacus.engage.campaigns.decide.calendar import runs_at
@@ -25,8 +26,8 @@ from abacus.engage.rules.decide.lazy import Decision, Looked
 from abacus.engage.rules.decide.types import Place
 from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import at_member
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import BASE_TIER
 
 
 class Seen(NamedTuple):
@@ -66,10 +67,13 @@ async def simulate(
     subject = Subject(campaign, member_id, card.card.program)
     decision = await _decision(campaign, event, subject, values, around)
     seen = [_seen(looked) for looked in decision.looked]
+    if decision.holds is None:
+        raise Unavailable("values", f"what decides about {event.key} cannot be told now")
     if not decision.holds:
         return Simulated(seen, "its conditions do not hold")
-    tiers = await values.tiers_of({(member_id, card.card.program)})
-    tier = tiers.get((member_id, card.card.program), BASE_TIER)
+    tier = (await values.tiers_of({subject.account})).get(subject.account)
+    if tier is None:
+        raise Unavailable("tiers", f"that of {member_id} cannot be told now")
     worth = {
         step.number: worth_of(action.deed, event, card, tier)
         for step in campaign.steps
@@ -78,9 +82,9 @@ async def simulate(
     }
     matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
     limited = {pot: Limited(bound, campaign.version) for pot, bound in pots_of(matched).items()}
-    async with passing_failures(), pool.acquire() as connection:
+    async with passing_failures(), at_member(pool, member_id) as connection:
         progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
-        left = await PotStore(pool, 0).left(connection, limited)
+    left = await PotStore(pool, 0).left(limited)
     (run,) = decide([matched], progress, left, limited).runs
     return Simulated(seen, None, run, list(actions_of(run, now)))
 

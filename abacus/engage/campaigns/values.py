@@ -14,10 +14,11 @@ from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
 from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.decide.types import Side
-from abacus.engage.rules.rounds import NotNow
+from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_member, unless_away
 from abacus.pricing.decide.card import BASE_TIER
 
 _SEGMENT: Final = f"{Origin.SEGMENT}."
@@ -33,6 +34,10 @@ class Subject(NamedTuple):
     campaign: Campaign
     member_id: str
     program: str
+
+    @property
+    def account(self) -> AccountId:
+        return self.member_id, self.program
 
 
 class Members(Protocol):
@@ -85,36 +90,53 @@ class Values:
             case Origin.SEGMENT:
                 return await self._of_segments(wanted)
             case Origin.MEMBER:
-                return await self._of_members(wanted)
+                return await self._in_reach(wanted, self._of_members)
             case Origin.CAMPAIGN:
-                return await self._of_campaigns(wanted)
+                return await self._in_reach(wanted, self._of_campaigns)
             case Origin.COUNTER:
                 return await self._of_counters(wanted)
             case Origin.EXTERNAL:
                 return await self._of_services(wanted)
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """Raises `Unavailable`."""
-        return await self._members.tiers_of(accounts) if accounts else {}
+        """Of those accounts whose server is not away. Raises `Unavailable` when more is."""
+        tiers: dict[AccountId, str] = {}
+        for part in (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0]).values():
+            found = await unless_away(self._pool, self._members.tiers_of(part))
+            if found is not None:
+                tiers |= {account: found.get(account, BASE_TIER) for account in part}
+        return tiers
 
     async def _of_segments(self, wanted: Wishes) -> list[Value | None]:
         pairs = [(side.text.removeprefix(_SEGMENT), subject.member_id) for subject, _, side in wanted]
         found = await self._segments(set(pairs))
         return [found[pair] for pair in pairs]
 
+    async def _in_reach(
+        self, wanted: Wishes, load: Callable[[Wishes], Awaitable[Sequence[Value | None]]]
+    ) -> list[Value | NotNow | None]:
+        """Values of members, of each slice by itself. They cannot be told while the slice's server is away."""
+        found: dict[int, Value | NotNow | None] = {}
+        slicing = await slicing_of(self._pool)
+        for places in slicing.by_slice(range(len(wanted)), lambda place: wanted[place][0].member_id).values():
+            values = await unless_away(self._pool, load([wanted[place] for place in places]))
+            found |= dict(zip(places, [NOT_NOW] * len(places) if values is None else values, strict=True))
+        return [found[place] for place in range(len(wanted))]
+
     async def _of_members(self, wanted: Wishes) -> list[Value | None]:
-        accounts = {(subject.member_id, subject.program) for subject, _, _ in wanted}
+        accounts = {subject.account for subject, _, _ in wanted}
         kinds = {side.text for _, _, side in wanted}
         tiers = await self._members.tiers_of(accounts) if "member.tier" in kinds else {}
         standings = await self._members.standings_of(accounts) if kinds - {"member.tier"} else {}
         return [
-            _of_member(side.text, tiers.get(account), standings.get(account))
-            for account, side in (((subject.member_id, subject.program), side) for subject, _, side in wanted)
+            _of_member(side.text, tiers.get(subject.account), standings.get(subject.account))
+            for subject, _, side in wanted
         ]
 
     async def _of_campaigns(self, wanted: Wishes) -> list[Value | None]:
+        """Of members of one slice."""
         places = [_place(subject, event, side) for subject, event, side in wanted]
-        async with passing_failures(), self._pool.acquire() as connection:
+        async with passing_failures(), at_member(self._pool, places[0].member_id) as connection:
             progress = await read_progress(connection, sorted(set(places)))
         return [
             _of_progress(side.text, progress.get(place, NONE))

@@ -7,13 +7,12 @@ marks them as told. The message keeps its id from there on, also when the worker
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 from pydantic import ValidationError
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
@@ -137,25 +136,20 @@ class Notices:
         parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
         return sum([await self._enter(number, part, gathered_for) for number, part in parts.items()])
 
-    async def enter_in_reach(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> Sequence[Notice]:
-        """Enter notices; return those that could not be entered, because their members' server is away. Raises
-        `Unavailable` when that is all.
+    async def enter_beside(
+        self, connection: Connection, notices: Sequence[Notice], *, gathered_for: timedelta
+    ) -> None:
+        """Enter notices of members of one slice, in the caller's transaction there. Those that were entered before stay
+        as they are.
         """
-        parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
-        left: list[Notice] = []
-        for number, part in parts.items():
-            try:
-                await self._enter(number, part, gathered_for)
-            except Unavailable:
-                left += part
-                if len(left) == len(notices):
-                    raise
-        return left
+        await connection.execute(*self._entering(notices, gathered_for))
 
     async def _enter(self, number: int, notices: Sequence[Notice], gathered_for: timedelta) -> int:
-        statement = _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
         async with passing_failures(), at_slice(self._pool, number) as connection:
-            return await rows_changed(connection, statement)
+            return await rows_changed(connection, self._entering(notices, gathered_for))
+
+    def _entering(self, notices: Sequence[Notice], gathered_for: timedelta) -> tuple[Any, ...]:
+        return _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
 
     async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
         """Make messages of the slice's due notices, for those of the channels that the member wants."""

@@ -1,10 +1,10 @@
 """Awards that somebody asked for, held against the ledger: partners' requests, and what campaigns have sent.
 
-Those who ask are not cut, and the ledger may be. So they are read a page at a time, and each page is looked up in the
-ledger by its keys.
+The ledger may be cut, and who asks may lie on another server. So they are read a page at a time, and each page is
+looked up in the ledger by its keys.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -71,10 +71,16 @@ class Outcomes:
     differing: list[Differing] = field(default_factory=list)
 
 
-async def outcomes(connection: Connection, statement: tuple[Any, ...], queues: Queues) -> Outcomes:
-    """Of the awards that a statement gives as `Asked`. In a transaction."""
+async def asked_pages(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Asked]]:
+    """The awards that a statement gives as `Asked`. In a transaction."""
+    async for page in long_pages(connection, statement):
+        yield [row_of(Asked, row) for row in page]
+
+
+async def outcomes(connection: Connection, pages: AsyncIterator[Sequence[Asked]], queues: Queues) -> Outcomes:
+    """In a transaction."""
     told, counts = Outcomes(), dict[tuple[str, Ask], list[int]]()
-    async for asked, posted in _looked_up(connection, statement):
+    async for asked, posted in _looked_up(connection, pages):
         if posted is None and asked.fingerprint is None:
             continue
         ask = _ask(asked, posted)
@@ -86,17 +92,35 @@ async def outcomes(connection: Connection, statement: tuple[Any, ...], queues: Q
             told.faulty.append(Faulty(asked, verdict))
         if posted is not None and asked.decided not in {None, posted.points}:
             told.differing.append(Differing(asked, posted.points))
+    return _sorted(told, counts)
+
+
+def together(parts: Iterable[Outcomes]) -> Outcomes:
+    """The outcomes of several slices as one."""
+    all_, counts = Outcomes(), dict[tuple[str, Ask], list[int]]()
+    for part in parts:
+        for group in part.groups:
+            count = counts.setdefault((group.by, group.ask), [0, 0])
+            count[0] += group.awards
+            count[1] += group.points
+        all_.faulty += part.faulty
+        all_.differing += part.differing
+    return _sorted(all_, counts)
+
+
+def _sorted(told: Outcomes, counts: Mapping[tuple[str, Ask], Sequence[int]]) -> Outcomes:
     told.groups = [AskGroup(by, ask, awards, points) for (by, ask), (awards, points) in counts.items()]
     told.faulty.sort(key=lambda each: each.asked.key)
     told.differing.sort(key=lambda each: each.asked.key)
     return told
 
 
-async def _looked_up(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[tuple[Asked, Posted | None]]:
-    async for page in long_pages(connection, statement):
-        awards = [row_of(Asked, row) for row in page]
-        posted = await _posted(connection, [each.key for each in awards])
-        for each in awards:
+async def _looked_up(
+    connection: Connection, pages: AsyncIterator[Sequence[Asked]]
+) -> AsyncIterator[tuple[Asked, Posted | None]]:
+    async for page in pages:
+        posted = await _posted(connection, [each.key for each in page])
+        for each in page:
             yield each, posted.get(each.key)
 
 

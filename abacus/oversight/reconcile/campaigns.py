@@ -1,35 +1,38 @@
-"""What campaigns have decided, held against what was done and against the ledger. Postgres counts it, by campaign."""
+"""What campaigns have decided, held against what was done and against the ledger. Postgres counts it, by campaign,
+in each slice."""
 
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from abacus.oversight.reconcile.asked import Outcomes, outcomes
+from abacus.core.merging import added_up
+from abacus.oversight.reconcile.asked import Asked, Outcomes, outcomes, together
 from abacus.oversight.reconcile.decide.lines import Actions, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues
-from abacus.oversight.reconcile.messages import LONG_S, AsOf
+from abacus.oversight.reconcile.messages import LONG_S, AsOf, long_pages
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
+from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _ACTIONS: Final = Statement("""
 select campaign, kind, count(*) as decided, count(done_at) as delivered,
     count(*) filter (where done_at is null and refused_at is null) as waiting, count(refused_at) as refused
-from campaign_action where decided_at >= :start and decided_at < :end
-group by campaign, kind order by campaign, kind
+from campaign_action where decided_at >= :start and decided_at < :end group by campaign, kind
 """)
 
-_AWARDS: Final = Statement(f"""
-select s.by, s.member_id, s.key, s.fingerprint, s.decided, true as queued, s.key = any(:doubled::text[]) as doubled,
-    exists (select from rejection r where r.key = s.key and r.fingerprint = s.fingerprint) as rejected,
+_AWARDS: Final = Statement("""
+select campaign, member_id, key, document ->> 'fingerprint' as fingerprint, (document ->> 'points')::bigint as points,
+    done_at
+from campaign_action
+where kind = 'award' and done_at is not null and decided_at >= :start and decided_at < :end
+""")
+_HELD_UP: Final = Statement(f"""
+select u.key, u.fingerprint,
+    exists (select from rejection r where r.key = u.key and r.fingerprint = u.fingerprint) as rejected,
     (select q.reason from quarantine q
-        where q.key = s.key and q.fingerprint = s.fingerprint and q.status = '{HELD}' limit 1) as held,
-    s.done_at < :settled_before::timestamptz as settled, s.done_at < :overdue_before::timestamptz as overdue
-from (
-    select campaign as by, member_id, key, document ->> 'fingerprint' as fingerprint,
-        (document ->> 'points')::bigint as decided, done_at
-    from campaign_action
-    where kind = 'award' and done_at is not null and decided_at >= :start and decided_at < :end
-) as s
+        where q.key = u.key and q.fingerprint = u.fingerprint and q.status = '{HELD}' limit 1) as held
+from unnest(:keys::text[], :fingerprints::text[]) as u (key, fingerprint)
 """)
 
 _TOTALS: Final = """
@@ -39,9 +42,9 @@ select campaign, sum(claims)::bigint, sum(events)::bigint, sum(points)::bigint, 
     select campaign, 0, sum(events), coalesce(sum(points) filter (where outcome = 'done'), 0), 0
     from campaign_sum group by campaign
     union all
-    select campaign, 0, 0, 0, sum((document ->> 'points')::bigint)
+    select campaign, 0, 0, 0, coalesce(sum((document ->> 'points')::bigint), 0)
     from campaign_action where kind = 'award' group by campaign
-) as each group by campaign order by campaign
+) as each group by campaign
 """
 
 
@@ -55,12 +58,42 @@ class CampaignEffects:
         self._window = {"start": start, "end": end}
 
     async def actions(self) -> list[Actions]:
-        rows = await self._connection.fetch(*_ACTIONS(**self._window), timeout=LONG_S)
-        return [Actions(*row) for row in rows]
+        return [Actions(*row) for row in await self._added_up(_ACTIONS(**self._window), facts=2)]
 
     async def awards(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of awards that were sent."""
-        return await outcomes(self._connection, _AWARDS(**self._window, **as_of.of_asks), queues)
+        return together(
+            await in_each_slice(
+                self._connection, lambda: outcomes(self._connection, self._sent_in_slice(as_of), queues)
+            )
+        )
 
     async def totals(self) -> list[Totals]:
-        return [Totals(*row) for row in await self._connection.fetch(_TOTALS, timeout=LONG_S)]
+        return [Totals(*row) for row in await self._added_up((_TOTALS,), facts=1)]
+
+    async def _sent_in_slice(self, as_of: AsOf) -> AsyncIterator[Sequence[Asked]]:
+        """A page at a time; what holds awards up is not cut, and looked up for each page."""
+        doubled = set(as_of.doubled)
+        async for page in long_pages(self._connection, _AWARDS(**self._window)):
+            keys, fingerprints = [row["key"] for row in page], [row["fingerprint"] for row in page]
+            rows = await self._connection.fetch(*_HELD_UP(keys=keys, fingerprints=fingerprints))
+            yield [
+                Asked(
+                    by=sent["campaign"],
+                    member_id=sent["member_id"],
+                    key=sent["key"],
+                    fingerprint=sent["fingerprint"],
+                    decided=sent["points"],
+                    queued=True,
+                    doubled=sent["key"] in doubled,
+                    rejected=held_up["rejected"],
+                    held=held_up["held"],
+                    settled=sent["done_at"] < as_of.settled_before,
+                    overdue=sent["done_at"] < as_of.overdue_before,
+                )
+                for sent, held_up in zip(page, rows, strict=True)
+            ]
+
+    async def _added_up(self, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
+        read = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
+        return added_up(read, facts=facts)

@@ -16,12 +16,19 @@ from abacus.platform.postgres import Connection, Pool, slicing_of, snapshot
 from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
+# A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
+_DECIDED: Final = """(
+    exists (select from campaign_action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
+    or exists (select from campaign_claim d where d.key = regexp_replace(t.key, ':[0-9]+$', '')))"""
+
 _EARNED: Final = f"t.kind = '{Kind.EARN}'"
+_OF_CAMPAIGNS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '{CAMPAIGN_PREFIX}'), false)"
 _FROM_LEDGER: Final = f"""
 select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
     coalesce({source_sql("t")} = '{STREAM}', false) as of_messages,
     coalesce({_EARNED} and {is_partner_sql("t")}, false) as of_partners,
-    coalesce({_EARNED} and starts_with({source_sql("t")}, '{CAMPAIGN_PREFIX}'), false) as of_campaigns,
+    {_OF_CAMPAIGNS} as of_campaigns,
+    case when {_OF_CAMPAIGNS} then {_DECIDED} else false end as is_decided,
     (t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq) as not_yet
 from transfer t where t.posted_at >= :start and t.posted_at < :end
 """
@@ -37,6 +44,7 @@ _COLUMNS: Final = {
     "of_messages": "boolean",
     "of_partners": "boolean",
     "of_campaigns": "boolean",
+    "is_decided": "boolean",
     "not_yet": "boolean",
 }
 _CREATE: Final = f"""

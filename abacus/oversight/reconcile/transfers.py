@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
-from abacus.oversight.reconcile.asked import Outcomes, outcomes
+from abacus.oversight.reconcile.asked import Outcomes, asked_pages, outcomes
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Origin, What
 from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
@@ -17,18 +17,13 @@ from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.proof.examine import CLAIMED_AS
 
-# A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
-_DECIDED: Final = """(
-    exists (select from campaign_action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
-    or exists (select from campaign_claim d where d.key = regexp_replace(t.key, ':[0-9]+$', '')))"""
-
 _ORIGINS: Final = f"""
 select t.kind, t.key, t.member_id, t.program, t.seq, t.points,
     case
         when m.key is not null then '{Origin.WINDOW}'
         when e.key is not null then '{Origin.ELSEWHERE}'
         when p.key is not null then '{Origin.PARTNERS}'
-        when t.of_campaigns and {_DECIDED} then '{Origin.CAMPAIGNS}'
+        when t.is_decided then '{Origin.CAMPAIGNS}'
         when t.of_messages or t.of_partners or t.of_campaigns then '{Origin.NOWHERE}'
         else '{Origin.ITSELF}'
     end as origin
@@ -102,7 +97,8 @@ class Transfers:
 
     async def asks(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of partners' requests."""
-        return await outcomes(self._connection, _ASKS(**self._window, **as_of.of_asks), queues)
+        pages = asked_pages(self._connection, _ASKS(**self._window, **as_of.of_asks))
+        return await outcomes(self._connection, pages, queues)
 
     async def _rows_of_each(self, statement: tuple[Any, ...]) -> list[Any]:
         parts = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))

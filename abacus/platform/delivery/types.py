@@ -1,6 +1,7 @@
 """The words of a delivery: claim, answer, verdict, and how much may be under way. Pure."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
@@ -100,6 +101,12 @@ class Room(NamedTuple):
     most: int
     per_receiver: int
     busy: Mapping[str, int]
+
+    def without(self, taken: Sequence[Claim]) -> "Room":
+        """What is left of it when these are taken."""
+        return self._replace(
+            most=self.most - len(taken), busy=Counter(each.receiver for each in taken) + Counter(self.busy)
+        )
 
 
 class Backlog(NamedTuple):

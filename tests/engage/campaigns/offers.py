@@ -9,9 +9,10 @@ from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.run import Matched
+from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
+from abacus.engage.campaigns.effects import Effects
 from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.events.types import Event
 from abacus.pricing.decide.card import PublishedCard
@@ -68,3 +69,10 @@ def matched(of: Campaign, event: Event) -> Matched:
 
 def all_matched(of: Campaign, events: Sequence[Event]) -> list[Matched]:
     return [matched(of, event) for event in events]
+
+
+async def decide(effects: Effects, of: Sequence[Matched]) -> Sequence[Run]:
+    """What comes of events, all of whose servers are there."""
+    decided = await effects.decide(of)
+    assert not decided.waiting
+    return decided.runs

@@ -15,8 +15,9 @@ from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.effects import Effects
 from abacus.ledger.types.award_envelope import decode_envelope
 from abacus.platform.postgres import Pool
-from tests.engage.campaigns.offers import NOW, POINTS, all_matched, campaign, matched, order
+from tests.engage.campaigns.offers import NOW, POINTS, all_matched, campaign, decide, matched, order
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import neighbour
 
 DAY = timedelta(days=1)
 
@@ -37,9 +38,9 @@ async def actions(pool: Pool) -> list[tuple[Any, ...]]:
 
 async def test_an_event_is_decided_once_however_often_it_comes(effects: Effects, pool: Pool) -> None:
     event = matched(campaign(), order(1))
-    assert told(await effects.decide([event, event])) == ["done"]
-    assert await effects.decide([event]) == []
-    assert await effects.decide([matched(campaign(version=2), order(1))]) == []
+    assert told(await decide(effects, [event, event])) == ["done"]
+    assert await decide(effects, [event]) == []
+    assert await decide(effects, [matched(campaign(version=2), order(1))]) == []
     ((key, kind, due_at, document),) = await actions(pool)
     assert (key, kind, due_at) == (
         "campaign:market:transactions:transaction.completed:mart:T-1:1",
@@ -74,9 +75,9 @@ async def test_steps_are_taken_at_their_counts(
     """Also when each event comes in a batch of its own, and the count is read again each time."""
     offer = campaign(steps=steps, over=over)
     events = [order(number, after=day * DAY) for number, day in enumerate(times)]
-    assert "".join(each[0] for each in told(await effects.decide(all_matched(offer, events)))) == expected
+    assert "".join(each[0] for each in told(await decide(effects, all_matched(offer, events)))) == expected
     alone = [order(100 + number, "ann", day * DAY) for number, day in enumerate(times)]
-    runs = [run for event in alone for run in await effects.decide([matched(offer, event)])]
+    runs = [run for event in alone for run in await decide(effects, [matched(offer, event)])]
     assert "".join(each[0] for each in told(runs)) == expected
 
 
@@ -95,14 +96,14 @@ async def test_steps_are_taken_at_their_counts(
 async def test_limits_hold(effects: Effects, limits: Any, expected: str) -> None:
     """Three members, one event each on two days."""
     offer = campaign(limits=limits)
-    events = [order(number, f"m{number % 3}", (number // 3) * DAY) for number in range(6)]
-    assert "".join(each[0] for each in told(await effects.decide(all_matched(offer, events)))) == expected
+    events = [order(number, neighbour(f"m{number % 3}"), (number // 3) * DAY) for number in range(6)]
+    assert "".join(each[0] for each in told(await decide(effects, all_matched(offer, events)))) == expected
 
 
 async def test_what_is_refused_names_its_limit_and_is_summed(effects: Effects, pool: Pool) -> None:
     offer = campaign(limits={"runs": {"overall": 1, "member": 1}})
-    events = [order(1), order(2), order(3, "ann")]
-    assert told(await effects.decide(all_matched(offer, events))) == [
+    events = [order(1), order(2), order(3, neighbour("ann"))]
+    assert told(await decide(effects, all_matched(offer, events))) == [
         "done",
         "refused:member.runs",
         "refused:overall.runs",
@@ -117,7 +118,7 @@ async def test_what_is_refused_names_its_limit_and_is_summed(effects: Effects, p
 
 async def test_the_control_arm_gets_nothing_and_is_noted(effects: Effects, pool: Pool) -> None:
     offer = campaign(split={"control": 50, "a": 50})
-    runs = await effects.decide(all_matched(offer, [order(number, f"m{number}") for number in range(40)]))
+    runs = await decide(effects, all_matched(offer, [order(number, f"m{number}") for number in range(40)]))
     arms = Counter((run.variant, str(run.outcome)) for run in runs)
     assert arms.keys() == {("control", "control"), ("a", "done")}
     assert len(await actions(pool)) == arms["a", "done"]
@@ -129,10 +130,10 @@ async def test_a_raised_limit_gives_more_and_a_lowered_one_nothing(effects: Effe
     def of(version: int, most: int) -> Campaign:
         return campaign(version, limits={"runs": {"overall": most}})
 
-    events = [order(number, f"m{number}") for number in range(6)]
-    assert told(await effects.decide(all_matched(of(1, 1000), events[:2]))) == ["done"] * 2
-    assert told(await effects.decide(all_matched(of(2, 3), events[2:5])))[:2] == ["done", "refused:overall.runs"]
-    assert told(await effects.decide(all_matched(of(3, 4), events[5:]))) == ["done"]
+    events = [order(number, neighbour(f"m{number}_")) for number in range(6)]
+    assert told(await decide(effects, all_matched(of(1, 1000), events[:2]))) == ["done"] * 2
+    assert told(await decide(effects, all_matched(of(2, 3), events[2:5])))[:2] == ["done", "refused:overall.runs"]
+    assert told(await decide(effects, all_matched(of(3, 4), events[5:]))) == ["done"]
 
 
 async def test_a_campaign_is_exhausted_when_it_can_do_nothing_more(pool: Pool) -> None:
@@ -145,13 +146,13 @@ async def test_a_campaign_is_exhausted_when_it_can_do_nothing_more(pool: Pool) -
     effects = Effects(pool, FixedClock(NOW), slot=1, on_exhausted=note)
     runs, points = campaign(limits={"runs": {"overall": 4}}), campaign(name="few", limits={"points": {"overall": 999}})
     for number in range(3):
-        assert told(await effects.decide([matched(runs, order(number))])) == ["done"]
+        assert told(await decide(effects, [matched(runs, order(number))])) == ["done"]
     assert await pool.fetchval("select runs from campaign_pot") == 3
     assert exhausted == []
     events = [order(number) for number in (7, 8)]
-    assert told(await effects.decide(all_matched(runs, events))) == ["done", "refused:overall.runs"]
+    assert told(await decide(effects, all_matched(runs, events))) == ["done", "refused:overall.runs"]
     assert exhausted == ["market"]
-    assert told(await effects.decide(all_matched(points, events))) == ["done", "refused:overall.points"]
+    assert told(await decide(effects, all_matched(points, events))) == ["done", "refused:overall.points"]
     assert exhausted == ["market", "few"]
 
 
@@ -167,27 +168,27 @@ async def test_that_a_campaign_is_exhausted_is_told_again_after_a_failure(pool: 
     effects = Effects(pool, FixedClock(NOW), slot=1, on_exhausted=note)
     batch = all_matched(campaign(limits={"runs": {"overall": 1}}), [order(1), order(2)])
     with pytest.raises(Unavailable):
-        await effects.decide(batch)
-    assert await effects.decide(batch) == []
-    assert await effects.decide(batch) == []
+        await decide(effects, batch)
+    assert await decide(effects, batch) == []
+    assert await decide(effects, batch) == []
     assert asked == [["market"], ["market"], []]
 
 
 async def test_what_was_done_without_a_limit_counts_when_there_is_one(effects: Effects) -> None:
-    events = [order(number, f"m{number}") for number in range(6)]
+    events = [order(number, neighbour(f"m{number}_")) for number in range(6)]
     free, runs = campaign(1), campaign(2, limits={"runs": {"overall": 3}})
-    assert told(await effects.decide(all_matched(free, events[:2]))) == ["done"] * 2
-    assert told(await effects.decide(all_matched(runs, events[2:4]))) == ["done", "refused:overall.runs"]
+    assert told(await decide(effects, all_matched(free, events[:2]))) == ["done"] * 2
+    assert told(await decide(effects, all_matched(runs, events[2:4]))) == ["done", "refused:overall.runs"]
     points = campaign(3, limits={"points": {"overall": 2000}, "runs": {"day": 10}})
-    assert told(await effects.decide(all_matched(points, events[4:]))) == ["done", "refused:overall.points"]
+    assert told(await decide(effects, all_matched(points, events[4:]))) == ["done", "refused:overall.points"]
 
 
 async def test_slots_of_a_batch_are_filled_together_and_each_by_its_own_limit(effects: Effects) -> None:
     """One campaign has enough, the next has something left, and the last nothing."""
     offers = [campaign(name=f"to_{most}", limits={"runs": {"overall": most}}) for most in (1000, 3, 1)]
-    events = [order(number, f"m{number}") for number in range(4)]
+    events = [order(number, neighbour(f"m{number}_")) for number in range(4)]
     batch = [each for offer in offers for each in all_matched(offer, events)]
-    assert "".join(each[0] for each in told(await effects.decide(batch))) == "dddddddrdrrr"
+    assert "".join(each[0] for each in told(await decide(effects, batch))) == "dddddddrdrrr"
 
 
 @pytest.mark.parametrize("limit", [7, 100, 1000])
@@ -200,7 +201,7 @@ async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit:
         process, done = Effects(pool, FixedClock(NOW), slot=slot % 3), 0
         for first in range(0, len(events), 30):
             begin = (first + 70 * slot) % len(events)
-            runs = await process.decide(all_matched(offer, events[begin : begin + 30]))
+            runs = await decide(process, all_matched(offer, events[begin : begin + 30]))
             done += sum(run.outcome == "done" for run in runs)
         return done
 

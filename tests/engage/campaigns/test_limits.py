@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from abacus.engage.campaigns.effects import Effects
 from abacus.platform.postgres import Pool
-from tests.engage.campaigns.offers import NOW, campaign, matched, order
+from tests.engage.campaigns.offers import NOW, campaign, decide, matched, order
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import neighbour
 
 DAY = timedelta(days=1)
+MEMBERS = (neighbour("a"), neighbour("b"))  # at the end of a limit of all, members of two slices have no order
 SCOPES = ("overall", "day", "member", "member_day")
 _numbers = itertools.count()
 
@@ -36,7 +38,7 @@ class Batch(NamedTuple):
 
 bounds = st.fixed_dictionaries({}, optional={scope: st.integers(1, 6) for scope in SCOPES})
 pairs = st.fixed_dictionaries({}, optional={scope: st.tuples(st.integers(1, 6), st.integers(1, 6)) for scope in SCOPES})
-events = st.builds(Coming, st.integers(0, 30), st.sampled_from("ab"), st.integers(0, 1))
+events = st.builds(Coming, st.integers(0, 30), st.sampled_from(MEMBERS), st.integers(0, 1))
 batches = st.lists(
     st.builds(Batch, st.lists(events, min_size=1, max_size=8), st.integers(0, 1), st.integers(0, 1)), max_size=8
 )
@@ -82,11 +84,11 @@ async def test_as_in_a_plain_model(
         limits |= {"points": {scope: 500 * most for scope, most in points.items()}} if points else {}
         offer = campaign(batch.version + 1, name=f"offer_{mark}", limits=limits or {"unlimited": True})
         coming = [matched(offer, order(_id(event), event.member, event.day * DAY)) for event in batch.events]
-        decided = await processes[batch.process].decide(coming)
+        decided = await decide(processes[batch.process], coming)
         expected = [plain.decide(event, runs, points) for event in batch.events]
         told = [f"{run.outcome}:{run.refusal}" if run.refusal else str(run.outcome) for run in decided]
         assert told == [each for each in expected if each is not None]
 
 
 def _id(event: Coming) -> int:
-    return event.number * 100 + "ab".index(event.member) * 10 + event.day
+    return event.number * 100 + MEMBERS.index(event.member) * 10 + event.day

@@ -2,17 +2,14 @@
 
 import asyncio
 import itertools
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import asyncpg
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.engage.campaigns.actions import Waiting
-from abacus.engage.campaigns.doing import to_members
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.keeping import Notifications
@@ -24,7 +21,7 @@ from abacus.engage.notify.sent import messages_of
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Connection, Pool
-from tests.engage.notify.telling import AT_ONCE, CLOCK, LOG, NOW, earned
+from tests.engage.notify.telling import AT_ONCE, CLOCK, LOG, earned
 from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS
 
 ROOM: Final = Room(10, 10, {})
@@ -103,36 +100,18 @@ async def test_parked_messages_of_all_slices(pool: Pool) -> None:
 async def test_the_others_are_told_while_a_slice_is_away(pool: Pool) -> None:
     notices = Notices(pool, CLOCK)
     all_of_them = [earned(member, 1) for member in MEMBERS]
-    assert await notices.enter_in_reach(all_of_them, gathered_for=AT_ONCE) == [all_of_them[AWAY]]
     for unreachable in (
         notices.enter(all_of_them, gathered_for=AT_ONCE),
-        notices.enter_in_reach([all_of_them[AWAY]], gathered_for=AT_ONCE),
         notices.gather(AWAY, LOG),
         outbox(pool, AWAY).take(ROOM),
     ):
         with pytest.raises(Unavailable):
             await unreachable
     for number in set(range(8)) - {AWAY}:
+        await notices.enter([all_of_them[number]], gathered_for=AT_ONCE)
         assert await notices.gather(number, LOG) == (1, 1)
         assert len(await outbox(pool, number).take(ROOM)) == 1
     assert (await Notifications(pool).waiting())[ChannelName.LOG].deliveries == 7
-
-
-def action(member: str) -> Waiting:
-    document = b'{"country": "SG", "words": {"en": {"title": "Thank you", "text": "You came back."}}}'
-    fields: dict[str, Any] = dict.fromkeys(Waiting._fields)
-    fields |= {"member_id": member, "key": f"campaign:x:{member}", "number": 0, "campaign": "x", "document": document}
-    return Waiting(**(fields | {"decided_at": NOW}))
-
-
-@pytest.mark.usefixtures("away")
-async def test_a_campaigns_messages_of_that_slice_wait(pool: Pool) -> None:
-    actions: Sequence[Waiting] = [action(member) for member in MEMBERS]
-    hand = to_members(Notices(pool, CLOCK))
-    assert [each.member_id for each in await hand(actions)] == [MEMBERS[AWAY]]
-    assert [each.member_id for each in await hand(actions)] == [MEMBERS[AWAY]], "entered once"
-    with pytest.raises(Unavailable):
-        await hand([actions[AWAY]])
 
 
 async def test_one_gathers_in_a_slice_at_a_time_and_others_in_the_next(pool: Pool) -> None:

@@ -1,0 +1,226 @@
+"""Campaigns of a ledger in slices: what they decide lies with its member, limits of all hold over all slices, and a
+slice that is away keeps nobody else waiting.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Any, Final, cast
+
+import asyncpg
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.engage.campaigns.actions import ActionStore, Waiting
+from abacus.engage.campaigns.calls import CallStore, call_again
+from abacus.engage.campaigns.decide.budget import EVER, Pot
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.running import compiled
+from abacus.engage.campaigns.doing import Doer, to_members
+from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.guards import Guards, Refusals
+from abacus.engage.campaigns.judging import Candidate, Judging
+from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.campaigns.values import Values
+from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.notify.notices import Notices
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Connection, Pool, open_pool
+from abacus.programs.tiers.store import MembershipStore
+from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, order
+from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS
+from tests.support.fixed_clock import FixedClock
+
+CLOCK: Final = FixedClock(NOW)
+LATER: Final = FixedClock(NOW + timedelta(minutes=1))
+AWAY: Final = 3
+ROOM: Final = Room(6, 6, {})
+TELL: Final = {"tell": {"en": "Thank you\nYou came back."}}
+CALL: Final = {"call": "crm"}
+CRM: Final = {"crm": Downstream("crm", Kind.WEBHOOK, "https://crm.example/")}
+ONE_EACH: Final = [order(number, member) for number, member in enumerate(MEMBERS)]
+
+
+@pytest.fixture
+async def away(pool: Pool, owner: Connection) -> None:
+    """The server of a slice, as far as campaigns, tiers and accounts go."""
+    for table in ("campaign_claim", "campaign_action", "campaign_progress", "campaign_slot", "account_tier", "account"):
+        await owner.execute(f"drop view public.{table}")  # it would stand in for the table
+        await owner.execute(f"alter table slice_{AWAY}.{table} rename to away_{table}")
+
+
+@pytest.fixture
+async def many(url: str) -> AsyncIterator[Pool]:
+    """For several processes at once, without the planning that wants no values."""
+    opened = await open_pool(url, size=8)
+    yield opened
+    await opened.close()
+
+
+def left_of(most: int) -> dict[Pot, Limited]:
+    offer = campaign(limits={"runs": {"overall": most}})
+    return {Pot(offer.name, EVER): Limited(offer.limits.overall, 1)}
+
+
+def candidates_of(offer: Campaign) -> list[Candidate]:
+    ready, _ = compiled(offer, AROUND)
+    return [Candidate("t:0:1", b"{}", event, ready, CARDS["SG"]) for event in ONE_EACH]
+
+
+class Unguarded(Guards):
+    """Where nothing has a guard."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def refusals(self, actions: Sequence[Waiting]) -> Refusals:
+        assert all(each.event is None for each in actions)
+        return Refusals({}, ())
+
+
+async def all_turns(_: str, wanted: int) -> int:
+    return wanted
+
+
+async def done_once(pool: Pool, actions: ActionStore) -> None:
+    """A process that does messages, until nothing is left that it could do."""
+    stop, health = asyncio.Event(), WorkerHealth("campaigner")
+    hand = to_members(Notices(pool, LATER))
+    doer = Doer("messages", hand, actions, Unguarded(), all_turns, pool=pool, clock=LATER, health=health)
+    working = asyncio.create_task(doer.run(stop))
+    while (await actions.backlog("messages")).deliveries:
+        await asyncio.sleep(0.01)
+    stop.set()
+    await working
+
+
+async def test_each_lies_with_its_member(pool: Pool, owner: Connection) -> None:
+    offer = campaign(steps=[{"at": 1, "do": [POINTS]}], limits={"runs": {"member": 2}})
+    runs = await decide(Effects(pool, CLOCK, slot=1), all_matched(offer, ONE_EACH))
+    assert [run.matched.member_id for run in runs] == MEMBERS
+    for number, member in enumerate(MEMBERS):
+        for table in ("campaign_claim", "campaign_progress", "campaign_action"):
+            rows = await owner.fetch(f"select distinct member_id from slice_{number}.{table}")
+            assert [row[0] for row in rows] == [member]
+        assert await owner.fetchval(f"select sum(events) from slice_{number}.campaign_sum") == 1
+
+
+async def test_a_slice_refuses_members_of_another(pool: Pool) -> None:
+    async with pool.acquire(schema=EIGHT.home(1)) as connection:
+        with pytest.raises(asyncpg.CheckViolationError, match="a member of another slice is no member of slice_1"):
+            await connection.execute("insert into campaign_claim values ('k', $1, 'market', 1, now())", FIRST)
+
+
+@pytest.mark.parametrize("limit", [3, 61, 1000])
+async def test_a_limit_of_all_holds_over_all_slices(many: Pool, pool: Pool, limit: int) -> None:
+    """Three processes decide the same events and others, and everything that is left is given out."""
+    offer = campaign(limits={"runs": {"overall": limit, "day": limit}, "points": {"overall": 500 * limit + 499}})
+    events = [order(number, f"m{number % 50}") for number in range(240)]
+
+    async def work(slot: int) -> int:
+        process, done = Effects(many, CLOCK, slot=slot), 0
+        for first in range(0, len(events), 30):
+            begin = (first + 70 * slot) % len(events)
+            runs = await decide(process, all_matched(offer, events[begin : begin + 30]))
+            done += sum(run.outcome == "done" for run in runs)
+        return done
+
+    assert sum(await asyncio.gather(*map(work, range(3)))) == min(limit, len(events))
+    for left in (await PotStore(pool, 1).left(left_of(limit)), await PotStore(pool, 1).exactly_left(left_of(limit))):
+        assert left == {Pot("market", EVER): (limit - min(limit, len(events)), 0, 0)}
+
+
+async def test_what_was_done_in_all_slices_counts_when_there_is_a_limit(pool: Pool) -> None:
+    effects = Effects(pool, CLOCK, slot=1)
+    await decide(effects, all_matched(campaign(1), ONE_EACH))
+    offer = campaign(2, limits={"runs": {"overall": 9}})
+    runs = await decide(effects, all_matched(offer, [order(100 + n, member) for n, member in enumerate(MEMBERS)]))
+    assert [str(run.outcome) for run in runs].count("done") == 1
+
+
+@pytest.mark.usefixtures("away")
+async def test_events_of_a_slice_that_is_away_are_not_decided(pool: Pool) -> None:
+    """Also when there are no others: somebody else's may come next."""
+    effects, batch = Effects(pool, CLOCK, slot=1), all_matched(campaign(), ONE_EACH)
+    decided = await effects.decide(batch)
+    assert [run.matched.member_id for run in decided.runs] == [each for each in MEMBERS if each != MEMBERS[AWAY]]
+    assert decided.waiting == [batch[AWAY]]
+    assert await effects.decide([batch[AWAY]]) == ([], [batch[AWAY]])
+
+
+@pytest.mark.usefixtures("away")
+async def test_what_is_in_the_hand_of_a_slice_that_is_away_is_not_given_to_others(pool: Pool) -> None:
+    """The last of a limit is given out when all slices can be asked."""
+    offer = campaign(limits={"runs": {"overall": 3}})
+    decided = await Effects(pool, CLOCK, slot=1).decide(all_matched(offer, ONE_EACH))
+    assert 1 <= len(decided.runs) <= 3
+    assert {str(run.outcome) for run in decided.runs} == {"done"}
+    assert len(decided.waiting) == 8 - len(decided.runs)
+    with pytest.raises(Unavailable):
+        await PotStore(pool, 1).exactly_left(left_of(3))
+
+
+@pytest.mark.usefixtures("away")
+async def test_values_of_a_slice_that_is_away_cannot_be_told(pool: Pool) -> None:
+    members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
+    nothing = cast("Any", None)
+    values = Values(pool, members=members, counters=nothing, counts=nothing, segments=nothing, services=nothing)
+    rules = [("member.balance", "lt", 5), ("member.tier", "eq", "member"), ("campaign.runs", "lt", 1)]
+    offers = [campaign(when={"operator": how, "lhs": side, "rhs": to}) for side, how, to in rules]
+    for offer in (*offers, campaign(steps=[{"do": [{"award": {"factor": 2}}]}])):
+        candidates = candidates_of(offer)
+        judged = await Judging(values).judge(candidates)
+        assert judged.later == [candidates[AWAY]]
+        assert [each.member_id for each in judged.matched] == [each for each in MEMBERS if each != MEMBERS[AWAY]]
+
+
+async def test_actions_of_all_slices_are_done(pool: Pool, owner: Connection) -> None:
+    """A message is entered in the transaction that ends its action."""
+    await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [TELL]}]), ONE_EACH))
+    actions = ActionStore(pool, LATER)
+    assert (await actions.backlog("messages")).deliveries == 8
+    await done_once(pool, actions)
+    assert (await actions.backlog("messages")).deliveries == 0
+    for number, member in enumerate(MEMBERS):
+        assert await owner.fetchval(f"select array_agg(member_id) from slice_{number}.notice") == [member]
+
+
+async def test_the_others_are_done_while_a_slice_is_away(pool: Pool, owner: Connection) -> None:
+    await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [TELL]}]), ONE_EACH))
+    await owner.execute("drop view public.campaign_action")
+    await owner.execute(f"alter table slice_{AWAY}.campaign_action rename to away")
+    actions = ActionStore(pool, LATER)
+    assert (await actions.backlog("messages")).deliveries == 7
+    await done_once(pool, actions)
+    assert (await actions.backlog("messages")).deliveries == 0
+    await owner.execute(f"alter table slice_{AWAY}.away rename to campaign_action")
+    await done_once(pool, actions)
+    assert [await owner.fetchval(f"select count(*) from slice_{number}.notice") for number in range(8)] == [1] * 8
+
+
+async def test_calls_of_all_slices_are_taken_within_one_room(pool: Pool) -> None:
+    await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
+    calls = CallStore(pool, LATER, lambda: CRM)
+    first = await calls.take(ROOM)
+    assert (len(first), len(await calls.take(ROOM.without(first)))) == (6, 0)
+    assert {call.waiting.member_id for call in [*first, *await calls.take(ROOM)]} == {*MEMBERS}
+    assert (await calls.backlogs())["webhook:crm"].deliveries == 0
+    gone = Verdict(DeliveryOutcome.GIVEN_UP, reason="away for days")
+    await calls.settle([Settled(call, Answer(Said.FAILED), gone) for call in first])
+    assert await call_again(pool, "crm", LATER.now()) == 6
+    assert (await calls.backlogs())["webhook:crm"].deliveries == 6
+
+
+async def test_calls_of_a_slice_that_is_away_are_made_again(pool: Pool, owner: Connection) -> None:
+    await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
+    calls = CallStore(pool, LATER, lambda: CRM)
+    taken = await calls.take(Room(8, 8, {}))
+    await owner.execute("drop view public.campaign_action")
+    await owner.execute(f"alter table slice_{AWAY}.campaign_action rename to away")
+    await calls.settle([Settled(call, Answer(Said.ACCEPTED), Verdict(DeliveryOutcome.DELIVERED)) for call in taken])
+    await owner.execute(f"alter table slice_{AWAY}.away rename to campaign_action")
+    over = CallStore(pool, FixedClock(NOW + timedelta(minutes=5)), lambda: CRM)
+    assert [call.waiting.member_id for call in await over.take(Room(8, 8, {}))] == [MEMBERS[AWAY]]
