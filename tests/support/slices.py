@@ -87,8 +87,8 @@ create trigger written_by_tests instead of insert or update or delete on relay_c
 grant insert, update, delete on relay_cursor to abacus_app;
 """
 
-# A sum of a campaign is of no member: a new one goes to the first slice that has none such, and a row that is changed is
-# looked for by what it was, because several slices may have its key.
+# A sum of a campaign is of no member: a new one goes to the first slice that has none such, and a row that is changed
+# is looked for by what it was, because several slices may have its key.
 _SUMS: Final = """
 create function watched_by_tests.write_campaign_sum() returns trigger language plpgsql as $$
 declare is_done boolean;

@@ -73,7 +73,8 @@ class Doer:
         """Runs until `stop` is set; a batch that was taken is finished."""
         slicing = await until_available(partial(slicing_of, self._pool), self._health)
         while not stop.is_set():
-            done = await unless_stopped(until_available(partial(self._round, slicing), self._health), stop, grace_s=10.0)
+            working = until_available(partial(self._round, slicing), self._health)
+            done = await unless_stopped(working, stop, grace_s=10.0)
             if not done:
                 await unless_stopped(asyncio.sleep(slicing.pause_s(_IDLE_S)), stop)
 

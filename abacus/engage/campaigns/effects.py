@@ -179,9 +179,7 @@ class Effects:
     async def _decide(self, connection: Connection, matched: Sequence[Matched], short: set[Pot]) -> _Part:
         """Raises `Short`."""
         now = self._clock.now()
-        claims = [
-            _Claim(each.key, each.member_id, each.campaign.name, each.campaign.version, now) for each in matched
-        ]
+        claims = [_Claim(each.key, each.member_id, each.campaign.name, each.campaign.version, now) for each in matched]
         rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
         claimed = {row["key"] for row in rows}
         new = [each for each in matched if each.key in claimed]

@@ -1,7 +1,8 @@
 """The limits that all members of a campaign share, in Postgres: a pot for each, and slots that are filled up from it.
 
 A process takes from its own slots, one in each slice of the ledger, which nobody else locks. `fill` moves a part of
-what is left into one. When nothing is left, a batch locks the pot and every slot, so that the last is given out exactly.
+what is left into one. When nothing is left, a batch locks the pot and every slot, so that the last is given out
+exactly.
 
 On several servers, what moves between a pot and a slot is committed by one before the other. Whoever looks meanwhile
 waits at the slot's row, which is therefore there before anything is moved to it.
@@ -106,8 +107,8 @@ from {unnested(_SlotRow)} where s.campaign = u.campaign and s.period = u.period 
 
 
 class PotStore:
-    """The pots, as a process takes from them that has this slot in each slice. Where a connection is given, it is led to
-    the slice of the members in question.
+    """The pots, as a process takes from them that has this slot in each slice. A connection that is given is led to the
+    slice of the members in question.
     """
 
     def __init__(self, pool: Pool, slot: int) -> None:
@@ -158,7 +159,7 @@ class PotStore:
             return {}
         pots = arrays(Pot, sorted(limited))
         async with snapshot(self._pool) as connection:
-            handed_out = {pot: NOTHING for pot in limited} | _by_pot(await connection.fetch(*_POTS(**pots)))
+            handed_out = dict.fromkeys(limited, NOTHING) | _by_pot(await connection.fetch(*_POTS(**pots)))
             for rows in await in_each_slice(connection, lambda: connection.fetch(*_IN_SLOTS(**pots))):
                 for pot, amounts in _by_pot(rows).items():
                     handed_out[pot] = handed_out[pot].minus(amounts)

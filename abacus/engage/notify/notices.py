@@ -136,9 +136,7 @@ class Notices:
         parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
         return sum([await self._enter(number, part, gathered_for) for number, part in parts.items()])
 
-    async def enter_beside(
-        self, connection: Connection, notices: Sequence[Notice], *, gathered_for: timedelta
-    ) -> None:
+    async def enter_beside(self, connection: Connection, notices: Sequence[Notice], *, gathered_for: timedelta) -> None:
         """Enter notices of members of one slice, in the caller's transaction there. Those that were entered before stay
         as they are.
         """

@@ -1,5 +1,4 @@
-"""What campaigns have decided, held against what was done and against the ledger. Postgres counts it, by campaign,
-in each slice."""
+"""What campaigns have decided, held against what was done and against the ledger. Postgres counts it in each slice."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime

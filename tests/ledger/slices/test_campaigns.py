@@ -33,6 +33,7 @@ from abacus.programs.tiers.store import MembershipStore
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, order
 from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS
 from tests.support.fixed_clock import FixedClock
+from tests.support.house import until
 
 CLOCK: Final = FixedClock(NOW)
 LATER: Final = FixedClock(NOW + timedelta(minutes=1))
@@ -91,8 +92,11 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     hand = to_members(Notices(pool, LATER))
     doer = Doer("messages", hand, actions, Unguarded(), all_turns, pool=pool, clock=LATER, health=health)
     working = asyncio.create_task(doer.run(stop))
-    while (await actions.backlog("messages")).deliveries:
-        await asyncio.sleep(0.01)
+
+    async def nothing_waits() -> bool:
+        return not (await actions.backlog("messages")).deliveries
+
+    await until(nothing_waits)
     stop.set()
     await working
 
@@ -170,7 +174,7 @@ async def test_values_of_a_slice_that_is_away_cannot_be_told(pool: Pool) -> None
     values = Values(pool, members=members, counters=nothing, counts=nothing, segments=nothing, services=nothing)
     rules = [("member.balance", "lt", 5), ("member.tier", "eq", "member"), ("campaign.runs", "lt", 1)]
     offers = [campaign(when={"operator": how, "lhs": side, "rhs": to}) for side, how, to in rules]
-    for offer in (*offers, campaign(steps=[{"do": [{"award": {"factor": 2}}]}])):
+    for offer in (*offers, campaign(steps=[{"do": [{"award": {"multiple": "2"}}]}])):
         candidates = candidates_of(offer)
         judged = await Judging(values).judge(candidates)
         assert judged.later == [candidates[AWAY]]
