@@ -26,6 +26,7 @@ from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.notify.notices import Notices
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
@@ -129,7 +130,10 @@ async def wire(wiring: Wiring) -> Run:
         for receiver, health in zip(_HANDS, doing, strict=True)
     ]
     calls = CallStore(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
-    caller_ = caller(calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng)
+    idle_s = slicing.pause_s(IDLE_S)
+    caller_ = caller(
+        calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng, idle_s=idle_s
+    )
     return together(
         FollowedTopics(topics.topics, follow, following).run,
         QueueConsumer(retries, redeciding.handle, again).run,

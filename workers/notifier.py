@@ -23,6 +23,7 @@ from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.sender import CONCURRENCY, notification_sender
 from abacus.engage.notify.templates import Templates, load_templates
 from abacus.platform.delivery.decide.addresses import checked_url
+from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth, sub_workers_of
@@ -79,7 +80,8 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
     pool = await wiring.pool(size=_CONNECTIONS)
-    numbers = range((await wiring.slicing(pool)).slices)
+    slicing = await wiring.slicing(pool)
+    numbers, idle_s = range(slicing.slices), slicing.pause_s(IDLE_S)
     of_points, of_tiers, *others = sub_workers_of(wiring.health, 2 + len(numbers) * (1 + len(plan.channels)))
     gathering, sending = others[: len(numbers)], iter(others[len(numbers) :])
     notices = Notices(pool, clock)
@@ -87,7 +89,7 @@ async def wire(wiring: Wiring) -> Run:
     keep = timedelta(days=settings.notify_keep_days)
     notifications = Notifications(pool)
     gatherers = [
-        Gatherer(number, notices, notifications, plan.channels, clock=clock, health=health, keep=keep)
+        Gatherer(number, notices, notifications, plan.channels, clock=clock, health=health, keep=keep, idle_s=idle_s)
         for number, health in zip(numbers, gathering, strict=True)
     ]
     channels = {name: await _channel(name, wiring) for name in plan.channels}
@@ -102,6 +104,7 @@ async def wire(wiring: Wiring) -> Run:
             park_after=timedelta(hours=settings.notify_park_hours),
             rng=random.Random(),
             concurrency=concurrency,
+            idle_s=idle_s,
         )
         for name in plan.channels
         for number in numbers

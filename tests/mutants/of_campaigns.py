@@ -28,7 +28,7 @@ MUTANTS: Final = (
         "the claim of an event in a campaign",
         _EFFECTS,
         "Effects._decide",
-        Node("[each for key, each in of_key.items() if key in claimed]", "list(of_key.values())"),
+        Node("[each for each in matched if each.key in claimed]", "matched"),
         _ONCE,
     ),
     Mutant(
@@ -48,7 +48,7 @@ MUTANTS: Final = (
     Mutant(
         "the look at what is left before a slot is filled",
         _POTS,
-        "PotStore.fill",
+        "PotStore._fill",
         Node("any(need > have for need, have in zip(needed, left, strict=True))", "False"),
         _HOLD,
     ),
@@ -60,10 +60,17 @@ MUTANTS: Final = (
         _effects("test_a_raised_limit_gives_more_and_a_lowered_one_nothing"),
     ),
     Mutant(
+        "the slots of other slices, when a pot is locked whole",
+        _POTS,
+        "PotStore.lock",
+        Node("in_each_slice(connection, lock_here)", "lock_here()"),
+        ("tests/ledger/slices/test_campaigns.py::test_a_limit_of_all_holds_over_all_slices",),
+    ),
+    Mutant(
         "what was done before there was a limit",
         _POTS,
-        "_OPEN_POTS",
-        Clause("coalesce(s.runs, 0)", "0"),
+        "_DONE",
+        Clause("coalesce(sum(s.events), 0)", "0"),
         _effects("test_what_was_done_without_a_limit_counts_when_there_is_one"),
     ),
     Mutant(

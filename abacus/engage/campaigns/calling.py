@@ -19,7 +19,7 @@ from abacus.engage.downstreams.store import valid_secrets
 from abacus.platform.delivery.decide.reply import Reply, waits_until
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
-from abacus.platform.delivery.deliverer import Deliverer
+from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
@@ -60,6 +60,7 @@ def caller(
     health: WorkerHealth,
     rng: random.Random,
     backoff: Backoff = BACKOFF,
+    idle_s: float = IDLE_S,
 ) -> Deliverer[Call]:
     """One for each process; any number of them share the work."""
 
@@ -99,6 +100,7 @@ def caller(
         health=health,
         on_settled=_on_settled,
         periodically=[Periodic(count, _COUNT_EVERY_S)],
+        idle_s=idle_s,
     )
 
 

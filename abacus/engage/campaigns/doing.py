@@ -16,6 +16,7 @@ from abacus.engage.downstreams.directory import ByName
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.notices import Notices
+from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
@@ -29,7 +30,6 @@ from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 
 _MOST: Final = 1_000  # actions in one transaction
-_IDLE_S: Final = 0.2
 _LOOK_EVERY_S: Final = 5.0
 
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
@@ -76,7 +76,7 @@ class Doer:
             working = until_available(partial(self._round, slicing), self._health)
             done = await unless_stopped(working, stop, grace_s=10.0)
             if not done:
-                await unless_stopped(asyncio.sleep(slicing.pause_s(_IDLE_S)), stop)
+                await unless_stopped(asyncio.sleep(slicing.pause_s(IDLE_S)), stop)
 
     async def _round(self, slicing: Slicing) -> int:
         """How many actions were ended. Those of slices whose servers are away wait."""

@@ -11,12 +11,12 @@ from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.notices import Notices
+from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
 from abacus.platform.patience import unless_stopped, until_available
 
-_IDLE_S: Final = 0.2
 _COUNT_EVERY_S: Final = 15.0
 _PRUNE_EVERY_S: Final = 600.0
 _DRAIN_S: Final = 5.0  # a gathering that is cut off is done again
@@ -37,6 +37,7 @@ class Gatherer:
         clock: Clock,
         health: WorkerHealth,
         keep: timedelta,
+        idle_s: float = IDLE_S,
     ) -> None:
         self._notices = notices
         self._notifications = notifications
@@ -45,6 +46,7 @@ class Gatherer:
         self._clock = clock
         self._health = health
         self._keep = keep
+        self._idle_s = idle_s
         counting = [Periodic(self._count, _COUNT_EVERY_S)] if number == 0 else []  # one counts for all slices
         self._periodically = *counting, Periodic(self._prune, _PRUNE_EVERY_S)
 
@@ -53,7 +55,7 @@ class Gatherer:
         while not stop.is_set():
             gathering = until_available(self._step, self._health)
             if not await unless_stopped(gathering, stop, grace_s=_DRAIN_S):
-                await unless_stopped(asyncio.sleep(_IDLE_S), stop)
+                await unless_stopped(asyncio.sleep(self._idle_s), stop)
 
     async def _step(self) -> int:
         """Gather once; return how many notices became messages. Raises `Unavailable`."""

@@ -21,7 +21,7 @@ from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
 from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.templates import Templates, words_of
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.deliverer import Deliverer
+from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import NOTIFICATIONS
@@ -50,6 +50,7 @@ def notification_sender(
     rng: random.Random,
     backoff: Backoff = BACKOFF,
     concurrency: Concurrency = CONCURRENCY,
+    idle_s: float = IDLE_S,
 ) -> Deliverer[Turn]:
     """A sender for one channel, slice and process. Any number of processes share the work and the pace, through the
     channel's outbox.
@@ -73,6 +74,7 @@ def notification_sender(
         clock=clock,
         health=health,
         on_settled=lambda settled: _on_settled(channel.name, settled),
+        idle_s=idle_s,
     )
 
 

@@ -19,7 +19,7 @@ from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, Delivery
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 
-_IDLE_S: Final = 0.2
+IDLE_S: Final = 0.2
 _TAKE_WITHIN_S: Final = 3.0
 _DRAIN_S: Final = 20.0  # an attempt takes less
 
@@ -54,6 +54,7 @@ class Deliverer(Generic[ClaimT]):
         health: WorkerHealth,
         on_settled: Callable[[Settled[ClaimT]], None],
         periodically: Sequence[Periodic] = (),
+        idle_s: float = IDLE_S,
     ) -> None:
         """`on_settled` is called for each attempt whose verdict was written down: to count it, and to log the faults
         that need a person.
@@ -66,6 +67,7 @@ class Deliverer(Generic[ClaimT]):
         self._health = health
         self._on_settled = on_settled
         self._periodically = periodically
+        self._idle_s = idle_s
         self._tasks: dict[asyncio.Task[None], ClaimT] = {}  # one for each claim, until its verdict is written down
         self._under_way: list[str] = []  # the receiver of each attempt that goes on
         self._failing: set[str] = set()
@@ -110,7 +112,7 @@ class Deliverer(Generic[ClaimT]):
     async def _until_more_may_be_taken(self) -> None:
         """Waits until a batch of attempts has ended, or for a moment: another delivery may be due by then."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_IDLE_S):
+            async with asyncio.timeout(self._idle_s):
                 await self._take_more.wait()
 
     def _is_done(self, task: asyncio.Task[None]) -> None:
