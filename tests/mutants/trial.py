@@ -20,7 +20,6 @@ from tests.mutants.mutant import Mutant
 ROOT: Final = Path(__file__).parents[2]
 _NURSERY: Final = Path(__file__).with_name("nursery.py")
 _TREES: Final = ("abacus", "workers", "alembic", "localstack", "tests")
-_NOWHERE: Final = "127.0.0.1:9"  # services that no mutant's tests need are not started
 
 
 class Fate(StrEnum):
@@ -111,17 +110,19 @@ class Bench:
 
 @asynccontextmanager
 async def benches(number: int) -> AsyncIterator[list[Bench]]:
-    """So many benches, on one Postgres: that of `ABACUS_TEST_DATABASE_URL`, or one that ends with them."""
+    """So many benches, on the same services. Postgres is that of `ABACUS_TEST_DATABASE_URL`, where there is one; all
+    others end with the benches.
+    """
     # Not below a folder of its user's own: Postgres runs as another user where this one is root.
     with tempfile.TemporaryDirectory(prefix="abacus-mutants-") as name:
         given = os.environ.get("ABACUS_TEST_DATABASE_URL")
-        services = EmbeddedStack(Path(name, "services"), postgres=given is None, sqs=False, kafka=False, durable=False)
+        services = EmbeddedStack(Path(name, "services"), postgres=given is None, durable=False)
         async with services, AsyncExitStack() as stack:
             environment = {
                 **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
                 "ABACUS_TEST_DATABASE_URL": given or str(services.database_url),
-                "ABACUS_TEST_SQS_ENDPOINT_URL": f"http://{_NOWHERE}",
-                "ABACUS_TEST_KAFKA_BOOTSTRAP": _NOWHERE,
+                "ABACUS_TEST_SQS_ENDPOINT_URL": str(services.sqs_endpoint_url),
+                "ABACUS_TEST_KAFKA_BOOTSTRAP": str(services.kafka_bootstrap),
             }
             copies = [Path(name, f"copy-{place}") for place in range(number)]
             yield [await stack.enter_async_context(Bench(copy, environment)) for copy in copies]
