@@ -91,22 +91,31 @@ grant insert, update, delete on relay_cursor to abacus_app;
 # is looked for by what it was, because several slices may have its key.
 _SUMS: Final = """
 create function watched_by_tests.write_campaign_sum() returns trigger language plpgsql as $$
-declare is_done boolean;
+declare
+    is_here boolean;
+    sum record := case tg_op when 'INSERT' then new else old end;
 begin
     for number in 0..{last} loop
+        execute format('select exists (select from slice_%s.campaign_sum
+                where (campaign, version, day, variant, outcome, slot) = ($1, $2, $3, $4, $5, $6)
+                    and ($7 or (events, points, cost) = ($8, $9, $10)))', number)
+            using sum.campaign, sum.version, sum.day, sum.variant, sum.outcome, sum.slot, tg_op = 'INSERT',
+                sum.events, sum.points, sum.cost
+            into is_here;
+        continue when is_here = (tg_op = 'INSERT');
         if tg_op <> 'INSERT' then
-            execute format('delete from slice_%s.campaign_sum t where to_jsonb(t) = $1 returning true', number)
-                using to_jsonb(old) into is_done;
+            execute format('delete from slice_%s.campaign_sum
+                    where (campaign, version, day, variant, outcome, slot) = ($1, $2, $3, $4, $5, $6)', number)
+                using old.campaign, old.version, old.day, old.variant, old.outcome, old.slot;
         end if;
-        if tg_op = 'INSERT' or (tg_op = 'UPDATE' and is_done) then
+        if tg_op <> 'DELETE' then
             execute format('insert into slice_%1$s.campaign_sum
-                    select * from json_populate_record(null::slice_%1$s.campaign_sum, $1)
-                    on conflict do nothing returning true', number)
-                using to_json(new) into is_done;
+                    select * from json_populate_record(null::slice_%1$s.campaign_sum, $1)', number)
+                using to_json(new);
         end if;
-        exit when is_done;
+        exit;
     end loop;
-    return coalesce(new, old);
+    return sum;
 end $$;
 create trigger written_by_tests instead of insert or update or delete on campaign_sum
     for each row execute function watched_by_tests.write_campaign_sum();

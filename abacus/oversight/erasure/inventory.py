@@ -33,9 +33,9 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 RENAMED: Final = {
     "account_tier": "",
     "campaign_action": (
-        ", document = case kind when 'award' then json_build_object('points', document -> 'points') else '{}' end,"
-        " event = null, refused_at = case when done_at is null then coalesce(refused_at, now()) end,"
-        f" reason = case when done_at is null then '{ERASED}' else reason end"
+        ", document = case kind"
+        """ when 'award' then ('{"points":' || (document ->> 'points') || '}')::json else '{}' end,"""
+        f" event = null, reason = case when done_at is null then '{ERASED}' else reason end"
     ),
     "campaign_claim": "",
     "campaign_progress": "",
@@ -106,6 +106,10 @@ NAMELESS: Final = frozenset(
 
 
 _DELETE: Final = {table: Statement(f"delete from {table} where member_id = :member_id") for table in DELETED}
+_REFUSE_ACTIONS: Final = Statement("""
+update campaign_action set refused_at = now()
+where member_id = :member_id and done_at is null and refused_at is null
+""")
 _RENAME: Final = {
     table: Statement(f"update {table} set member_id = :pseudonym{more} where member_id = :member_id")
     for table, more in RENAMED.items()
@@ -118,6 +122,7 @@ async def _deleted(connection: Connection, renaming: Renaming) -> Rows:
 
 
 async def _renamed(connection: Connection, renaming: Renaming) -> Rows:
+    await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
     names = renaming._asdict()
     return Rows({table: await touch(connection, each(**names)) for table, each in _RENAME.items()})
 
