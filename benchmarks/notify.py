@@ -78,7 +78,7 @@ async def measure(directory: Path) -> list[Figure]:
 
 async def _measure(pool: Pool) -> list[Figure]:
     notices = Notices(pool, CLOCK)
-    listener = Listener(notices, CLOCK, WorkerHealth("notifier"), gathered_for=timedelta(0))
+    listener = Listener(pool, notices, CLOCK, WorkerHealth("notifier"), gathered_for=timedelta(0))
     records = _records()
     batches = [records[start : start + BATCH] for start in range(0, len(records), BATCH)]
     entering = await _timed([listener.handle(batch) for batch in batches])
@@ -109,7 +109,7 @@ async def _measure(pool: Pool) -> list[Figure]:
     ]
 
 
-async def _timed(work: Sequence[Awaitable[None]]) -> float:
+async def _timed(work: Sequence[Awaitable[object]]) -> float:
     began = time.perf_counter()
     for each in work:
         await each

@@ -111,7 +111,7 @@ async def wire(wiring: Wiring) -> Run:
     ]
 
     def listening(topic: str, group: str, health: WorkerHealth) -> Run:
-        listener = Listener(notices, clock, health, gathered_for=gathered_for)
+        listener = Listener(pool, notices, clock, health, gathered_for=gathered_for)
         return wiring.following(topic, group, listener.handle, health)
 
     # Two groups: readers of one group would share out both topics, and stop each other at each change.

@@ -10,11 +10,12 @@ from typing import Any, Final, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures, slicing_of, slicing_on
-from abacus.platform.slicing import HEAD
+from abacus.platform.slicing import HEAD, Slicing
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
+_IS_THERE: Final = f"select from {HEAD}"
 _STAY: Final = f"update {HEAD} set one = one where not one"
 
 
@@ -106,17 +107,33 @@ async def in_reach(parts: Mapping[int, Part], read: Callable[[int, Part], Awaita
 
 
 async def unless_away(pool: Pool, work: Awaitable[Result]) -> Result | None:
-    """What comes of work in one slice; None while only its server is away: others can go on, and this part comes
-    later. Raises `Unavailable` when more is away.
+    """What comes of work in one slice; None when it failed while the server of some slice is away: others can go on,
+    and this part comes later. Raises `Unavailable` when it failed for another reason, or the coordinator is away.
     """
     try:
         return await work
     except Unavailable as error:
-        if error.dependency != DEPENDENCY or not (await slicing_of(pool)).is_cut:
+        slicing = await slicing_of(pool)
+        if error.dependency != DEPENDENCY or not slicing.is_cut or not await _some_are_away(pool, slicing):
             raise
-        async with passing_failures(), pool.acquire() as connection:
-            await connection.execute("select")
         return None
+
+
+async def _some_are_away(pool: Pool, slicing: Slicing) -> bool:
+    """Whether the server of some slice cannot be reached. Raises `Unavailable` when the coordinator cannot."""
+    async with passing_failures(), pool.acquire() as connection:
+        await connection.execute("select")
+    return not all([await is_there(pool, number) for number in range(slicing.slices)])
+
+
+async def is_there(pool: Pool, number: int) -> bool:
+    """Whether the server of that slice can be reached."""
+    try:
+        async with passing_failures(), at_slice(pool, number) as connection:
+            await connection.execute(_IS_THERE)
+    except Unavailable:
+        return False
+    return True
 
 
 async def rows_in_reach(

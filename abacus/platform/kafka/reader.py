@@ -40,8 +40,10 @@ class Record(NamedTuple):
     stamp_ms: int = NO_STAMP
 
 
-# Returns when every record's effect is durable elsewhere.
-Handler = Callable[[Sequence[Record]], Awaitable[None]]
+# Returns when every record's effect is durable elsewhere, but for those that it returns. They stay behind: nothing is
+# committed beyond them. While some do, it is called with nothing when there is nothing, and raises `StartAgain` once
+# they can be read again.
+Handler = Callable[[Sequence[Record]], Awaitable[Sequence[Record] | None]]
 
 
 class StartAgain(AbacusError):
@@ -94,6 +96,7 @@ class StreamReader:
         self._heard_at = 0.0
         self._polling: asyncio.Future[Any] | None = None
         self._read: list[Record] = []
+        self._behind: dict[TopicPartition, int] = {}  # the first offset that stays behind
         self._forgotten = ForgottenMessages(group)
 
     async def run(self, handle: Handler, stop: asyncio.Event) -> None:
@@ -112,11 +115,11 @@ class StreamReader:
                 batch = await unless_stopped(until_available(lambda: self._next(consumer), self._health), stop)
                 if not batch:
                     await unless_stopped(until_available(lambda: self._check_contact(consumer), self._health), stop)
-                else:
-                    if self._forgotten.is_in_doubt:
-                        await unless_stopped(until_available(lambda: self._explain(consumer), self._health), stop)
+                elif self._forgotten.is_in_doubt:
+                    await unless_stopped(until_available(lambda: self._explain(consumer), self._health), stop)
+                if batch or self._behind:
                     async with busy:
-                        if await self._deal_with(consumer, batch, handle, stop):
+                        if await self._deal_with(consumer, batch or (), handle, stop) and batch:
                             await self._commit(consumer, batch, stop)
 
     @contextlib.asynccontextmanager
@@ -135,7 +138,7 @@ class StreamReader:
                 self._polling.cancel()
                 await asyncio.wait((self._polling,))
             self._left(consumer.assignment())
-            self._polling, self._read, self._unplaced = None, [], frozenset()
+            self._polling, self._read, self._unplaced, self._behind = None, [], frozenset(), {}
             await consumer.stop()
 
     async def _start(self, busy: asyncio.Lock) -> AIOKafkaConsumer:
@@ -171,6 +174,8 @@ class StreamReader:
 
     def _left(self, partitions: Collection[TopicPartition]) -> None:
         self._forgotten.left(partitions)
+        for partition in partitions:
+            self._behind.pop(partition, None)
         if self._places is not None:
             gone = {partition.partition for partition in partitions}
             self._read = [record for record in self._read if record.partition not in gone]
@@ -262,14 +267,16 @@ class StreamReader:
                 await self._wait_paused(consumer, work, stop)
             if not work.done():
                 return False
-            work.result()
+            for record in work.result() or ():
+                partition = TopicPartition(record.topic, record.partition)
+                self._behind[partition] = min(record.offset, self._behind.get(partition, record.offset))
             return True
         finally:
             if not work.done():
                 work.cancel()
                 await asyncio.wait((work,))
 
-    async def _wait_paused(self, consumer: AIOKafkaConsumer, work: "asyncio.Future[None]", stop: asyncio.Event) -> None:
+    async def _wait_paused(self, consumer: AIOKafkaConsumer, work: "asyncio.Future[Any]", stop: asyncio.Event) -> None:
         """Polls the paused partitions until the work is done, or for a while after `stop`."""
         paused = consumer.assignment()
         consumer.pause(*paused)
@@ -294,6 +301,7 @@ class StreamReader:
         read again.
         """
         offsets = {TopicPartition(record.topic, record.partition): record.offset + 1 for record in batch}
+        offsets = {partition: min(next_, self._behind.get(partition, next_)) for partition, next_ in offsets.items()}
 
         async def commit() -> None:
             try:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
@@ -46,16 +47,22 @@ class _Kept(NamedTuple):
 
 
 class Keeper:
-    """Any number of them share the stream's partitions. A repeated event changes nothing."""
+    """Any number of them share the stream's partitions. A repeated event changes nothing. Events of slices whose
+    servers are away stay behind.
+    """
 
     def __init__(self, pool: Pool, cards: Cards, clock: Clock, health: WorkerHealth) -> None:
         self._pool = pool
         self._cards = cards
         self._clock = clock
         self._health = health
+        self._passed_over = PassedOver(pool)
 
-    async def handle(self, records: Sequence[Record]) -> None:
-        """Returns when every record is counted, durably. A record that cannot be read holds up nothing."""
+    async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Returns when every record is counted, durably, but for those that stay behind. A record that cannot be read
+        holds up nothing. Raises `StartAgain`.
+        """
+        await self._passed_over.look()
         heard = read_records(records, heard_in)
         TIER_EVENTS.labels("ignored").inc(heard.ignored)
         TIER_EVENTS.labels("unreadable").inc(heard.unreadable)
@@ -63,15 +70,19 @@ class Keeper:
         for each in heard.values:
             by_account.setdefault((each.member_id, each.program), []).append(each)
         if not by_account:
-            return
+            return ()
         slicing = await until_available(lambda: slicing_of(self._pool), self._health)
         for number, ids in slicing.by_slice(by_account, lambda account: account[0]).items():
             part = {id_: by_account[id_] for id_ in ids}
-            kept = await until_available(partial(self.keep, number, part), self._health)
+            keeping = partial(self._passed_over.unless, number, partial(self.keep, number, part))
+            kept = await until_available(keeping, self._health)
+            if kept is None:
+                continue
             TIER_EVENTS.labels("counted").inc(kept.counted)
             TIER_EVENTS.labels("seen").inc(kept.seen)
             for change in kept.changes:
                 TIER_CHANGES.labels(change.program, change.reason, change.from_tier, change.to_tier).inc()
+        return await self._passed_over.behind(records, heard_in)
 
     async def keep(self, number: int, heard: dict[AccountId, list[Heard]]) -> _Kept:
         """Count what each account of the slice earned, in one transaction. Raises `Unavailable`."""

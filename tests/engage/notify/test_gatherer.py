@@ -119,7 +119,7 @@ def event(member: str, seq: int, at: datetime, *, type_: str = "earned", points:
 
 async def test_an_event_is_told_once_and_not_long_after(pool: Pool) -> None:
     before = {name: total(NOTICES, outcome=name) for name in ("entered", "known", "too_old", "unreadable")}
-    listener = Listener(Notices(pool, CLOCK), CLOCK, WorkerHealth("notifier"), gathered_for=AT_ONCE)
+    listener = Listener(pool, Notices(pool, CLOCK), CLOCK, WorkerHealth("notifier"), gathered_for=AT_ONCE)
     now = CLOCK.now()
     batch = [
         event("bob", 1, now),

@@ -21,3 +21,16 @@ def gift(member: str, key: str, points: int = 10) -> Award:
 
 async def keys_in(connection: Connection | Pool, number: int) -> list[str]:
     return [row[0] for row in await connection.fetch(f"select key from slice_{number}.claim order by key")]
+
+
+async def take_away(owner: Connection, number: int, *tables: str) -> None:
+    """The server of a slice, as far as these tables go."""
+    for table in tables:
+        await owner.execute(f"drop view if exists public.{table}")  # it would stand in for the table
+        await owner.execute(f"alter table slice_{number}.{table} rename to away_{table}")
+    await owner.execute(f"alter table slice_{number}.head rename to away_head")
+
+
+async def bring_back(owner: Connection, number: int, *tables: str) -> None:
+    for table in (*tables, "head"):
+        await owner.execute(f"alter table slice_{number}.away_{table} rename to {table}")

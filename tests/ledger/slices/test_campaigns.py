@@ -31,7 +31,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.programs.tiers.store import MembershipStore
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, order
-from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS
+from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, bring_back, take_away
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 
@@ -48,9 +48,8 @@ ONE_EACH: Final = [order(number, member) for number, member in enumerate(MEMBERS
 @pytest.fixture
 async def away(pool: Pool, owner: Connection) -> None:
     """The server of a slice, as far as campaigns, tiers and accounts go."""
-    for table in ("campaign_claim", "campaign_action", "campaign_progress", "campaign_slot", "account_tier", "account"):
-        await owner.execute(f"drop view public.{table}")  # it would stand in for the table
-        await owner.execute(f"alter table slice_{AWAY}.{table} rename to away_{table}")
+    tables = ("campaign_claim", "campaign_action", "campaign_progress", "campaign_slot", "account_tier", "account")
+    await take_away(owner, AWAY, *tables)
 
 
 @pytest.fixture
@@ -155,6 +154,14 @@ async def test_events_of_a_slice_that_is_away_are_not_decided(pool: Pool) -> Non
     assert await effects.decide([batch[AWAY]]) == ([], [batch[AWAY]])
 
 
+async def test_an_error_that_passes_is_no_server_that_is_away(pool: Pool, owner: Connection) -> None:
+    """Such as a deadlock: nothing is put off, because the batch can be tried again at once."""
+    await owner.execute(f"alter table slice_{AWAY}.campaign_sum rename to hidden")
+    await owner.execute("drop view public.campaign_sum")
+    with pytest.raises(Unavailable):
+        await Effects(pool, CLOCK, slot=1).decide(all_matched(campaign(), ONE_EACH))
+
+
 @pytest.mark.usefixtures("away")
 async def test_what_is_in_the_hand_of_a_slice_that_is_away_is_not_given_to_others(pool: Pool) -> None:
     """The last of a limit is given out when all slices can be asked."""
@@ -194,13 +201,12 @@ async def test_actions_of_all_slices_are_done(pool: Pool, owner: Connection) -> 
 
 async def test_the_others_are_done_while_a_slice_is_away(pool: Pool, owner: Connection) -> None:
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [TELL]}]), ONE_EACH))
-    await owner.execute("drop view public.campaign_action")
-    await owner.execute(f"alter table slice_{AWAY}.campaign_action rename to away")
+    await take_away(owner, AWAY, "campaign_action")
     actions = ActionStore(pool, LATER)
     assert (await actions.backlog("messages")).deliveries == 7
     await done_once(pool, actions)
     assert (await actions.backlog("messages")).deliveries == 0
-    await owner.execute(f"alter table slice_{AWAY}.away rename to campaign_action")
+    await bring_back(owner, AWAY, "campaign_action")
     await done_once(pool, actions)
     assert [await owner.fetchval(f"select count(*) from slice_{number}.notice") for number in range(8)] == [1] * 8
 
@@ -222,9 +228,8 @@ async def test_calls_of_a_slice_that_is_away_are_made_again(pool: Pool, owner: C
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
     calls = CallStore(pool, LATER, lambda: CRM)
     taken = await calls.take(Room(8, 8, {}))
-    await owner.execute("drop view public.campaign_action")
-    await owner.execute(f"alter table slice_{AWAY}.campaign_action rename to away")
+    await take_away(owner, AWAY, "campaign_action")
     await calls.settle([Settled(call, Answer(Said.ACCEPTED), Verdict(DeliveryOutcome.DELIVERED)) for call in taken])
-    await owner.execute(f"alter table slice_{AWAY}.away rename to campaign_action")
+    await bring_back(owner, AWAY, "campaign_action")
     over = CallStore(pool, FixedClock(NOW + timedelta(minutes=5)), lambda: CRM)
     assert [call.waiting.member_id for call in await over.take(Room(8, 8, {}))] == [MEMBERS[AWAY]]

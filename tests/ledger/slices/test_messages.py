@@ -13,16 +13,20 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.keeping import Notifications
+from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.notify.sent import messages_of
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Connection, Pool
 from tests.engage.notify.telling import AT_ONCE, CLOCK, LOG, earned
-from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS
+from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, bring_back, take_away
+from tests.support.keeping import earned as event
 
 ROOM: Final = Room(10, 10, {})
 AWAY: Final = 3
@@ -112,6 +116,25 @@ async def test_the_others_are_told_while_a_slice_is_away(pool: Pool) -> None:
         assert await notices.gather(number, LOG) == (1, 1)
         assert len(await outbox(pool, number).take(ROOM)) == 1
     assert (await Notifications(pool).waiting())[ChannelName.LOG].deliveries == 7
+
+
+async def test_a_listener_passes_over_a_slice_that_is_away(pool: Pool, owner: Connection) -> None:
+    listener = Listener(pool, Notices(pool, CLOCK), CLOCK, WorkerHealth("notifier"), gathered_for=AT_ONCE)
+    records = [event(member, 1, 10, at=CLOCK.now(), posted_at=CLOCK.now()) for member in MEMBERS]
+    await take_away(owner, AWAY, "notice")
+    assert await listener.handle(records) == [records[AWAY]]
+    await bring_back(owner, AWAY, "notice")
+    with pytest.raises(StartAgain):
+        await asyncio.wait_for(_until_it_starts_again(listener), 30)
+    assert await listener.handle(records) == ()
+    for number in range(8):
+        assert await owner.fetchval(f"select count(*) from slice_{number}.notice") == 1
+
+
+async def _until_it_starts_again(listener: Listener) -> None:
+    while True:
+        await listener.handle([])
+        await asyncio.sleep(0.1)
 
 
 async def test_one_gathers_in_a_slice_at_a_time_and_others_in_the_next(pool: Pool) -> None:

@@ -11,13 +11,17 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.kafka.reader import StartAgain
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sliced import at_slice, rows_in_all
+from abacus.programs.tiers.decide.heard import heard_in
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.roll import Roll, Run
 from abacus.programs.tiers.store import MembershipStore
-from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, gift
+from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, bring_back, gift, take_away
 from tests.programs.tiers.cards import book
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
@@ -101,7 +105,47 @@ async def test_the_tiers_of_other_slices_are_read_while_one_is_away(pool: Pool, 
         await store.probe()
 
 
-async def test_a_keeper_waits_for_the_slice_that_is_away_and_counts_once(pool: Pool, owner: Connection) -> None:
+async def test_a_keeper_passes_over_a_slice_that_is_away_and_comes_back_to_it(pool: Pool, owner: Connection) -> None:
+    """What it heard of the others then comes again, and changes nothing."""
+    counting = keeper(pool)
+    first, second = [[earned(member, seq, 150) for member in MEMBERS] for seq in (1, 2)]
+    await take_away(owner, AWAY, "account_tier", "tier_tally")
+    assert await counting.handle(first) == [first[AWAY]]
+    await bring_back(owner, AWAY, "account_tier", "tier_tally")
+    with pytest.raises(StartAgain, match="the server of slice 3 is back"):
+        await counting.handle(second)
+    for batch in (first, second):
+        assert await counting.handle(batch) == ()
+    earned_by_all = await rows_in_all(pool, ("select member_id, earned from tier_tally",))
+    assert dict(map(tuple, earned_by_all)) == dict.fromkeys(MEMBERS, 300)
+
+
+async def test_nothing_of_a_slice_is_done_before_what_stayed_behind(pool: Pool, owner: Connection) -> None:
+    """Also while nobody has seen yet that its server is there again."""
+    done: list[int] = []
+
+    async def work() -> bool:
+        async with passing_failures(), at_slice(pool, AWAY) as connection:
+            await connection.execute("select from account_tier")
+        done.append(AWAY)
+        return True
+
+    passed_over = PassedOver(pool, look_every_s=3600)
+    await take_away(owner, AWAY, "account_tier")
+    assert await passed_over.unless(AWAY, work) is None
+    await passed_over.look()
+    await bring_back(owner, AWAY, "account_tier")
+    assert await passed_over.unless(AWAY, work) is None
+    await passed_over.look()
+    assert await passed_over.behind([earned(member, 1, 10) for member in MEMBERS], heard_in) == [
+        earned(MEMBERS[AWAY], 1, 10)
+    ]
+    assert done == []
+    assert await PassedOver(pool).unless(AWAY, work)
+
+
+async def test_a_keeper_waits_for_what_passes_and_counts_once(pool: Pool, owner: Connection) -> None:
+    """The server of the slice is there."""
     await owner.execute("drop view public.tier_calendar")
     await owner.execute(f"alter table slice_{AWAY}.tier_calendar rename to away")
     counting = asyncio.create_task(all_earn(pool))

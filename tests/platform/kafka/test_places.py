@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import WorkerHealth
@@ -37,13 +37,14 @@ class Reading:
     def left(self, partitions: Collection[int]) -> None:
         self.gone.append(set(partitions))
 
-    async def handle(self, records: Sequence[Record]) -> None:
+    async def handle(self, records: Sequence[Record]) -> Sequence[Record] | None:
         if self.to_raise:
             raise self.to_raise.pop()
         assert all(record.stamp_ms != NO_STAMP for record in records)
         self.batches.append([record.offset for record in records])
         if records[-1].offset == MESSAGES - 1:
             self.stop.set()
+        return None
 
     @property
     def offsets(self) -> list[int]:
@@ -110,6 +111,35 @@ async def test_a_handler_that_starts_again_is_asked_again(services: Services, to
     assert len(reading.asked) == 3
     assert reading.gone.count(reading.asked[0]) >= 3  # and each time everything had left
     assert reading.offsets == list(range(5, MESSAGES))
+
+
+class LeavingBehind(Reading):
+    """Leaves what is odd behind, until it was called with nothing; then it begins again and does everything."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.began_again = False
+
+    async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
+        if not records:
+            self.began_again = True
+            raise StartAgain("what is odd can be done")
+        self.batches.append([record.offset for record in records])
+        if self.began_again:
+            if records[-1].offset == MESSAGES - 1:
+                self.stop.set()
+            return ()
+        return [record for record in records if record.offset % 2 and record.offset > 4]
+
+
+async def test_what_stays_behind_is_read_again(services: Services, topic: str) -> None:
+    """From the first of it on: nothing is committed beyond."""
+    reading = LeavingBehind()
+    reader = StreamReader(services.kafka_bootstrap, topic, f"{topic}.readers", WorkerHealth("reader"), max_records=3)
+    await asyncio.wait_for(reader.run(reading.handle, reading.stop), 60)
+    assert reading.offsets == [*range(MESSAGES), *range(5, MESSAGES)]
+    async with AIOKafkaConsumer(bootstrap_servers=services.kafka_bootstrap, group_id=f"{topic}.readers") as consumer:
+        assert await consumer.committed(TopicPartition(topic, 0)) == MESSAGES
 
 
 async def test_records_are_gathered_for_a_moment_or_until_they_are_enough(services: Services, topic: str) -> None:
