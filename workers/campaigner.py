@@ -126,7 +126,9 @@ async def wire(wiring: Wiring) -> Run:
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [
-        Doer(receiver, hands[receiver], actions, guards, turns, pool=sliced, clock=clock, health=health)
+        Doer(
+            receiver, hands[receiver], actions, guards, turns, pool=sliced, slicing=slicing, clock=clock, health=health
+        )
         for receiver, health in zip(_HANDS, doing, strict=True)
     ]
     calls = CallStore(sliced, clock, lambda: webhooks_of(downstreams.by_name()))

@@ -123,7 +123,10 @@ async def _some_are_away(pool: Pool, slicing: Slicing) -> bool:
     """Whether the server of some slice cannot be reached. Raises `Unavailable` when the coordinator cannot."""
     async with passing_failures(), pool.acquire() as connection:
         await connection.execute("select")
-    return not all([await is_there(pool, number) for number in range(slicing.slices)])
+    for number in range(slicing.slices):
+        if not await is_there(pool, number):
+            return True
+    return False
 
 
 async def is_there(pool: Pool, number: int) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.core.ids import fingerprint
 from abacus.engage.campaigns.actions import Waiting
 from abacus.engage.campaigns.decide.actions import Kind
@@ -150,7 +151,12 @@ class CallStore:
         _RNG.shuffle(numbers)
         calls: list[Call] = []
         for number in numbers:
-            taken = await unless_away(self._pool, self._take_in(number, webhooks, room.without(calls)))
+            try:
+                taken = await unless_away(self._pool, self._take_in(number, webhooks, room.without(calls)))
+            except Unavailable:
+                if calls:
+                    break  # they are taken, and would wait for their lease to end
+                raise
             calls += taken or []
             if len(calls) >= room.most:
                 break

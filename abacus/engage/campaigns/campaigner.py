@@ -11,7 +11,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
 from abacus.engage.campaigns.decide.running import Armed
-from abacus.engage.campaigns.deferring import Deferring, waiting_of
+from abacus.engage.campaigns.deferring import Deferring, put_off
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.judging import Candidate, Judging, in_waves, item_of
@@ -106,7 +106,7 @@ class Campaigner:
         judged = await self._judging.judge(candidates)
         await self._quarantine.add(judged.aside)
         decided = await self._effects.decide(judged.matched)
-        later = [*judged.later, *waiting_of(candidates, decided)]
+        later = put_off(candidates, judged, decided)
         await self._deferring.defer(later)
         CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({id(each.event) for each in judged.matched}))
         CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(judged.aside))

@@ -13,7 +13,7 @@ from abacus.core.vouching import Verifier, check_vouched
 from abacus.engage.campaigns.decide.deferred import ENVELOPE_NAME, Deferred, decode_deferred, encode_deferred
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.effects import Decisions, Effects
-from abacus.engage.campaigns.judging import Candidate, Judging, item_of
+from abacus.engage.campaigns.judging import Candidate, Judged, Judging, in_waves, item_of
 from abacus.engage.events.decide.message import encode_event
 from abacus.engage.events.decide.reading import own_reader
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -24,7 +24,7 @@ from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue, Received
 from abacus.pricing.decide.book import CardBook
 
-_REASON: Final = "an external service, or the server of the member, gives no answer"
+_REASON: Final = "an external service, or a server with slices, gives no answer"
 _attempt: Final = attrgetter("attempt")
 
 
@@ -56,8 +56,10 @@ class Deferring:
         now = self._clock.now()
         aside: list[Item] = []
         deferred: list[Deferred] = []
-        for key, group in groupby(sorted(later, key=_event_key), key=_event_key):
-            of_event = list(group)
+        by_event: dict[str, list[Candidate]] = {}
+        for each in later:
+            by_event.setdefault(each.event.key, []).append(each)
+        for key, of_event in by_event.items():
             earlier = (before or {}).get(key)
             first_failed_at = earlier.first_failed_at if earlier is not None else now
             attempt = earlier.attempt + 1 if earlier is not None else 1
@@ -113,13 +115,15 @@ class Redeciding:
         await self._quarantine.add(unreadable)
         aside: list[Item] = []
         before: dict[str, Deferred] = {}
-        candidates = list(self._candidates(deferred, before, aside))
-        judged = await self._judging.judge(candidates)
-        await self._quarantine.add([*aside, *judged.aside])
-        decided = await self._effects.decide(judged.matched)
-        for run in decided.runs:
-            CAMPAIGN_RUNS.labels(run.outcome.value).inc()
-        await self._deferring.defer([*judged.later, *waiting_of(candidates, decided)], before)
+        waves = in_waves(list(self._candidates(deferred, before, aside)))
+        await self._quarantine.add(aside)
+        for candidates in waves:
+            judged = await self._judging.judge(candidates)
+            await self._quarantine.add(judged.aside)
+            decided = await self._effects.decide(judged.matched)
+            for run in decided.runs:
+                CAMPAIGN_RUNS.labels(run.outcome.value).inc()
+            await self._deferring.defer(put_off(candidates, judged, decided), before)
         return received
 
     def _opened(self, body: str) -> Sequence[Deferred]:
@@ -156,11 +160,7 @@ class Redeciding:
                 yield Candidate(each.origin, each.event, event, armed, card)
 
 
-def waiting_of(candidates: Iterable[Candidate], decided: Decisions) -> list[Candidate]:
-    """The candidates that could not be decided, because the server of their member is away."""
-    waiting = {each.key for each in decided.waiting}
-    return [each for each in candidates if each.key in waiting] if waiting else []
-
-
-def _event_key(candidate: Candidate) -> str:
-    return candidate.event.key
+def put_off(candidates: Iterable[Candidate], judged: Judged, decided: Decisions) -> list[Candidate]:
+    """The candidates that could not be judged or decided now, in their order."""
+    keys = {each.key for each in judged.later} | {each.key for each in decided.waiting}
+    return [each for each in candidates if each.key in keys] if keys else []

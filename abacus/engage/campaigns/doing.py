@@ -1,10 +1,11 @@
 """Does what campaigns have decided, when its time has come: a loop for each receiver."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -23,7 +24,7 @@ from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.postgres import Pool
 from abacus.platform.sliced import unless_away
 from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.packing import pack
@@ -34,12 +35,20 @@ _LOOK_EVERY_S: Final = 5.0
 
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _AT_ONCE: Final = timedelta(0)
+_RNG: Final = random.Random()
 
 # How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
 TurnsOf = Callable[[str, int], Awaitable[int]]
 # Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
 Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
+
+
+class _Done(NamedTuple):
+    """How many actions of a slice were ended, and whether more are due for which the receiver has no turn."""
+
+    ended: int
+    has_no_turn: bool
 
 
 class Doer:
@@ -56,6 +65,7 @@ class Doer:
         turns: TurnsOf,
         *,
         pool: Pool,
+        slicing: Slicing,
         clock: Clock,
         health: WorkerHealth,
     ) -> None:
@@ -65,27 +75,35 @@ class Doer:
         self._guards = guards
         self._hand = hand
         self._pool = pool
+        self._slicing = slicing
         self._clock = clock
         self._health = health
         self._tell = Periodic(self._tell_backlog, _LOOK_EVERY_S)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; a batch that was taken is finished."""
-        slicing = await until_available(partial(slicing_of, self._pool), self._health)
         while not stop.is_set():
-            working = until_available(partial(self._round, slicing), self._health)
+            working = until_available(partial(self._round, stop), self._health)
             done = await unless_stopped(working, stop, grace_s=10.0)
             if not done:
-                await unless_stopped(asyncio.sleep(slicing.pause_s(IDLE_S)), stop)
+                await unless_stopped(asyncio.sleep(self._slicing.pause_s(IDLE_S)), stop)
 
-    async def _round(self, slicing: Slicing) -> int:
+    async def _round(self, stop: asyncio.Event) -> int:
         """How many actions were ended. Those of slices whose servers are away wait."""
         await self._tell.if_due()
-        done = [await unless_away(self._pool, self._of_slice(number)) for number in range(slicing.slices)]
+        ended = 0
+        for number in _RNG.sample(range(self._slicing.slices), self._slicing.slices):
+            done = await unless_away(self._pool, self._of_slice(number))
+            if done is not None:
+                ended += done.ended
+                if done.has_no_turn:
+                    break
+            if stop.is_set():
+                break
         self._health.ready()
-        return sum(each for each in done if each is not None)
+        return ended
 
-    async def _of_slice(self, number: int) -> int:
+    async def _of_slice(self, number: int) -> _Done:
         async with self._actions.taken(number, self._receiver, _MOST) as batch:
             most = await self._turns(self._receiver, len(batch.actions)) if batch.actions else 0
             actions = batch.actions[:most]
@@ -98,7 +116,7 @@ class Doer:
                 await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
                 CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refusals.against))
                 CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
-        return len(actions)
+        return _Done(len(actions), has_no_turn=len(actions) < len(batch.actions))
 
     async def _tell_backlog(self) -> None:
         backlog = await self._actions.backlog(self._receiver)

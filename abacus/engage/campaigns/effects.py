@@ -188,7 +188,7 @@ class Effects:
         places = sorted({place for each in new for place in _places(each)})
         progress = await lock_progress(connection, places)
         pots = await self._pots.lock(connection, _limited(new), short)
-        decided = decide(new, progress, pots.left, short)
+        decided = decide(new, progress, pots.left, {*short, *pots.remembered})
         await write_progress(connection, decided.progress)
         await self._pots.take(connection, pots, decided.taken)
         await self._write(connection, decided, now)

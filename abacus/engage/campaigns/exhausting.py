@@ -23,6 +23,7 @@ from abacus.people.types.deed import Deed, Entry
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sliced import unless_away
 
 _WHY: Final = "its limit is reached"
 _LOOK_EVERY_S: Final = 60.0
@@ -63,6 +64,7 @@ class ExhaustedWatch:
         *,
         every_s: float = _LOOK_EVERY_S,
     ) -> None:
+        self._pool = pool
         self._pots = PotStore(pool, 0)
         self._in_force = in_force
         self._exhausting = exhausting
@@ -77,7 +79,10 @@ class ExhaustedWatch:
             await unless_stopped(asyncio.sleep(self._every_s), stop)
 
     async def look(self) -> None:
-        """Raises `Unavailable`."""
+        """Nothing is told while the server of a slice is away. Raises `Unavailable` when more is."""
+        await unless_away(self._pool, self._look())
+
+    async def _look(self) -> None:
         bounded = {Pot(each.name, EVER): each for each in self._in_force().running.bounded()}
         limited = {pot: Limited(each.limits.overall, each.version) for pot, each in bounded.items()}
         left = await self._pots.left(limited)

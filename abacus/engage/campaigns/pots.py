@@ -12,15 +12,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from abacus.engage.campaigns.decide.budget import Pot
+from abacus.engage.campaigns.decide.budget import Pot, Short
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound
 from abacus.engage.campaigns.decide.run import Outcome
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, snapshot
-from abacus.platform.sliced import at_slice, in_each_slice
+from abacus.platform.sliced import at_slice, in_each_slice, stay
 from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
-_SHARE: Final = 32  # the part of what is left that a slot is filled up with
+_MOST_RESTS: Final = 100_000
+_SHARE: Final = 32  # the slots of all slices are filled up with this part of what is left
 
 
 class Limited(NamedTuple):
@@ -53,11 +54,21 @@ class _SlotRow(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice."""
+    """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice. Of those that are
+    `remembered` nothing is locked, and there is no more than that.
+    """
 
     left: Mapping[Pot, Amounts]
     handed_out: Mapping[Pot, Amounts]
     slots: Mapping[str | None, Sequence[_SlotRow]]
+    remembered: Mapping[Pot, Bound]
+
+
+class _Rest(NamedTuple):
+    """What was left of a pot by the limit of a version, when all of it was locked. It only grows less."""
+
+    version: int
+    left: Amounts
 
 
 _POTS: Final = Statement(f"""
@@ -114,19 +125,20 @@ class PotStore:
     def __init__(self, pool: Pool, slot: int) -> None:
         self._pool = pool
         self._slot = slot
+        self._rests: dict[Pot, _Rest] = {}
 
     async def fill(self, number: int, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
         """Fills the slot of that slice up from all of these pots at once, and says from which not, because too little
         is left of them. Raises `Unavailable`.
         """
-        wanted, home = sorted(needs), (await slicing_of(self._pool)).home(number)
+        wanted, slicing = sorted(needs), await slicing_of(self._pool)
         empty = [_SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
         async with passing_failures():
             async with at_slice(self._pool, number) as connection:
                 await connection.execute(*_OPEN_SLOTS(**arrays(_SlotRow, empty)))
-            async with self._pool.acquire(schema=home) as connection, connection.transaction():
+            async with self._pool.acquire(schema=slicing.home(number)) as connection, connection.transaction():
                 await commit_together(connection)
-                return await self._fill(connection, wanted, needs, limited)
+                return await self._fill(connection, wanted, needs, limited, _SHARE * slicing.slices)
 
     async def _fill(
         self,
@@ -134,6 +146,7 @@ class PotStore:
         wanted: Sequence[Pot],
         needs: Mapping[Pot, Amounts],
         limited: Mapping[Pot, Limited],
+        share: int,
     ) -> set[Pot]:
         handed_out = await _lock_pots(connection, wanted)
         held = {_pot(row): _amounts(row) for row in await self._lock_slots(connection, wanted, ())}
@@ -144,7 +157,7 @@ class PotStore:
             if any(need > have for need, have in zip(needed, left, strict=True)):
                 short.add(pot)
                 continue
-            given = Amounts(*(max(need, have // _SHARE) for need, have in zip(needed, left, strict=True)))
+            given = Amounts(*(max(need, have // share) for need, have in zip(needed, left, strict=True)))
             pots.append(_PotRow(*pot, *others.plus(given)))
             filled.append(_SlotRow(*pot, self._slot, limited[pot].version, *given))
         await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
@@ -176,9 +189,10 @@ class PotStore:
         """Locks the slots of this process in this slice, and of the pots in `whole` everything, and says what is left.
         In a transaction that reaches all slices, if there are any such pots.
         """
-        if not limited:
-            return Locked({}, {}, {})
-        home, here = connection.slice_schema, sorted(limited)
+        rests = self._remembered(limited, whole)
+        home, here = connection.slice_schema, sorted(limited.keys() - rests.keys())
+        if not here:
+            return Locked(rests, {}, {}, {pot: limited[pot].bound for pot in rests})
         locked_whole = [pot for pot in here if pot in whole]
         handed_out = await _lock_pots(connection, locked_whole)
         slots: dict[str | None, Sequence[_SlotRow]] = {}
@@ -186,6 +200,8 @@ class PotStore:
         async def lock_here() -> None:
             schema = connection.slice_schema
             pots = here if schema == home else locked_whole
+            if schema != home:
+                await stay(connection)
             slots[schema] = await self._lock_slots(connection, pots, whole)
 
         await (in_each_slice(connection, lock_here) if handed_out else lock_here())
@@ -196,12 +212,19 @@ class PotStore:
                 handed_out[pot] = handed_out[pot].minus(_amounts(row))
             elif row.version == limited[pot].version:
                 left[pot] = _amounts(row)
-        return Locked(
-            left | {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}, handed_out, slots
-        )
+        in_all = {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
+        self._remember({pot: _Rest(limited[pot].version, rest) for pot, rest in in_all.items()})
+        bounds = {pot: limited[pot].bound for pot in rests}
+        return Locked({**rests, **left, **in_all}, handed_out, slots, bounds)
 
     async def take(self, connection: Connection, locked: Locked, taken: Mapping[Pot, Amounts]) -> None:
-        """Writes what is left after so much was taken. Slots of pots that are locked whole are empty then."""
+        """Writes what is left after so much was taken. Slots of pots that are locked whole are empty then. Raises
+        `Short` where something was taken of a pot that is only remembered: somebody else may have it by now.
+        """
+        if doubtful := locked.remembered.keys() & taken.keys():
+            for pot in doubtful:
+                self._rests.pop(pot, None)
+            raise Short({pot: locked.remembered[pot].limited(taken[pot]) for pot in doubtful})
         pots = [_PotRow(*pot, *out.plus(taken.get(pot, NOTHING))) for pot, out in locked.handed_out.items()]
         if pots:
             await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
@@ -211,6 +234,19 @@ class PotStore:
                 await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, rows)))
 
         await (in_each_slice(connection, write_here) if pots else write_here())
+
+    def _remembered(self, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> dict[Pot, Amounts]:
+        """Where a limit is used up, nobody has to lock anything to know that."""
+        return {
+            pot: rest.left
+            for pot, each in limited.items()
+            if pot not in whole and (rest := self._rests.get(pot)) is not None and rest.version == each.version
+        }
+
+    def _remember(self, rests: Mapping[Pot, _Rest]) -> None:
+        if len(self._rests) > _MOST_RESTS:  # those of days that are over
+            self._rests.clear()
+        self._rests |= rests
 
     async def _lock_slots(
         self, connection: Connection, pots: Sequence[Pot], whole: Collection[Pot]
@@ -223,12 +259,11 @@ async def _lock_pots(connection: Connection, pots: Sequence[Pot]) -> dict[Pot, A
     """What was handed out of each."""
     if not pots:
         return {}
-    lock = _LOCK_POTS(**arrays(Pot, pots))
-    known = _by_pot(await connection.fetch(*lock))
-    if missing := [pot for pot in pots if pot not in known]:
+    wanted = arrays(Pot, pots)
+    there = _by_pot(await connection.fetch(*_POTS(**wanted)))
+    if missing := [pot for pot in pots if pot not in there]:
         await _open_pots(connection, missing)
-        known = _by_pot(await connection.fetch(*lock))
-    return known
+    return _by_pot(await connection.fetch(*_LOCK_POTS(**wanted)))
 
 
 async def _open_pots(connection: Connection, pots: Sequence[Pot]) -> None:

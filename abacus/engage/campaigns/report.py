@@ -9,7 +9,7 @@ from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.seen import seen_by_day
-from abacus.platform.postgres import Connection, Pool, snapshot
+from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
 from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 
@@ -139,18 +139,20 @@ async def _glance(connection: Connection, campaign: Campaign) -> Glance:
 
 
 async def _used(connection: Connection, names: Sequence[str], period: str | None) -> dict[Pot, Amounts]:
-    """What was handed out of pots, and is in no slot any more."""
+    """What was handed out of pots, and is in no slot any more. On several servers something may come into a slot after
+    the pots were read.
+    """
     asked = {"campaigns": list(names), "period": period}
     handed_out = await connection.fetch(*_HANDED_OUT(**asked))
     used = {Pot(*row[:2]): Amounts(*row[2:]) for row in handed_out}
     for campaign, of_period, *amounts in await _added_up(connection, _IN_SLOTS(**asked), facts=2):
         pot = Pot(campaign, of_period)
-        used[pot] = used.get(pot, NOTHING).plus(Amounts(*amounts))
+        used[pot] = used.get(pot, NOTHING).plus(Amounts(*amounts)).at_least(NOTHING)
     return used
 
 
 async def _added_up(connection: Connection, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
-    return added_up(await in_each_slice(connection, lambda: connection.fetch(*statement)), facts=facts)
+    return added_up(await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S)), facts=facts)
 
 
 def faults_of(found: CampaignReport) -> list[str]:

@@ -191,6 +191,23 @@ async def test_slots_of_a_batch_are_filled_together_and_each_by_its_own_limit(ef
     assert "".join(each[0] for each in told(await decide(effects, batch))) == "dddddddrdrrr"
 
 
+async def test_what_is_refused_again_and_again_locks_nothing(effects: Effects, pool: Pool) -> None:
+    """A limit that is used up is remembered; a version that raises it is decided as ever."""
+    offer = campaign(limits={"runs": {"day": 2}})
+    events = [order(number) for number in range(4)]
+    assert told(await decide(effects, all_matched(offer, events)))[:2] == ["done", "done"]
+    assert told(await decide(effects, [matched(offer, order(9))])) == ["refused:day.runs"]
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("select from campaign_pot for update")
+        more = [order(10), order(11)]
+        refused = await asyncio.wait_for(decide(effects, all_matched(offer, more)), 10)
+        assert told(refused) == ["refused:day.runs"] * 2
+        tomorrow = asyncio.create_task(decide(effects, [matched(offer, order(12, after=DAY))]))
+    assert told(await tomorrow) == ["done"]
+    raised = campaign(2, limits={"runs": {"day": 3}})
+    assert told(await decide(effects, all_matched(raised, [order(13), order(14)]))) == ["done", "refused:day.runs"]
+
+
 @pytest.mark.parametrize("limit", [7, 100, 1000])
 async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit: int) -> None:
     """Four processes decide the same events and others, in batches, each in a slot of its own or in one."""

@@ -89,7 +89,8 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     """A process that does messages, until nothing is left that it could do."""
     stop, health = asyncio.Event(), WorkerHealth("campaigner")
     hand = to_members(Notices(pool, LATER))
-    doer = Doer("messages", hand, actions, Unguarded(), all_turns, pool=pool, clock=LATER, health=health)
+    given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
+    doer = Doer("messages", hand, actions, Unguarded(), all_turns, **given)
     working = asyncio.create_task(doer.run(stop))
 
     async def nothing_waits() -> bool:

@@ -27,6 +27,9 @@ class Amounts(NamedTuple):
     def plus(self, other: "Amounts") -> "Amounts":
         return Amounts(self.runs + other.runs, self.points + other.points, self.cost + other.cost)
 
+    def at_least(self, other: "Amounts") -> "Amounts":
+        return Amounts(*map(max, self, other))
+
     def minus(self, other: "Amounts") -> "Amounts":
         return Amounts(self.runs - other.runs, self.points - other.points, self.cost - other.cost)
 
