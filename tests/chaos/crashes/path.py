@@ -223,7 +223,7 @@ _ONLY: Final[Mapping[str, Sequence[str]]] = {
     ),
     "abacus.engage.campaigns.exhausting": ("Exhausting.mark*",),
     "abacus.engage.campaigns.seen": ("SeenStore.add",),
-    "abacus.engage.notify.notices": ("Notices.enter_beside", "Notices._enter"),
+    "abacus.engage.notify.notices": ("Notices.enter_beside",),
     "abacus.ledger.store.read": ("LedgerReader.claims_in_reach",),
     "abacus.platform.following.cursor": ("Walk.next", "Cursor.position", "Cursor.move"),
     "abacus.platform.fresh_copy": ("FreshCopy.look_again", "FreshCopy.read_anew", "FreshCopy._read"),

@@ -43,6 +43,7 @@ REASONS: Final = (
     _Reason("abacus.ledger.store.rows", "_open", "_enter(*", _IN_SLICES),
     _Reason("abacus.platform.following.lease", "share", "*", _IN_SLICES),
     _Reason("abacus.platform.following.lease", "count_shares", "*", _IN_SLICES),
+    _Reason("abacus.engage.campaigns.pots", "PotStore.lock.lock_here", "stay(*", _IN_SLICES),
     _Reason("abacus.engage.campaigns.doing", "turns_of.*", "*", _PACED),
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason(
@@ -84,6 +85,12 @@ REASONS: Final = (
         "only when a handler fails in a way not foreseen",
     ),
     _Reason("abacus.platform.kafka.reader", "*_start", "consumer.stop()", _BROKER_AWAY),
+    _Reason(
+        "abacus.platform.kafka.reader",
+        "*_deal_with",
+        "asyncio.wait((work,))",
+        "only when it is stopped while a batch is worked on: the batch is read again",
+    ),
     _Reason("abacus.platform.kafka.reader", "*_run", "*_place_given*", _BY_THE_COUNTER),
     _Reason("abacus.platform.kafka.reader", "*_place*", "*", _BY_THE_COUNTER),
     _Reason(
