@@ -133,7 +133,7 @@ class Effects:
             return Decisions([], [])
         of_key = {each.key: each for each in matched}
         slicing = await slicing_of(self._pool)
-        parts = slicing.by_slice(of_key.values(), lambda each: each.member_id)
+        parts = slicing.by_slice(of_key.items(), lambda each: each[1].member_id)
         decided = await asyncio.gather(
             *(unless_away(self._pool, self._decide_in(slicing, number, part)) for number, part in parts.items()),
             return_exceptions=True,
@@ -143,20 +143,22 @@ class Effects:
         if errors := [each for each in decided if isinstance(each, BaseException)]:
             raise errors[0]
         await self._tell()
-        runs = {run.matched.key: run for each in done for run in each.runs}
-        away = zip(decided, parts.values(), strict=True)
-        waiting = [each for part, matched in away if part is None for each in matched]
-        return Decisions([runs[key] for key in of_key if key in runs], waiting)
+        runs = {id(run.matched): run for each in done for run in each.runs}
+        away = [number for number, part in zip(parts, decided, strict=True) if part is None]
+        return Decisions(
+            [run for each in of_key.values() if (run := runs.get(id(each))) is not None],
+            [each for number in away for _, each in parts[number]],
+        )
 
-    async def _decide_in(self, slicing: Slicing, number: int, matched: Sequence[Matched]) -> _Part:
-        """What comes of the events of a slice's members."""
+    async def _decide_in(self, slicing: Slicing, number: int, matched: Sequence[tuple[str, Matched]]) -> _Part:
+        """What comes of the events of a slice's members, each with its key."""
         short: set[Pot] = set()  # nothing is left to fill the slot up from
         while True:
             try:
                 async with passing_failures(), self._deciding(slicing.home(number), short) as connection:
                     return await self._decide(connection, matched, short)
             except Short as error:
-                short |= await self._pots.fill(number, error.needs, _limited(matched))
+                short |= await self._pots.fill(number, error.needs, _limited(each for _, each in matched))
 
     @asynccontextmanager
     async def _deciding(self, home: str | None, short: Collection[Pot]) -> AsyncIterator[Connection]:
@@ -176,13 +178,13 @@ class Effects:
             self._exhausted = untold | self._exhausted
             raise
 
-    async def _decide(self, connection: Connection, matched: Sequence[Matched], short: set[Pot]) -> _Part:
+    async def _decide(self, connection: Connection, matched: Sequence[tuple[str, Matched]], short: set[Pot]) -> _Part:
         """Raises `Short`."""
         now = self._clock.now()
-        claims = [_Claim(each.key, each.member_id, each.campaign.name, each.campaign.version, now) for each in matched]
+        claims = [_Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in matched]
         rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
         claimed = {row["key"] for row in rows}
-        new = [each for each in matched if each.key in claimed]
+        new = [each for key, each in matched if key in claimed]
         if not new:
             return _Part([], [])
         places = sorted({place for each in new for place in _places(each)})
