@@ -14,17 +14,21 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.engage.campaigns.decide.budget import EVER, Pot
+from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.posting import Status
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of
-from abacus.platform.sliced import at_member, stay
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool, slicing_of
+from abacus.platform.sliced import at_member, rows_in_all, stay
 from abacus.platform.spreading import spreading
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
+from tests.engage.campaigns.offers import all_matched, campaign, order
 from tests.ledger.moves import spend
 from tests.support.cluster import Servers
 from tests.support.keeping import earned as stream_earned
@@ -143,6 +147,64 @@ async def test_points_count_once_for_tiers_while_their_slice_moves(database_url:
     for member in MEMBERS[:5]:
         numbers = [change.n for change in await store.history(member, 100)]
         assert numbers == list(range(len(numbers), 0, -1))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("blocking", [False, True], ids=["logical", "blocking"])
+async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: Pool, *, blocking: bool) -> None:
+    """Three processes decide the same events and others, in batches, again when it was cut off."""
+    own = await open_pool(database_url, size=12, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
+    limit, size = 1500, 20
+    offer = campaign(limits={"runs": {"overall": limit, "day": limit}})
+    events = [order(number, MEMBERS[number % len(MEMBERS)]) for number in range(limit + 300)]
+    moved = asyncio.Event()
+
+    async def work(slot: int) -> None:
+        effects, first = Effects(own, SystemClock(), slot=slot), slot * size
+        while first < len(events):
+            batch = all_matched(offer, events[first : first + size])
+            with suppress(Unavailable):
+                if not (await effects.decide(batch)).waiting:
+                    first += size
+            await asyncio.sleep(PAUSE_S)
+            if first >= len(events) and not moved.is_set():
+                first = slot * size  # all of them again, while slices still move
+
+    working = [asyncio.create_task(work(slot)) for slot in range(POSTERS)]
+    try:
+        async with spreading(database_url) as slices:
+            servers = await slices.servers()
+            for each in (await slices.placed())[:4]:
+                await slices.move(each.schema, next(at for at in servers if at != each.address), blocking=blocking)
+    finally:
+        moved.set()
+        await asyncio.gather(*working)
+        await own.close()
+    rows = await rows_in_all(pool, ("select outcome, sum(events)::bigint as events from campaign_sum group by 1",))
+    told = Counter[str]()
+    for row in rows:
+        told[row["outcome"]] += row["events"]
+    assert told["done"] == limit
+    assert told.total() == len(events)
+    actions = await rows_in_all(pool, ("select count(*) as number from campaign_action",))
+    assert sum(row["number"] for row in actions) == limit
+    left = await PotStore(pool, 0).exactly_left({Pot(offer.name, EVER): Limited(offer.limits.overall, 1)})
+    assert left == {Pot(offer.name, EVER): (0, 0, 0)}
+
+
+async def test_slices_stay_while_all_their_slots_are_locked(database_url: str, pool: Pool) -> None:
+    """What they hold goes back to the pot, and would be taken again where the slice has come to."""
+    offer = campaign(limits={"runs": {"overall": 10}})
+    limited = {Pot(offer.name, EVER): Limited(offer.limits.overall, 1)}
+    home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
+    async with spreading(database_url) as slices:
+        source = next(each.address for each in await slices.placed() if each.schema == other)
+        target = next(each for each in await slices.servers() if each != source)
+        async with pool.acquire(schema=home) as connection, connection.transaction():
+            await PotStore(pool, 1).lock(connection, limited, limited)
+            moving = asyncio.create_task(slices.move(str(other), target, blocking=True))
+            await waiting(pool, moving)
+        await moving
 
 
 @pytest.mark.parametrize("near", [True, False], ids=["at its server", "through the coordinator"])
