@@ -11,6 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.kafka.window import committed
+from abacus.platform.sliced import rows_in_all
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from tests.chaos.ground import PARTITIONS, ProvingGround
@@ -23,7 +24,7 @@ select coalesce(sum(t.upto + 1), 0) from counter_tally t join counter_series s o
 where s.topic = $1
 """
 
-_UNDONE: Final = "select count(*) from campaign_action where done_at is null and refused_at is null"
+_UNDONE: Final = "select count(*) as actions from campaign_action where done_at is null and refused_at is null"
 
 
 class Left(NamedTuple):
@@ -70,7 +71,7 @@ async def left_in(ground: ProvingGround) -> Left:
         await _unread(ground, "calculator"),
         await _unread(ground, "campaigner") if ground.campaigned else 0,
         await (await ground.queue(CAMPAIGN_RETRY)).holds(),
-        int(await ground.pool.fetchval(_UNDONE)),
+        sum(row["actions"] for row in await rows_in_all(ground.pool, (_UNDONE,))),
         await (await ground.queue(RETRY)).holds(),
         await (await ground.queue(AWARD)).holds(),
         await (await ground.queue(EXPIRY)).holds(),

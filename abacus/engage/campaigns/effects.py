@@ -24,6 +24,7 @@ from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Due, Matched, Run
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
+from abacus.platform.key_register import entered
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.sliced import unless_away
 from abacus.platform.slicing import Slicing
@@ -133,7 +134,7 @@ class Effects:
             return Decisions([], [])
         of_key = {each.key: each for each in matched}
         slicing = await slicing_of(self._pool)
-        parts = slicing.by_slice(of_key.items(), lambda each: each[1].member_id)
+        parts = await self._parts(slicing, of_key)
         decided = await asyncio.gather(
             *(unless_away(self._pool, self._decide_in(slicing, number, part)) for number, part in parts.items()),
             return_exceptions=True,
@@ -149,6 +150,20 @@ class Effects:
             [run for each in of_key.values() if (run := runs.get(id(each))) is not None],
             [each for number in away for _, each in parts[number]],
         )
+
+    async def _parts(
+        self, slicing: Slicing, of_key: Mapping[str, Matched]
+    ) -> Mapping[int, Sequence[tuple[str, Matched]]]:
+        """The events of each slice, with their keys. An event whose key is another slice's came before, for a member
+        there.
+        """
+        parts = slicing.by_slice(of_key.items(), lambda each: each[1].member_id)
+        wanted = {key: number for number, part in parts.items() for key, _ in part}
+        holders = await entered(self._pool, wanted) if slicing.is_cut else wanted
+        if holders is wanted:
+            return parts
+        own = {number: [each for each in part if holders[each[0]] == number] for number, part in parts.items()}
+        return {number: part for number, part in own.items() if part}
 
     async def _decide_in(self, slicing: Slicing, number: int, matched: Sequence[tuple[str, Matched]]) -> _Part:
         """What comes of the events of a slice's members, each with its key."""

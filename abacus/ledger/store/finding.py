@@ -9,19 +9,12 @@ from typing import Any, Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.posting import Claim
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
+from abacus.platform.key_register import holders_of
+from abacus.platform.postgres import Pool, slicing_of
 from abacus.platform.sliced import rows_in, rows_in_reach
 from abacus.platform.sql import Statement, columns
 
-_HOLDERS: Final = Statement("select key, slice from key_slice where key = any(:keys::text[])")
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
-
-
-async def holders_of(pool: Pool, keys: Iterable[str]) -> dict[str, int]:
-    """The slices of those keys that are entered in the register. Raises `Unavailable`."""
-    async with passing_failures():
-        rows = await pool.fetch(*_HOLDERS(keys=list(keys)))
-    return {row["key"]: row["slice"] for row in rows}
 
 
 async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:

@@ -11,22 +11,14 @@ from functools import partial
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.ledger.store.finding import claims_in, holders_of
+from abacus.ledger.store.finding import claims_in
 from abacus.ledger.types.posting import Claim, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import REFUSED_VALUES, Pool, array, column, passing_failures, slicing_of
+from abacus.platform.key_register import entered
+from abacus.platform.postgres import REFUSED_VALUES, Pool, slicing_of
 from abacus.platform.slicing import Slicing
-from abacus.platform.sql import Statement
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
-
-# Sorted, so that two that enter the same keys cannot wait for each other.
-_ENTER: Final = Statement(f"""
-with entered as (
-    insert into key_slice (key, slice) select * from unnest({array("keys", "text")}, {array("slices", "smallint")})
-    on conflict do nothing returning true
-) select count(*) from entered
-""")
 
 
 class OfMember(Protocol):
@@ -112,7 +104,7 @@ class SliceRounds(Generic[Thing, Result]):
         number_of = {place: number for number, part in places.items() for place in part}
         keys = [(key, number_of[place]) for place in range(len(things)) for key in self._keys_of(things[place])]
         wanted = dict(reversed(keys))
-        holders = await _entered(self._pool, wanted)
+        holders = await entered(self._pool, wanted)
         foreign: defaultdict[int, dict[str, int]] = defaultdict(dict)
         if holders is not wanted or len(wanted) < len(keys):
             for key, number in keys:
@@ -162,16 +154,6 @@ def _batches(waiting: Sequence[_Request[Thing, Result]]) -> Iterator[list[_Reque
             batch, size = [], len(each.request.things)
         batch.append(each)
     yield batch
-
-
-async def _entered(pool: Pool, slices: Mapping[str, int]) -> Mapping[str, int]:
-    """Enter the keys; returns the slice that each belongs to, now or since before."""
-    keys = sorted(slices)
-    async with passing_failures():
-        entered = await pool.fetchval(*_ENTER(keys=column(keys), slices=column(slices[key] for key in keys)))
-        if entered == len(keys):
-            return slices
-    return await holders_of(pool, keys)
 
 
 async def _claims_of(pool: Pool, holders: Mapping[str, int]) -> dict[str, Claim]:

@@ -30,8 +30,8 @@ from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, 
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.programs.tiers.store import MembershipStore
-from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, order
-from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, bring_back, take_away
+from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, matched, order
+from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 
@@ -135,6 +135,14 @@ async def test_a_limit_of_all_holds_over_all_slices(many: Pool, pool: Pool, limi
     assert sum(await asyncio.gather(*map(work, range(3)))) == min(limit, len(events))
     for left in (await PotStore(pool, 1).left(left_of(limit)), await PotStore(pool, 1).exactly_left(left_of(limit))):
         assert left == {Pot("market", EVER): (limit - min(limit, len(events)), 0, 0)}
+
+
+async def test_an_event_that_comes_again_with_another_member_was_decided_before(pool: Pool) -> None:
+    effects, offer = Effects(pool, CLOCK, slot=1), campaign(limits={"runs": {"overall": 5}})
+    assert len(await decide(effects, [matched(offer, order(1, FIRST))])) == 1
+    again = [matched(offer, order(1, member)) for member in (SECOND, FIRST)]
+    assert [await decide(effects, [each]) for each in again] == [[], []]
+    assert (await PotStore(pool, 1).exactly_left(left_of(5)))[Pot("market", EVER)].runs == 4
 
 
 async def test_what_was_done_in_all_slices_counts_when_there_is_a_limit(pool: Pool) -> None:
