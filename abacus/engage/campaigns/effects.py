@@ -158,8 +158,10 @@ class Effects:
         there.
         """
         parts = slicing.by_slice(of_key.items(), lambda each: each[1].member_id)
+        if not slicing.is_cut:
+            return parts
         wanted = {key: number for number, part in parts.items() for key, _ in part}
-        holders = await entered(self._pool, wanted) if slicing.is_cut else wanted
+        holders = await entered(self._pool, wanted)
         if holders is wanted:
             return parts
         own = {number: [each for each in part if holders[each[0]] == number] for number, part in parts.items()}

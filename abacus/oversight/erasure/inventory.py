@@ -34,7 +34,7 @@ RENAMED: Final = {
     "account_tier": "",
     "campaign_action": (
         ", document = case kind"
-        """ when 'award' then ('{"points":' || (document ->> 'points') || '}')::json else '{}' end,"""
+        """ when 'award' then ('{"points":' || coalesce(document ->> 'points', 'null') || '}')::json else '{}' end,"""
         f" event = null, reason = case when done_at is null then '{ERASED}' else reason end"
     ),
     "campaign_claim": "",
