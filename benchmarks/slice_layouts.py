@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from abacus.core.clock import SystemClock
+from abacus.ledger.store.budgets import Whole
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome
@@ -130,7 +131,7 @@ class SliceLedger(PostgresLedger):
         self._number = number
 
     async def _post(
-        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole
     ) -> list[Outcome]:
         if self._way.led:
             await connection.execute(f"set local search_path = {self._way.schemas[self._number]}, public")
@@ -138,7 +139,7 @@ class SliceLedger(PostgresLedger):
             await connection.fetchval("update head set place = place + 1 where number = 0 returning place")
         if self._way.apart is Apart.COLUMN:
             connection = _InSlice(connection, self._number)
-        return await super()._post(connection, awards, elsewhere)
+        return await super()._post(connection, awards, elsewhere, whole)
 
 
 class _InSlice:

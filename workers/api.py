@@ -99,6 +99,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     cards, sources = wiring.cards(pool), wiring.sources(pool)
     await until_available(cards.refresh, wiring.health)
     await until_available(sources.refresh, wiring.health)
+    await until_available(directory.refresh, wiring.health)
     wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
     wiring.beside(directory.keep_fresh())
     wiring.beside(directory.keep_noting_use())
@@ -138,6 +139,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
             size=_SANDBOX_CONNECTIONS, settings=tables, keeps_nothing=True, within_s=DATABASE_WITHIN_S
         )
         sandbox = Sandbox(backends, directory, own, secrets, alone)
+        await until_available(sandbox.refresh, wiring.health)
         wiring.announcements.call(sandbox.wake, on=Announced.PARTNERS)
         for work in sandbox.work():
             wiring.beside(work)

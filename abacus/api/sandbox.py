@@ -74,6 +74,7 @@ class Sandbox:
         door = Door(live.cards, clock, Verifier())  # its envelopes do not leave the process, so nobody signs them
         awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
         self._directory = Directory(PartnerStore(pool, clock), clock)
+        self.refresh = self._directory.refresh
         self._batcher = MovementBatcher(moves, register)
         self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)
         self._holds = HoldKeeper(pool, moves, clock)

@@ -14,16 +14,19 @@ CUT: Final = (
     *("account_tier", "tier_tally", "tier_change", "membership"),
     *("notice", "notification", "notification_preference"),
     *("campaign_claim", "campaign_progress", "campaign_action"),
+    *("allowance_member", "rejection"),
 )
 
 # Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.
-GUARDED: Final = ("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim")
+GUARDED: Final = (
+    *("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim", "rejection"),
+)
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
 MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
-OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum")
+OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum", "allowance_part")
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
 HEAD: Final = "head"

@@ -5,7 +5,9 @@ from datetime import date, datetime
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from abacus.core.sources import partner_of, source_sql
-from abacus.ledger.store.partner_limits import AllowanceRow
+from abacus.ledger.decide.allowance import Allowance
+from abacus.ledger.decide.budgets import added_up
+from abacus.ledger.store.allowances import parts_on, wholes_on
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
@@ -20,7 +22,7 @@ from abacus.proof.decide.counted import (
 )
 from abacus.proof.decide.report import PartnerFault, Report
 from abacus.proof.pager import Pager
-from abacus.proof.parts import Findings, Members
+from abacus.proof.parts import Findings, Members, Span
 from abacus.proof.sight import Sight
 
 
@@ -33,10 +35,7 @@ class _MemberDay(NamedTuple):
     used: int
 
 
-_PARTNERS: Final = """
-select partner_id, p.created_at, a.day from partner p full join allowance a using (partner_id)
-"""
-_ALLOWANCES: Final = Statement(f"select {columns(AllowanceRow)} from allowance order by partner_id")
+_PARTNERS: Final = "select partner_id, created_at from partner"
 _ORIGINALS: Final = Statement(f"""
 select t.key, t.kind, {source_sql("t")} as source, t.posted_at from claim c
 join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
@@ -44,29 +43,32 @@ where c.key = any(:keys::text[])
 """)
 
 
-# When a partner was registered, and the last day of its allowance.
+# When a partner was registered, and the last day of its allowance, or of the slice's part of it.
 _Known: TypeAlias = Mapping[str, tuple[datetime | None, date | None]]
 
 
 class Partners:
     """The points that the partners gave the members of a span, as far as it has been followed."""
 
-    def __init__(self, connection: Connection, sight: Sight, part: Members, known: _Known) -> None:
-        span, slicing = part.span, sight.slicing
-        ours = f" and abacus_slice_of(d.member_id, {slicing.slices}) = {part.number}" if slicing.is_cut else ""
+    def __init__(self, connection: Connection, span: Span, known: _Known) -> None:
         query = Statement(f"""
-            select {columns(_MemberDay, "d")} from allowance_member d where {span.where("d")}{ours}
+            select {columns(_MemberDay, "d")} from allowance_member d where {span.where("d")}
             order by d.member_id, d.partner_id, d.day
         """)
         self._connection = connection
         self._known = known
-        self._rows = Pager(_MemberDay, sight.shared, *query(**span.parameters))
+        self._rows = Pager(_MemberDay, connection, *query(**span.parameters))
         self._days: dict[tuple[str, str, date], Counted] = {}
 
     @classmethod
     async def of(cls, connection: Connection, sight: Sight, part: Members) -> Self:
-        known = {row[0]: (row[1], row[2]) for row in await sight.shared.fetch(_PARTNERS)}
-        return cls(connection, sight, part, known)
+        registered = dict(await sight.shared.fetch(_PARTNERS))
+        allowances = await parts_on(connection)
+        known = {
+            partner_id: (registered.get(partner_id), allowances[partner_id].day if partner_id in allowances else None)
+            for partner_id in registered.keys() | allowances.keys()
+        }
+        return cls(connection, part.span, known)
 
     async def follow(self, transfers: Sequence[Transfer], findings: Findings) -> None:
         """Count these transfers, whose members come in order."""
@@ -105,13 +107,26 @@ class Partners:
         return {key: Original(*original) for key, *original in rows}
 
 
-async def compare_allowances(connection: Connection, findings: Findings) -> None:
+async def compare_allowances(sight: Sight, findings: Findings) -> None:
     """Note the faults of the partners' allowances, once every transfer has been followed."""
-    registered = {row[0] for row in await connection.fetch(_PARTNERS) if row[1] is not None}
-    rows = [AllowanceRow(*row) for row in await connection.fetch(*_ALLOWANCES())]
-    allowances = {row.partner_id: row.allowance for row in rows}
+    registered = {row["partner_id"] for row in await sight.shared.fetch(_PARTNERS)}
+    in_slices = [await parts_on(await sight.ledger(number)) for number in range(sight.slicing.slices)]
+    wholes = await wholes_on(sight.shared)
+    allowances = _together(wholes, in_slices) if sight.slicing.is_cut else wholes
+    for number, parts in enumerate(in_slices):
+        for partner_id in sorted(parts.keys() & wholes.keys()):
+            if parts[partner_id].limits != wholes[partner_id].limits:
+                findings.report.note(PartnerFault(partner_id, f"slice {number} has other limits than it"))
     for partner_id in sorted(registered | allowances.keys() | findings.used.keys()):
         days = {day: points for (whose, day), points in findings.used_on.items() if whose == partner_id}
         in_all = findings.used.get(partner_id, NOTHING)
         faults = faults_of_allowance(allowances.get(partner_id), in_all, days, registered=partner_id in registered)
         findings.report.note(*(PartnerFault(partner_id, fault) for fault in faults))
+
+
+def _together(wholes: Mapping[str, Allowance], in_slices: Sequence[Mapping[str, Allowance]]) -> Mapping[str, Allowance]:
+    """What each partner has awarded in all slices."""
+    return {
+        partner_id: added_up(whole, [parts[partner_id] for parts in in_slices if partner_id in parts])
+        for partner_id, whole in wholes.items()
+    }

@@ -1,20 +1,17 @@
 """The connections that see one moment of the ledger: of each slice, and of everything that is not cut.
 
-On one server that is one snapshot. On several there is none for all, so each server's is taken while no partner's award
-and no movement of a partner is half committed: what they write on two servers is seen on both, or on neither.
+On one server that is one snapshot. On several there is none for all, and each server's is taken by itself: what is
+compared lies in one slice, and is committed there at once.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.slicing import Slicing
 
 _EXPORT: Final = "select pg_export_snapshot()"
-
-# Who posts for a partner holds its row until all servers have committed.
-_NOBODY_IS_HALF_WAY: Final = "select partner_id from allowance order by partner_id for update"
 
 _HOME: Final = ""  # the server with everything that is not cut
 
@@ -51,17 +48,15 @@ async def one_moment(pool: Pool, seen: Mapping[str, str] | None = None) -> Async
         await stack.enter_async_context(passing_failures())
         pool.look_anew()  # rows are looked for under names that only their server knows
         near = {schema: await pool.nearest(schema) for schema in slicing.schemas} if slicing.is_cut else {}
-        is_spread = any(each is not pool for each in near.values())
         opened: dict[Pool, Connection] = {}
         snapshots: dict[str, str] = {}
-        async with _nobody_half_way(pool) if is_spread and seen is None else nullcontext():
-            for schema, server in near.items():
-                if server not in opened:
-                    opened[server] = await _begun(stack, server)
-                    snapshots[schema] = await _seeing(opened[server], seen[schema] if seen else None)
-            if pool not in opened:
-                opened[pool] = await _begun(stack, pool)
-                snapshots[_HOME] = await _seeing(opened[pool], seen[_HOME] if seen else None)
+        for schema, server in near.items():
+            if server not in opened:
+                opened[server] = await _begun(stack, server)
+                snapshots[schema] = await _seeing(opened[server], seen[schema] if seen else None)
+        if pool not in opened:
+            opened[pool] = await _begun(stack, pool)
+            snapshots[_HOME] = await _seeing(opened[pool], seen[_HOME] if seen else None)
         shared = opened[pool]
         servers = [opened[near[schema]] for schema in slicing.schemas] if slicing.is_cut else [shared]
         try:
@@ -69,13 +64,6 @@ async def one_moment(pool: Pool, seen: Mapping[str, str] | None = None) -> Async
         finally:
             for each in opened.values():
                 each.is_astray()
-
-
-@asynccontextmanager
-async def _nobody_half_way(pool: Pool) -> AsyncIterator[None]:
-    async with pool.acquire() as guard, guard.transaction():
-        await guard.execute(_NOBODY_IS_HALF_WAY)
-        yield
 
 
 async def _begun(stack: AsyncExitStack, pool: Pool) -> Connection:

@@ -130,7 +130,7 @@ async def verify(
         if not findings.keys_match:
             await _find_odd_keys(sight, findings.report, span)
         if span == EVERYBODY:
-            await compare_allowances(sight.shared, findings)
+            await compare_allowances(sight, findings)
         findings.report.note(*chain.from_iterable(seal.compared_with(slices[seal.number]) for seal in chosen))
         findings.report.note(*follow_seals(sealed))
     findings.report.faults.sort(key=_by_account)

@@ -8,6 +8,7 @@ from abacus.core.clock import Clock
 from abacus.core.sources import STREAM, source_of_key
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.decide.chain import chain
+from abacus.ledger.store.allowances import awarded
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
@@ -107,8 +108,7 @@ class OpenPostgresLedger(PostgresLedger):
         )
 
     async def allowance(self, partner_id: str) -> Allowance:
-        row = await self._looking.fetchrow("select * from allowance where partner_id = $1", partner_id)
-        return Allowance(Limits(*row[1:5]), *row[5:])
+        return (await awarded(self._looking))[partner_id]
 
     async def contents(self) -> Contents:
         accounts = await self._looking.fetch(f"select {ACCOUNT_COLUMNS} from account")

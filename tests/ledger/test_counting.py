@@ -142,13 +142,13 @@ async def test_an_award_of_yesterday_gives_nothing_back_today() -> None:
     clock.set(NOW + timedelta(days=1))
     assert await fates(ledger, [added(30)]) == [P]
     assert await fates(ledger, [back("api:acme:g")]) == [P]
-    assert (await ledger.allowance("acme"))[1:] == (30, (NOW + timedelta(days=1)).date(), 30)
+    assert (await ledger.allowance("acme"))[1:4] == (30, (NOW + timedelta(days=1)).date(), 30)
     assert await fates(ledger, [added(21, "b"), added(20, "c")]) == [MEMBER_DAY, P]
 
 
 def test_an_allowance_never_falls_below_nothing() -> None:
     """Adjustments from before they were counted may be taken back."""
-    assert Allowance(Limits(), 5, NOW.date(), 3).given_back(10, NOW.date())[1:] == (0, NOW.date(), 0)
+    assert Allowance(Limits(), 5, NOW.date(), 3).given_back(10, NOW.date())[1:4] == (0, NOW.date(), 0)
 
 
 async def test_a_budget_is_exact_when_many_adjust_and_award_at_once(pool: Pool) -> None:

@@ -5,6 +5,7 @@ These run where `ABACUS_TEST_DATABASE_URL` names the coordinator of a Citus, wit
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import date
 from typing import Final
@@ -17,9 +18,15 @@ from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.store.allowances import awarded, lock
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool, slicing_of
 from abacus.platform.sliced import at_member, rows_in_all, stay
@@ -30,11 +37,13 @@ from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.engage.campaigns.offers import all_matched, campaign, order
 from tests.ledger.moves import spend
+from tests.support.awards import award
 from tests.support.cluster import Servers
 from tests.support.keeping import earned as stream_earned
 from tests.support.keeping import keeper
 from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.sealing import RECHECK, earned
+from tests.support.services import Services
 from tests.support.slices import SLICES
 from tests.support.stepping import one_step
 from tests.support.waiting import waiting
@@ -48,6 +57,28 @@ PAUSE_S: Final = 0.05
 def _on_several(servers: Servers) -> None:
     if not servers.are_several or SLICES == 1:
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+
+
+@pytest.fixture
+async def alone(services: Services) -> AsyncIterator[None]:
+    """Citus names what a move needs on the servers without the database, so one test at a time moves slices."""
+    connection = await asyncpg.connect(services.database_url)
+    await connection.execute("select pg_advisory_lock(hashtext('abacus moves slices'))")
+    yield
+    await connection.close()
+
+
+ALONE: Final = pytest.mark.usefixtures("alone")
+
+
+async def register(pool: Pool, partner_id: str, limits: Limits) -> None:
+    now = SystemClock().now()
+    made = Partner(partner_id, partner_id, True, True, (), None, 1000, None, now, "tests", None)  # noqa: FBT003  # as stored
+    await PartnerStore(pool, SystemClock()).create(made, limits, new_key())
+
+
+def gift(member: str, key: str) -> Award:
+    return award(key=f"api:acme:{key}", member_id=member, points=10, activity=False)
 
 
 async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
@@ -64,6 +95,7 @@ async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
     return rounds
 
 
+@ALONE
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("blocking", [False, True], ids=["logical", "blocking"])
 async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, *, blocking: bool) -> None:
@@ -118,6 +150,7 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
     assert (report.faults, report.transfers) == ([], 1), "it was read where it is now"
 
 
+@ALONE
 @pytest.mark.timeout(300)
 async def test_points_count_once_for_tiers_while_their_slice_moves(database_url: str, pool: Pool) -> None:
     """Two keepers hear the same events, as in a rebalance; one looked the servers up before the move."""
@@ -149,6 +182,7 @@ async def test_points_count_once_for_tiers_while_their_slice_moves(database_url:
         assert numbers == list(range(len(numbers), 0, -1))
 
 
+@ALONE
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("blocking", [False, True], ids=["logical", "blocking"])
 async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: Pool, *, blocking: bool) -> None:
@@ -203,6 +237,65 @@ async def test_slices_stay_while_all_their_slots_are_locked(database_url: str, p
         async with pool.acquire(schema=home) as connection, connection.transaction():
             await PotStore(pool, 1).lock(connection, limited, limited)
             moving = asyncio.create_task(slices.move(str(other), target, blocking=True))
+            await waiting(pool, moving)
+        await moving
+
+
+@ALONE
+@pytest.mark.timeout(300)
+async def test_a_partner_s_budget_holds_while_slices_move(database_url: str, pool: Pool) -> None:
+    """Three awarders post the same awards and others, each batch until nothing of it waits, and all of them again."""
+    own = await open_pool(database_url, size=12, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    budget, size = 12_005, 20
+    await register(pool, "acme", Limits(in_total=budget, per_day=budget))
+    awards = [gift(MEMBERS[number % len(MEMBERS)], str(number)) for number in range(1500)]
+    moved, fates = asyncio.Event(), dict[str, Status]()
+
+    async def work(poster: int) -> None:
+        ledger, first = PostgresLedger(own, SystemClock()), poster * size
+        while first < len(awards):
+            statuses = [Status.WAITS]
+            with suppress(Unavailable):
+                outcomes = await ledger.post(awards[first : first + size])
+                statuses = [each.status for each in outcomes]
+                for each in outcomes:
+                    fates[each.award.key] = Status.POSTED if each.status is Status.DUPLICATE else each.status
+            if Status.WAITS not in statuses:
+                first += size
+            await asyncio.sleep(PAUSE_S)
+            if first >= len(awards) and not moved.is_set():
+                first = poster * size
+
+    working = [asyncio.create_task(work(poster)) for poster in range(POSTERS)]
+    try:
+        async with spreading(database_url) as slices:
+            servers = await slices.servers()
+            for each in (await slices.placed())[:4]:
+                await slices.move(each.schema, next(at for at in servers if at != each.address))
+    finally:
+        moved.set()
+        await asyncio.gather(*working)
+        await own.close()
+    assert Counter(fates.values()) == {Status.POSTED: budget // 10, Status.REJECTED: len(awards) - budget // 10}
+    assert (await awarded(pool))["acme"].used == budget // 10 * 10
+    assert (await verify(pool, lambda _: None)).clean
+
+
+@pytest.mark.parametrize("whole", [[], ["acme"]], ids=["what is in hand", "all that is left"])
+async def test_a_slice_stays_while_its_part_of_a_budget_is_locked(
+    database_url: str, pool: Pool, whole: list[str]
+) -> None:
+    """What was read of it there is written there."""
+    await register(pool, "acme", Limits(in_total=1000))
+    await PostgresLedger(pool, SystemClock()).post([gift(member, member) for member in MEMBERS])
+    home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
+    schema = other if whole else home
+    async with spreading(database_url) as slices:
+        source = next(each.address for each in await slices.placed() if each.schema == schema)
+        target = next(each for each in await slices.servers() if each != source)
+        async with pool.acquire(schema=home, near=not whole) as connection, connection.transaction():
+            await lock(connection, ["acme"], whole, SystemClock().now().date())
+            moving = asyncio.create_task(slices.move(str(schema), target, blocking=True))
             await waiting(pool, moving)
         await moving
 

@@ -28,14 +28,14 @@ MUTANTS: Final = (
         "the budget of a day",
         _ALLOWANCE,
         "Allowance.check",
-        Node("self.used_that_day + points > limits.per_day", "points > limits.per_day"),
+        Node("self.gone_that_day + points > limits.per_day", "points > limits.per_day"),
         (limits("a budget to the point"),),
     ),
     Mutant(
         "the budget in all",
         _ALLOWANCE,
         "Allowance.check",
-        Node("self.used + points > limits.in_total", "points > limits.in_total"),
+        Node("self.gone + points > limits.in_total", "points > limits.in_total"),
         (limits("a budget in all"),),
     ),
     Mutant(

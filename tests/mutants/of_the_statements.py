@@ -10,6 +10,8 @@ _ROWS: Final = "abacus/ledger/store/rows.py"
 _POST: Final = "abacus/ledger/store/post.py"
 _MOVE: Final = "abacus/ledger/store/moves.py"
 _STANDING: Final = "abacus/ledger/store/partner_limits.py"
+_ALLOWANCES: Final = "abacus/ledger/store/allowances.py"
+_BUDGETS: Final = "tests/ledger/slices/test_budgets.py"
 _EXPIRER: Final = "abacus/programs/expiry/expirer.py"
 
 _LATER: Final = "test_a_batch_that_waited_past_a_later_id_takes_over_its_stamp"
@@ -146,7 +148,7 @@ MUTANTS: Final = (
         "writing down what a partner has awarded",
         _POST,
         "PostgresLedger._post",
-        Node("await write_spending(...)"),
+        Node("await write_use(...)"),
         (limits("a budget to the point", "postgres"),),
     ),
     Mutant(
@@ -203,17 +205,38 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the lock on partners' allowances",
-        _STANDING,
+        _ALLOWANCES,
         "_LOCK",
         Clause("for update"),
         (at_once("test_who_spends_a_budget_second_finds_it_spent[another, to another member]"),),
     ),
     Mutant(
         "the order in which allowances are locked",
-        _STANDING,
+        _ALLOWANCES,
         "_LOCK",
         Clause("order by partner_id"),
         (at_once("test_partners_are_locked_in_order"),),
+    ),
+    Mutant(
+        "the lock on a slice's part of allowances",
+        _ALLOWANCES,
+        "_LOCK_PARTS",
+        Clause("for update"),
+        (f"{_BUDGETS}::test_what_a_slice_has_in_hand_is_not_taken_while_somebody_looks",),
+    ),
+    Mutant(
+        "what another slice may have, asked for before anything is rejected",
+        _POST,
+        "PostgresLedger._post",
+        Node("decided.spending.in_hand()"),
+        (f"{_BUDGETS}::test_a_budget_holds_over_all_slices[in_total-1000]",),
+    ),
+    Mutant(
+        "what the other slices have awarded, when all that is left is at hand",
+        _ALLOWANCES,
+        "lock",
+        Node("with_all(parts[partner_id], others)", "with_all(parts[partner_id], [])"),
+        (f"{_BUDGETS}::test_a_budget_holds_over_all_slices[in_total-495]",),
     ),
     Mutant(
         "the look at what was rejected before",
@@ -226,7 +249,7 @@ MUTANTS: Final = (
         "the look at what members got today",
         _STANDING,
         "lock_standing",
-        Node("{...: ... for row in rows}", "{}"),
+        Node("{...: ... for row in used}", "{}"),
         (limits("a member's day", "postgres"),),
     ),
     Mutant(

@@ -17,6 +17,10 @@ RIGHTS: Final[Mapping[str, str]] = {
         "select, insert(partner_id per_award per_member_day per_day in_total), update(used day used_that_day)"
     ),
     "allowance_member": "select, insert, update(used)",
+    "allowance_part": (
+        "select, insert, update(per_award per_member_day per_day in_total used day used_that_day elsewhere"
+        " elsewhere_that_day)"
+    ),
     "approval": (
         "select, insert(approval_id kind subject country summary document digest asked_by asked_at),"
         " update(status decided_by decided_at note)"

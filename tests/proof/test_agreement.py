@@ -18,6 +18,7 @@ from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.forgetting import eraser
 from tests.support.sealing import NOW, RECHECK, earned, tampering
+from tests.support.slices import of_parts
 
 OPEN, USED, FREE = (award_id(f"api:acme:{name}") for name in ("open", "used", "free"))
 LARGE, BACK = award_id("adjust:large"), award_id("ops:back")
@@ -96,18 +97,18 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
         ],
     ),
     "points of a budget that were not used": (
-        "update allowance set used = 0, used_that_day = 0",
+        of_parts("update allowance set used = 0, used_that_day = 0"),
         [
             "partner acme: its used points are 0, its transfers come to 40",
             "partner acme: its used points on 2026-06-01 are 0, its transfers come to 40",
         ],
     ),
     "a budget that is used up by nothing": (
-        "update allowance set used = used + 1",
+        of_parts("update allowance set used = used + 1"),
         ["partner acme: its used points are 41, its transfers come to 40"],
     ),
     "a day that begins anew": (
-        "update allowance set day = day - 1, used_that_day = 0",
+        of_parts("update allowance set day = day - 1, used_that_day = 0"),
         ["partner acme: its last day is 2026-05-31, but it has transfers of 2026-06-01"],
     ),
     "a member's day that begins anew": (
@@ -271,7 +272,8 @@ async def test_an_erased_member_leaves_a_clean_ledger(pool: Pool, database_url: 
 async def test_the_command_names_partners_and_approvals(pool: Pool, database_url: str) -> None:
     await busy(pool)
     async with tampering(database_url) as superuser:
-        await superuser.execute("update allowance set used = 1; delete from audit_log where actor = 'person:ben'")
+        await superuser.execute(of_parts("update allowance set used = 1"))
+        await superuser.execute("delete from audit_log where actor = 'person:ben'")
     ran = await abacus("ledger", "verify", "--processes", "1", "--json", env={"ABACUS_DATABASE_URL": database_url})
     faults = ran.json["faults"]
     assert (ran.code, ran.json["clean"]) == (1, False)
@@ -320,11 +322,11 @@ async def test_what_is_not_certain_of_older_versions_is_no_fault(pool: Pool, dat
         async with tampering(database_url) as superuser:
             await superuser.execute(change)
             for each in (*used, *([0, 67] if not used else [])):
-                await superuser.execute("update allowance set used = $1, used_that_day = $1", each)
+                await superuser.execute(of_parts(f"update allowance set used = {each}, used_that_day = {each}"))
                 await superuser.execute("update allowance_member set used = $1", each)
                 told = [line for line in lines(await verify(pool, RECHECK)) if line.startswith("partner")]
                 assert told == [], each
-            await superuser.execute("update allowance set used = 68")
+            await superuser.execute(of_parts("update allowance set used = 68"))
     told = [line for line in lines(await verify(pool, RECHECK)) if line.startswith("partner")]
     assert told == ["partner acme: its used points are 68, its transfers come to -20 to 67"]
 

@@ -27,7 +27,7 @@ from abacus.platform.delivery.types import Concurrency
 from abacus.platform.encryption import Secrets
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, slicing_of
 from tests.support.house import until
 from tests.support.neighbours import neighbours_are_through
 from tests.support.receiver import Receiver
@@ -85,7 +85,9 @@ async def post_and_enter(pool: Pool, *awards: Award) -> None:
 
 async def enter_rejections(pool: Pool) -> int:
     await neighbours_are_through(pool)
-    return await one_step(pool, rejections(pool, CLOCK, WorkerHealth("webhooks")))
+    slicing, health = await slicing_of(pool), WorkerHealth("webhooks")
+    readers = [rejections(pool, CLOCK, health, schema=slicing.home(number)) for number in range(slicing.slices)]
+    return sum([await one_step(pool, each) for each in readers])
 
 
 @asynccontextmanager

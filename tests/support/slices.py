@@ -17,6 +17,16 @@ SLICES: Final = int(os.environ.get("ABACUS_TEST_SLICES", "1"))
 # The settings of a session that has the tables of one slice under their names.
 IN_A_SLICE: Final = {"search_path": "slice_0, public"} if SLICES > 1 else {}
 
+
+def of_parts(change: str) -> str:
+    """A change of all rows of `allowance`, made to what the slices have of them."""
+    if SLICES == 1:
+        return change
+    named = "update allowance set"
+    assert change.startswith(named)
+    return "; ".join(change.replace(named, f"update {schema}.allowance_part set") for schema in Slicing(SLICES).schemas)
+
+
 _COLUMNS: Final = """
 select quote_ident(a.attname) as name, pg_get_expr(d.adbin, d.adrelid) as default,
     a.attnum = any(i.indkey) as is_key

@@ -3,6 +3,7 @@ database is away.
 """
 
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol
 
 from abacus.core.clock import Clock
@@ -13,12 +14,13 @@ from abacus.ledger.decide.allowance import Allowance
 from abacus.platform.keyring import Keyring
 
 DEPENDENCY: Final = "partners"
+_SLICES_WITHIN_S: Final = 1.0  # what partners have awarded is no more than a hint here; a server may be silent
 
 
 class Partners(Protocol):
     """The store of partners."""
 
-    async def all(self) -> list[Registered]: ...
+    async def all(self, *, within_s: float) -> list[Registered]: ...
 
     async def note_use(self, last_used: dict[str, datetime]) -> None: ...
 
@@ -32,13 +34,14 @@ class Directory:
         self._keyring: Keyring[Registered] = Keyring(
             DEPENDENCY,
             (LIVE_KEY, TEST_KEY),
-            store.all,
+            partial(store.all, within_s=_SLICES_WITHIN_S),
             store.note_use,
             clock,
             id_of=lambda each: each.partner.partner_id,
             tokens_of=lambda each: each.keys,
             is_open=lambda each: each.partner.disabled_at is None,
         )
+        self.refresh = self._keyring.refresh
         self.keep_fresh = self._keyring.keep_fresh
         self.wake = self._keyring.wake
         self.keep_noting_use = self._keyring.keep_noting_use

@@ -91,24 +91,31 @@ class _Posted(NamedTuple):
 _NOTHING: Final = _Posted(None, None, 0, b"", date.min, 0)
 
 
-class _Refused(NamedTuple):
-    """Why an award was rejected or set aside."""
+class _Rejected(NamedTuple):
+    """Why the ledger rejected an award, if it did."""
 
     rejection: str | None
     rejection_detail: str
+
+
+_NOT_REJECTED: Final = _Rejected(None, "")
+
+
+class _SetAside(NamedTuple):
+    """Why an award was set aside, if it was."""
+
     fault: str | None
     fault_detail: str
 
 
 _POSTED_COLUMNS: Final = """c.fingerprint as posted_fingerprint, t.posted_at, t.points as posted_points,
     t.explanation as posted_explanation, t.expires_on as posted_expires_on, t.balance_after"""
+_REJECTED_COLUMNS: Final = "r.reason as rejection, r.detail as rejection_detail"
 _TRANSFER: Final = "transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq"
 
 _ENTERED: Final = f"""
-select {columns(PartnerAward, "p")}, r.reason as rejection, r.detail as rejection_detail,
-    q.reason as fault, q.detail as fault_detail{{more}}
+select {columns(PartnerAward, "p")}, q.reason as fault, q.detail as fault_detail{{more}}
 from partner_award p
-left join rejection r on r.key = p.key
 left join lateral (
     select reason, detail from quarantine q where q.key = p.key and q.status = 'held' and q.fingerprint = p.fingerprint
     order by set_aside_at desc limit 1
@@ -118,12 +125,16 @@ where p.award_id = any({_IDS})
 
 # Partners wait for this too: one statement, where the ledger is not cut.
 _STATES: Final = Statement(
-    _ENTERED.format(more=f", {_POSTED_COLUMNS}", joined=f" left join claim c on c.key = p.key left join {_TRANSFER}")
+    _ENTERED.format(
+        more=f", {_POSTED_COLUMNS}, {_REJECTED_COLUMNS}",
+        joined=f" left join rejection r on r.key = p.key left join claim c on c.key = p.key left join {_TRANSFER}",
+    )
 )
 _STATES_ENTERED: Final = Statement(_ENTERED.format(more="", joined=""))
 _POSTED: Final = Statement(f"""
 select c.key, {_POSTED_COLUMNS} from claim c join {_TRANSFER} where c.key = any(:keys::text[])
 """)
+_REJECTED: Final = Statement(f"select r.key, {_REJECTED_COLUMNS} from rejection r where r.key = any(:keys::text[])")
 
 
 class Reception(StrEnum):
@@ -232,15 +243,23 @@ class Register:
         async with passing_failures():
             rows = await self._pool.fetch(*(_STATES_ENTERED if slicing.is_cut else _STATES)(ids=column(ids)))
         entered = [row_of(PartnerAward, row) for row in rows]
+        posted_rows = rejected_rows = rows
         if slicing.is_cut:  # another member's transfer under the key would be of other facts, so it is no matter
-            parts = slicing.by_slice(entered, lambda row: row.member_id)
-            found = await rows_in(self._pool, parts, lambda part: _POSTED(keys=[row.key for row in part]))
-            posted = {row["key"]: row_of(_Posted, row) for row in found}
-        else:
-            posted = {row["key"]: row_of(_Posted, row) for row in rows}
+            members = slicing.by_slice(entered, lambda row: row.member_id)
+            keys = {number: [row.key for row in part] for number, part in members.items()}
+            posted_rows = await rows_in(self._pool, keys, lambda part: _POSTED(keys=part))
+            rejected_rows = await rows_in(self._pool, keys, lambda part: _REJECTED(keys=part))
+        posted = {row["key"]: row_of(_Posted, row) for row in posted_rows}
+        rejected = {row["key"]: row_of(_Rejected, row) for row in rejected_rows}
         now = self._clock.now()
         states = (
-            _state(row, posted.get(row.key, _NOTHING), row_of(_Refused, record), now)
+            _state(
+                row,
+                posted.get(row.key, _NOTHING),
+                rejected.get(row.key, _NOT_REJECTED),
+                row_of(_SetAside, record),
+                now,
+            )
             for row, record in zip(entered, rows, strict=True)
         )
         return {state.award_id: state for state in states if state is not None}
@@ -301,7 +320,9 @@ def _as_known(row: PartnerAward, fingerprint: str, *, is_ours: bool) -> Register
     return RegisterAnswer(Reception.OURS if is_ours else Reception.IN_FLIGHT, row.award, row.provisional)
 
 
-def _state(row: PartnerAward, posted: _Posted, refused: _Refused, now: datetime) -> AwardState | None:
+def _state(
+    row: PartnerAward, posted: _Posted, rejected: _Rejected, set_aside: _SetAside, now: datetime
+) -> AwardState | None:
     """The state of an award; None if it is neither decided nor on the queue, and no process is sending it."""
     known = AwardState(row.award_id, row.partner_id, row.award, AwardStatus.QUEUED, row.asked_at, row.provisional)
     if posted.posted_at is not None and posted.posted_fingerprint == row.fingerprint:
@@ -316,9 +337,9 @@ def _state(row: PartnerAward, posted: _Posted, refused: _Refused, now: datetime)
             posted_at=posted.posted_at,
             balance=posted.balance_after,
         )
-    if refused.rejection is not None:
-        return known._replace(status=AwardStatus.REJECTED, reason=refused.rejection, detail=refused.rejection_detail)
-    if refused.fault is not None:
-        return known._replace(status=AwardStatus.QUARANTINED, reason=refused.fault, detail=refused.fault_detail)
+    if rejected.rejection is not None:
+        return known._replace(status=AwardStatus.REJECTED, reason=rejected.rejection, detail=rejected.rejection_detail)
+    if set_aside.fault is not None:
+        return known._replace(status=AwardStatus.QUARANTINED, reason=set_aside.fault, detail=set_aside.fault_detail)
     is_being_sent = row.taken_until is not None and row.taken_until > now
     return known if row.queued_at is not None or is_being_sent else None

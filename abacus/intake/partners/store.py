@@ -1,7 +1,8 @@
 """Partners, their keys and limits in Postgres."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import asyncpg
@@ -12,10 +13,11 @@ from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
 from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.store.partner_limits import AllowanceRow
+from abacus.ledger.store.allowances import awarded, count_anew
 from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed, slicing_of
+from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""
@@ -54,7 +56,6 @@ _LIMIT: Final = Statement(f"select abacus_set_limits(:partner_id, {parameters(Li
 
 _PARTNERS: Final = Statement(f"select {columns(Partner)} from partner order by partner_id")
 _KEYS: Final = Statement(f"select {columns(PartnerKey)} from partner_key order by created_at, prefix")
-_ALLOWANCES: Final = Statement(f"select {columns(AllowanceRow)} from allowance")
 
 
 class _Use(NamedTuple):
@@ -111,14 +112,16 @@ class PartnerStore:
         `also` writes the entry of the log, as with `limit`.
         """
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with self._budgets_changing() as connection:
             await also(connection)
             stored = await self._to_store(partner.partner_id, partner.signing_secret)
             entering = _CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
             is_new = await rows_changed(connection, entering) > 0
             await connection.execute(*_SIGN(partner_id=partner.partner_id, secret=stored))
-            allow = _ALLOW if is_new else _LIMIT
-            await connection.execute(*allow(partner_id=partner.partner_id, **limits._asdict()))
+            if is_new:
+                await connection.execute(*_ALLOW(partner_id=partner.partner_id, **limits._asdict()))
+            else:
+                await self._limit(connection, partner.partner_id, limits)
             for row in await connection.fetch(*_VALID_KEYS(partner_id=partner.partner_id, now=now)):
                 await connection.execute(*_END_KEY(prefix=row["prefix"], end=now))
             await _add_key(connection, partner.partner_id, key, now)
@@ -179,12 +182,13 @@ class PartnerStore:
 
     async def limit(self, partner_id: str, limits: Limits, *, also: Also) -> None:
         """Replaces the limits of the partner. `also` writes the entry of the log, of the deed `EDIT_LIMITS` and about
-        `partner:ID`: the database refuses other limits without it.
+        `partner:ID`: the database refuses other limits without it. In a ledger in slices every slice is told, so all
+        their servers have to be there.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with self._budgets_changing() as connection:
             await _lock(connection, partner_id)
             await also(connection)
-            await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
+            await self._limit(connection, partner_id, limits)
 
     async def get(self, partner_id: str) -> Registered:
         """One partner. Raises `Refused` for an unknown one."""
@@ -193,15 +197,17 @@ class PartnerStore:
                 return registered
         raise _unknown(partner_id)
 
-    async def all(self) -> list[Registered]:
+    async def all(self, *, within_s: float | None = None) -> list[Registered]:
+        """All partners. Of a ledger in slices, what was awarded in those that cannot be read, or not within so many
+        seconds, is left out.
+        """
         async with passing_failures(), self._pool.acquire() as connection:
             partners = [_partner(row) for row in await connection.fetch(*_PARTNERS())]
             keys = [PartnerKey(*row) for row in await connection.fetch(*_KEYS())]
-            rows = [AllowanceRow(*row) for row in await connection.fetch(*_ALLOWANCES())]
         by_partner: dict[str, list[PartnerKey]] = {}
         for key in keys:
             by_partner.setdefault(key.partner_id, []).append(key)
-        allowances = {row.partner_id: row.allowance for row in rows}
+        allowances = await awarded(self._pool, within_s=within_s)
         return [
             Registered(partner, by_partner.get(partner.partner_id, []), allowances[partner.partner_id])
             for partner in partners
@@ -211,6 +217,18 @@ class PartnerStore:
         """Writes the times of the keys' last use, by prefix."""
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
+
+    @asynccontextmanager
+    async def _budgets_changing(self) -> AsyncIterator[Connection]:
+        """A transaction on all servers."""
+        home = (await slicing_of(self._pool)).home(0)
+        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
+            await commit_together(connection)
+            yield connection
+
+    async def _limit(self, connection: Connection, partner_id: str, limits: Limits) -> None:
+        await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))
+        await count_anew(connection, partner_id, self._clock.now().astimezone(UTC).date())
 
     async def _to_store(self, partner_id: str, secret: str | None) -> str | None:
         return None if secret is None else await self._secrets.to_store(secret, signing_secret_of(partner_id))

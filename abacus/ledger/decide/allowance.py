@@ -1,6 +1,7 @@
 """A partner's limits, and the points that it has awarded: checked where awards are posted. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
@@ -19,17 +20,41 @@ class OverLimit(AbacusError):
         self.detail = detail
 
 
+class Elsewhere(NamedTuple):
+    """The points of a partner's budgets that other slices of the ledger have awarded, or may award."""
+
+    in_total: int
+    that_day: int
+
+
 class Allowance(NamedTuple):
-    """A partner's limits, and the points that it has awarded: in all, and on the last day that had an award."""
+    """A partner's limits, and the points that it has awarded: in all, and on the last day that had an award. Of one
+    slice of a ledger, those that it has awarded there; `elsewhere` has the others.
+    """
 
     limits: Limits
     used: int
     day: date
     used_that_day: int
+    elsewhere: Elsewhere | None = None
 
     def on(self, day: date) -> "Allowance":
-        """The allowance on that day; a clock that lags behind another's does not bring a day back."""
-        return self if day <= self.day else self._replace(day=day, used_that_day=0)
+        """The allowance on that day; a clock that lags behind another's does not bring a day back. Of a day that begins
+        a slice may award nothing before it is handed some.
+        """
+        if day <= self.day:
+            return self
+        elsewhere = self.elsewhere and self.elsewhere._replace(that_day=self.limits.per_day or 0)
+        return self._replace(day=day, used_that_day=0, elsewhere=elsewhere)
+
+    @property
+    def gone(self) -> int:
+        """The points of the whole budget that may not be awarded here."""
+        return self.used + (self.elsewhere.in_total if self.elsewhere else 0)
+
+    @property
+    def gone_that_day(self) -> int:
+        return self.used_that_day + (self.elsewhere.that_day if self.elsewhere else 0)
 
     def after(self, points: int, member_used: int) -> "Allowance":
         """The allowance after one more award, to a member who got `member_used` from this partner today.
@@ -54,28 +79,41 @@ class Allowance(NamedTuple):
                 RejectionReason.MEMBER_DAY_CAP,
                 f"{points} points after {member_used} today; a member may get {limits.per_member_day} a day",
             )
-        if limits.per_day is not None and self.used_that_day + points > limits.per_day:
+        if limits.per_day is not None and self.gone_that_day + points > limits.per_day:
             raise OverLimit(
                 RejectionReason.BUDGET_EXHAUSTED,
-                f"{points} points; {max(0, limits.per_day - self.used_that_day)} of the budget of"
+                f"{points} points; {max(0, limits.per_day - self.gone_that_day)} of the budget of"
                 f" {limits.per_day} a day are left",
             )
-        if limits.in_total is not None and self.used + points > limits.in_total:
+        if limits.in_total is not None and self.gone + points > limits.in_total:
             raise OverLimit(
                 RejectionReason.BUDGET_EXHAUSTED,
-                f"{points} points; {max(0, limits.in_total - self.used)} of the budget of {limits.in_total} are left",
+                f"{points} points; {max(0, limits.in_total - self.gone)} of the budget of {limits.in_total} are left",
             )
 
 
 class Standing(NamedTuple):
-    """The limits and their use, under lock, of the partners whose awards are in a batch."""
+    """The limits and their use, under lock, of the partners whose awards are in a batch. Of those in `whole` all that
+    is left is at hand, whichever slice had it.
+    """
 
     allowances: Mapping[str, Allowance]  # by partner; a partner that is missing is unknown
     member_days: Mapping[MemberDay, int]
     rejections: Mapping[str, Rejection]  # by key
+    whole: Collection[str] = ()
 
 
 NOBODY: Final = Standing({}, {}, {})
+
+
+class Short(Exception):
+    """A slice has too little in hand of the budgets of these partners, for so many points that they would award. It may
+    be that there is more.
+    """
+
+    def __init__(self, wanted: Mapping[str, int]) -> None:
+        super().__init__(f"too little in hand: {', '.join(sorted(wanted))}")
+        self.wanted = wanted
 
 
 class Spending:
@@ -86,6 +124,9 @@ class Spending:
         self._now = now
         self._allowances = {partner_id: each.on(today) for partner_id, each in standing.allowances.items()}
         self._member_days = standing.member_days
+        self._whole = standing.whole
+        self._wanted = Counter[str]()
+        self._short = set[str]()
         self.allowances: dict[str, Allowance] = {}  # the changed ones
         self.member_days: dict[MemberDay, int] = {}
 
@@ -95,7 +136,7 @@ class Spending:
         if allowance is None:
             return None
         try:
-            allowance.after(award.points, self._used(MemberDay(award.member_id, partner_id, allowance.day)))
+            self._after(partner_id, allowance, award.member_id, award.points)
         except OverLimit as over:
             return rejected(award, over.reason, over.detail, self._now)
         return None
@@ -108,10 +149,11 @@ class Spending:
         allowance = self._allowances.get(partner_id)
         if allowance is None:
             return
+        after = self._after(partner_id, allowance, member_id, points)
+        self.allowances[partner_id] = self._allowances[partner_id] = after
         member_day = MemberDay(member_id, partner_id, allowance.day)
-        used = self._used(member_day)
-        self.allowances[partner_id] = self._allowances[partner_id] = allowance.after(points, used)
-        self.member_days[member_day] = used + points
+        self.member_days[member_day] = self._used(member_day) + points
+        self._wanted[partner_id] += points
 
     def give_back(self, partner_id: str, member_id: str, points: int, day: date) -> None:
         """Points that the partner had awarded on that day are its own to award again."""
@@ -122,6 +164,21 @@ class Spending:
         if day == allowance.day:
             member_day = MemberDay(member_id, partner_id, day)
             self.member_days[member_day] = max(0, self._used(member_day) - points)
+
+    def in_hand(self) -> None:
+        """Raises `Short` if anything was refused that another slice may have."""
+        if self._short:
+            raise Short({partner_id: self._wanted[partner_id] for partner_id in self._short})
+
+    def _after(self, partner_id: str, allowance: Allowance, member_id: str, points: int) -> Allowance:
+        try:
+            return allowance.after(points, self._used(MemberDay(member_id, partner_id, allowance.day)))
+        except OverLimit as over:
+            is_part = allowance.elsewhere is not None and partner_id not in self._whole
+            if is_part and over.reason is RejectionReason.BUDGET_EXHAUSTED:
+                self._short.add(partner_id)
+                self._wanted[partner_id] += points
+            raise
 
     def _used(self, member_day: MemberDay) -> int:
         return self.member_days.get(member_day, self._member_days.get(member_day, 0))

@@ -13,6 +13,7 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
+from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.deeds import are_noted, note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
@@ -44,6 +45,7 @@ class PostgresMoves:
         self._pool = pool
         self._clock = clock
         self._counted = counted
+        self._budgets = Budgets(pool, clock)
         self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
@@ -58,29 +60,37 @@ class PostgresMoves:
         fates: dict[int, Moved] = {}
         for places in rounds(movements):
             together = [movements[place] for place in places]
-            move = partial(self._move, movements=together, elsewhere=elsewhere)
-            # Limits and the log lie at the coordinator. What is spent and held touches neither.
-            near = not partners_counted(together) and not are_noted(together)
-            decided = await in_a_transaction(self._pool, move, schema=schema, near=near)
+            decided = await self._move_together(schema, together, elsewhere)
             fates.update(zip(places, decided.outcomes, strict=True))
         return [fates[place] for place in range(len(movements))]
 
+    async def _move_together(
+        self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+    ) -> Moves:
+        async def attempt(whole: Whole) -> Moves:
+            move = partial(self._move, movements=movements, elsewhere=elsewhere, whole=whole)
+            near = not whole and not are_noted(movements)  # the log lies at the coordinator
+            return await in_a_transaction(self._pool, move, schema=schema, near=near)
+
+        return await self._budgets.within(schema, attempt)
+
     async def _move(
-        self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+        self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim], whole: Whole
     ) -> Moves:
         partners = partners_counted(movements)
-        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
+        standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
         locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
         earlier = await claimed(connection, {movement.key for movement in movements})
         earlier |= elsewhere
         new = [movement for movement in movements if movement.key not in earlier]
         books = await _books(connection, new, locked.accounts)
         decided = plan_moves(movements, earlier, books, self._clock.now(), standing)
+        decided.spending.in_hand()
         await write(
             connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
         )
         if partners:
-            await write_use(connection, decided.spending)
+            await write_use(connection, standing, decided.spending)
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         await note_deeds(connection, decided.outcomes)

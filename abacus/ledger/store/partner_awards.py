@@ -1,12 +1,15 @@
 """The rows of `partner_award`: awards requested by partners, by the id that the partner knows."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
 from abacus.ledger.types.award import Award, Kind
-from abacus.platform.sql import columns, unnested
+from abacus.platform.postgres import Connection, array, column
+from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
 class PartnerAward(NamedTuple):
@@ -85,3 +88,23 @@ class PartnerAward(NamedTuple):
 
 PARTNER_AWARD_COLUMNS: Final = columns(PartnerAward)
 PARTNER_AWARD_ROWS: Final = unnested(PartnerAward, explanation="json")  # as `u`
+
+_KNOWN: Final = Statement(f"select award_id from partner_award where award_id = any({array('ids', 'uuid')})")
+_REGISTER: Final = Statement(f"""
+insert into partner_award ({PARTNER_AWARD_COLUMNS})
+select * from {PARTNER_AWARD_ROWS} order by award_id
+on conflict do nothing
+""")
+
+
+async def register_missing(connection: Connection, partners: Mapping[str, Sequence[Award]], now: datetime) -> None:
+    """An award that was accepted while the database was away may have no entry yet."""
+    awards = {award_id(award.key): (partner_id, award) for partner_id, each in partners.items() for award in each}
+    for row in await connection.fetch(*_KNOWN(ids=column(awards))):
+        awards.pop(row["award_id"])
+    if awards:
+        unknown = [
+            PartnerAward.of(id_, partner_id, award, asked_at=now, queued_at=now)
+            for id_, (partner_id, award) in awards.items()
+        ]
+        await connection.execute(*_REGISTER(**arrays(PartnerAward, unknown)))

@@ -4,40 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
-from abacus.core.ids import award_id
-from abacus.ledger.decide.allowance import Allowance, Spending, Standing
-from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionReason
-from abacus.platform.postgres import Connection, array, column
+from abacus.ledger.decide.allowance import Spending, Standing
+from abacus.ledger.store.allowances import lock, write
+from abacus.ledger.store.budgets import Whole
+from abacus.ledger.types.limits import MemberDay, Rejection, RejectionReason
+from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
-
-
-class AllowanceRow(NamedTuple):
-    """A row of `allowance`: a partner's limits, and the points that it has awarded."""
-
-    partner_id: str
-    per_award: int | None
-    per_member_day: int | None
-    per_day: int | None
-    in_total: int | None
-    used: int
-    day: date
-    used_that_day: int
-
-    @property
-    def allowance(self) -> Allowance:
-        limits = Limits(self.per_award, self.per_member_day, self.per_day, self.in_total)
-        return Allowance(limits, self.used, self.day, self.used_that_day)
-
-
-class _Spent(NamedTuple):
-    """The columns of `allowance` that awards change."""
-
-    partner_id: str
-    used: int
-    day: date
-    used_that_day: int
 
 
 class _MemberDayRow(NamedTuple):
@@ -53,11 +25,6 @@ class _MemberDayRow(NamedTuple):
         return MemberDay(self.member_id, self.partner_id, self.day)
 
 
-# The lock on a partner's row covers its member days and rejections.
-_LOCK: Final = Statement(f"""
-select {columns(AllowanceRow)} from allowance where partner_id = any(:partners::text[]) order by partner_id for update
-""")
-
 _MEMBER_DAYS: Final = Statement(f"""
 select {columns(_MemberDayRow, "m")}
 from {unnested(MemberDay)}
@@ -67,25 +34,13 @@ join allowance_member m on m.member_id = u.member_id and m.partner_id = u.partne
 REJECTION_COLUMNS: Final = columns(Rejection)
 _REJECTIONS: Final = Statement(f"select {REJECTION_COLUMNS} from rejection where key = any(:keys::text[])")
 
-_SPEND: Final = Statement(f"""
-update allowance a set used = u.used, day = u.day, used_that_day = u.used_that_day
-from {unnested(_Spent)} where a.partner_id = u.partner_id
-""")
-
 _SPEND_ON_MEMBER: Final = Statement(f"""
-insert into allowance_member as m ({columns(_MemberDayRow)})
-select * from {unnested(_MemberDayRow)}
-on conflict (member_id, partner_id, day) do update set used = excluded.used
+update allowance_member m set used = u.used
+from {unnested(_MemberDayRow)} where m.member_id = u.member_id and m.partner_id = u.partner_id and m.day = u.day
 """)
 
-_KNOWN: Final = Statement(f"select award_id from partner_award where award_id = any({array('ids', 'uuid')})")
-
-# An award that was accepted while the database was away may have no entry yet.
-_REGISTER: Final = Statement(f"""
-insert into partner_award ({PARTNER_AWARD_COLUMNS})
-select * from {PARTNER_AWARD_ROWS} order by award_id
-on conflict do nothing
-""")
+# In a slice, rejections have places of their own: whoever writes one has the turn.
+_LAST_PLACE: Final = "select xid::text from rejection order by rejection.xid desc limit 1"
 
 
 class Counted(Protocol):
@@ -98,11 +53,14 @@ class Counted(Protocol):
     def member_id(self) -> str: ...
 
 
-async def lock_standing(connection: Connection, partners: Mapping[str, Sequence[Counted]], now: datetime) -> Standing:
-    """The allowances of the partners, locked; the members' use of them today, and which awards were rejected before."""
+async def lock_standing(
+    connection: Connection, partners: Mapping[str, Sequence[Counted]], whole: Whole, now: datetime
+) -> Standing:
+    """The allowances of the partners, locked; the members' use of them today, and which awards were rejected before.
+    Raises `Short` for a partner that the slice does not know yet.
+    """
     today = now.astimezone(UTC).date()
-    rows = [AllowanceRow(*row) for row in await connection.fetch(*_LOCK(partners=list(partners)))]
-    allowances = {row.partner_id: row.allowance for row in rows}
+    allowances = await lock(connection, partners, whole, today)
     days = dict.fromkeys(
         MemberDay(award.member_id, partner_id, allowances[partner_id].on(today).day)
         for partner_id, awards in partners.items()
@@ -116,37 +74,34 @@ async def lock_standing(connection: Connection, partners: Mapping[str, Sequence[
         allowances,
         {row.member_day: row.used for row in used},
         {rejection.key: rejection for rejection in rejections},
+        whole,
     )
 
 
-async def write_use(connection: Connection, spending: Spending) -> None:
+async def write_use(connection: Connection, standing: Standing, spending: Spending) -> None:
     """How far the locked allowances are used now."""
-    spent = [_Spent(id_, each.used, each.day, each.used_that_day) for id_, each in spending.allowances.items()]
-    if spent:
-        await connection.execute(*_SPEND(**arrays(_Spent, spent)))
-        days = [_MemberDayRow(*day, used) for day, used in sorted(spending.member_days.items())]
-        await connection.execute(*_SPEND_ON_MEMBER(**arrays(_MemberDayRow, days)))
+    if not spending.allowances:
+        return
+    await write(connection, spending.allowances, standing.whole)
+    days = [_MemberDayRow(*day, used) for day, used in sorted(spending.member_days.items())]
+    known = [day for day in days if day.member_day in standing.member_days]
+    new = [day for day in days if day.member_day not in standing.member_days]
+    if known:
+        await connection.execute(*_SPEND_ON_MEMBER(**arrays(_MemberDayRow, known)))
+    if new:
+        await connection.copy_records_to_table("allowance_member", records=new, columns=_MemberDayRow._fields)
 
 
-async def write_spending(
-    connection: Connection,
-    partners: Mapping[str, Sequence[Award]],
-    spending: Spending,
-    rejections: Sequence[Rejection],
-    now: datetime,
-) -> None:
-    await write_use(connection, spending)
-    if rejections:
+async def write_rejections(connection: Connection, rejections: Sequence[Rejection]) -> None:
+    """In a slice, by whoever has its turn."""
+    if not rejections:
+        return
+    if connection.slice_schema is None:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
-    awards = {award_id(award.key): (partner_id, award) for partner_id, each in partners.items() for award in each}
-    for row in await connection.fetch(*_KNOWN(ids=column(awards))):
-        awards.pop(row["award_id"])
-    if awards:
-        unknown = [
-            PartnerAward.of(id_, partner_id, award, asked_at=now, queued_at=now)
-            for id_, (partner_id, award) in awards.items()
-        ]
-        await connection.execute(*_REGISTER(**arrays(PartnerAward, unknown)))
+        return
+    place = int(await connection.fetchval(_LAST_PLACE) or 0) + 1
+    placed = [(*each, place) for each in rejections]
+    await connection.copy_records_to_table("rejection", records=placed, columns=(*Rejection._fields, "xid"))
 
 
 def rejection_of(row: Sequence[Any]) -> Rejection:

@@ -7,14 +7,16 @@ from itertools import chain
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import NOBODY, partners_of
 from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
+from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.history import with_modes_changed
-from abacus.ledger.store.partner_limits import lock_standing, write_spending
+from abacus.ledger.store.partner_awards import register_missing
+from abacus.ledger.store.partner_limits import lock_standing, write_rejections, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome, Status
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, passing_failures
 
 
 class PostgresLedger:
@@ -23,6 +25,7 @@ class PostgresLedger:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+        self._budgets = Budgets(pool, clock)
         self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
@@ -31,15 +34,23 @@ class PostgresLedger:
     async def _post_in(
         self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
     ) -> list[Outcome]:
-        post = partial(self._post, awards=awards, elsewhere=elsewhere)
-        return await in_a_transaction(self._pool, post, schema=schema, near=not partners_of(awards))
+        partners = partners_of(awards)
+        if partners and schema is not None:  # these entries are not beside the accounts
+            async with passing_failures(), self._pool.acquire() as connection:
+                await register_missing(connection, partners, self._clock.now())
+
+        async def attempt(whole: Whole) -> list[Outcome]:
+            post = partial(self._post, awards=awards, elsewhere=elsewhere, whole=whole)
+            return await in_a_transaction(self._pool, post, schema=schema, near=not whole)
+
+        return await self._budgets.within(schema, attempt)
 
     async def _post(
-        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+        self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole
     ) -> list[Outcome]:
         partners = partners_of(awards)
         # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
-        standing = await lock_standing(connection, partners, self._clock.now()) if partners else NOBODY
+        standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
         earlier = await claimed(connection, keys_of(awards, chain.from_iterable(partners.values())))
         earlier |= elsewhere
         touched = accounts_touched(awards, earlier)
@@ -53,9 +64,13 @@ class PostgresLedger:
             await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
         now = self._clock.now()
         decided = plan(awards, earlier, accounts, now, standing)
+        decided.spending.in_hand()
         await write(connection, locked, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
         if partners:
-            await write_spending(connection, partners, decided.spending, decided.rejections, now)
+            await write_use(connection, standing, decided.spending)
+            await write_rejections(connection, decided.rejections)
+        if partners and connection.slice_schema is None:
+            await register_missing(connection, partners, now)
         return decided.outcomes
 
 

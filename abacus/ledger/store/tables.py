@@ -133,7 +133,8 @@ HOLD: Final = Table(
     Index(None, "until", postgresql_where=text("status = 'open'")),  # overdue holds
 )
 
-# Each partner's limits, and the points that it has awarded. Each batch with an award of the partner locks its row.
+# Each partner's limits, and the points that it has awarded. Each batch with an award of the partner locks its row. In a
+# ledger in slices these are the points that slices have awarded, or may award: their parts say which.
 ALLOWANCE: Final = Table(
     "allowance",
     METADATA,
@@ -145,6 +146,23 @@ ALLOWANCE: Final = Table(
     Column("used", BigInteger, nullable=False, server_default="0"),
     Column("day", Date, nullable=False, server_default=text("'-infinity'")),
     Column("used_that_day", BigInteger, nullable=False, server_default="0"),
+)
+
+# What a slice has awarded for a partner, and how much of the partner's budgets is elsewhere (docs/adr/0065). Only where
+# there are slices.
+ALLOWANCE_PART: Final = Table(
+    "allowance_part",
+    METADATA,
+    Column("partner_id", KEY_TEXT, primary_key=True),
+    Column("per_award", BigInteger),
+    Column("per_member_day", BigInteger),
+    Column("per_day", BigInteger),
+    Column("in_total", BigInteger),
+    Column("used", BigInteger, nullable=False),
+    Column("day", Date, nullable=False),
+    Column("used_that_day", BigInteger, nullable=False),
+    Column("elsewhere", BigInteger, nullable=False),
+    Column("elsewhere_that_day", BigInteger, nullable=False),
 )
 
 ALLOWANCE_MEMBER: Final = Table(

@@ -54,6 +54,7 @@ NAMELESS: Final = frozenset(
     {
         "assumption",
         "allowance",
+        "allowance_part",
         "campaign",
         "campaign_pot",
         "campaign_seen",

@@ -20,6 +20,7 @@ select c.key, c.fingerprint, t.points
 from claim c join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
 where c.key = any({array("keys", "text")})
 """)
+_REJECTED: Final = Statement(f"select key, fingerprint from rejection where key = any({array('keys', 'text')})")
 
 
 class Asked(NamedTuple):
@@ -71,10 +72,12 @@ class Outcomes:
     differing: list[Differing] = field(default_factory=list)
 
 
-async def asked_pages(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Asked]]:
-    """The awards that a statement gives as `Asked`. In a transaction."""
+async def asked_of_partners(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Asked]]:
+    """The awards that a statement gives as `Asked`, and which of them the ledger rejected. In a transaction."""
     async for page in long_pages(connection, statement):
-        yield [row_of(Asked, row) for row in page]
+        asked = [row_of(Asked, row) for row in page]
+        rejected = await _rejected(connection, [each.key for each in asked])
+        yield [each._replace(rejected=(each.key, each.fingerprint) in rejected) for each in asked]
 
 
 async def outcomes(connection: Connection, pages: AsyncIterator[Sequence[Asked]], queues: Queues) -> Outcomes:
@@ -122,6 +125,13 @@ async def _looked_up(
         posted = await _posted(connection, [each.key for each in page])
         for each in page:
             yield each, posted.get(each.key)
+
+
+async def _rejected(connection: Connection, keys: Sequence[str]) -> set[tuple[str, str | None]]:
+    """The keys and fingerprints of those that were rejected."""
+    statement = _REJECTED(keys=column(keys))
+    parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    return {tuple(row) for rows in parts for row in rows}
 
 
 async def _posted(connection: Connection, keys: Sequence[str]) -> dict[str, Posted]:

@@ -28,7 +28,6 @@ where kind = 'award' and done_at is not null and decided_at >= :start and decide
 """)
 _HELD_UP: Final = Statement(f"""
 select u.key, u.fingerprint,
-    exists (select from rejection r where r.key = u.key and r.fingerprint = u.fingerprint) as rejected,
     (select q.reason from quarantine q
         where q.key = u.key and q.fingerprint = u.fingerprint and q.status = '{HELD}' limit 1) as held
 from unnest(:keys::text[], :fingerprints::text[]) as u (key, fingerprint)
@@ -85,7 +84,7 @@ class CampaignEffects:
                     decided=sent["points"],
                     queued=True,
                     doubled=sent["key"] in doubled,
-                    rejected=held_up["rejected"],
+                    rejected=False,
                     held=held_up["held"],
                     settled=sent["done_at"] < as_of.settled_before,
                     overdue=sent["done_at"] < as_of.overdue_before,

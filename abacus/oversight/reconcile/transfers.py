@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Final
 
-from abacus.oversight.reconcile.asked import Outcomes, asked_pages, outcomes
+from abacus.oversight.reconcile.asked import Outcomes, asked_of_partners, outcomes
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Origin, What
 from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
@@ -52,12 +52,11 @@ _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[]
 
 _ASKS: Final = Statement(f"""
 select p.partner_id as by, p.member_id, p.key, p.fingerprint, null::bigint as decided,
-    p.queued_at is not null as queued, p.key = any(:doubled::text[]) as doubled, r.key is not null as rejected,
+    p.queued_at is not null as queued, p.key = any(:doubled::text[]) as doubled, false as rejected,
     (select q.reason from quarantine q
         where q.key = p.key and q.fingerprint = p.fingerprint and q.status = '{HELD}' limit 1) as held,
     p.asked_at < :settled_before::timestamptz as settled, p.asked_at < :overdue_before::timestamptz as overdue
 from partner_award p
-left join rejection r on r.key = p.key and r.fingerprint = p.fingerprint
 where p.asked_at >= :start and p.asked_at < :end
 """)
 
@@ -97,7 +96,7 @@ class Transfers:
 
     async def asks(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of partners' requests."""
-        pages = asked_pages(self._connection, _ASKS(**self._window, **as_of.of_asks))
+        pages = asked_of_partners(self._connection, _ASKS(**self._window, **as_of.of_asks))
         return await outcomes(self._connection, pages, queues)
 
     async def _rows_of_each(self, statement: tuple[Any, ...]) -> list[Any]:

@@ -9,8 +9,9 @@ from abacus.intake.partners.register import Register
 from abacus.ledger.store.read import LedgerReader
 from abacus.oversight.where.decide.mentions import Wanted, mentions
 from abacus.oversight.where.types import Place, Sighting
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _REJECTIONS: Final = Statement("""
@@ -26,8 +27,7 @@ async def in_ledger(pool: Pool, keys: Sequence[str]) -> list[Sighting]:
         if transfer is not None:
             why = f"posted: {transfer.points:+,} {transfer.program} for {transfer.member_id}, as #{transfer.seq}"
             sightings.append(Sighting(Place.LEDGER, key, transfer.posted_at, why))
-    async with passing_failures():
-        rows = await pool.fetch(*_REJECTIONS(keys=list(keys)))
+    rows = await rows_in_all(pool, _REJECTIONS(keys=list(keys)))
     return sightings + [
         Sighting(Place.REJECTED, row["key"], row["rejected_at"], f"{row['reason']}: {row['detail']}") for row in rows
     ]

@@ -11,6 +11,7 @@ from abacus.core.ids import partner_key
 from abacus.core.sources import partner_source
 from abacus.intake.earning.decide.calculate import reversal_of
 from abacus.intake.earning.decide.transaction import Refunded, read_transaction
+from abacus.ledger.store.allowances import awarded
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
@@ -110,14 +111,14 @@ class PartnersAwards(Work):
 
     async def more_faults(self) -> list[str]:
         """Faults unless the budget is spent once and each award has one fate."""
+        used = (await awarded(self.lane.pool))[self._partner].used
         row = await self.lane.pool.fetchrow(
-            "select (select used from allowance where partner_id = $1),"
-            " (select count(*) from rejection where starts_with(key, $2)),"
+            "select (select count(*) from rejection where starts_with(key, $2)),"
             " (select count(*) from partner_award where partner_id = $1)",
             self._partner,
             partner_key(self._partner, ""),
         )
-        return [] if tuple(row) == (self._budget, 1, 2) else [f"spent, rejected, registered: {tuple(row)}"]
+        return [] if (used, *row) == (self._budget, 1, 2) else [f"spent, rejected, registered: {(used, *row)}"]
 
     async def is_done(self) -> bool:
         return await self.lane.is_empty(AWARD)

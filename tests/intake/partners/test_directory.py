@@ -28,7 +28,8 @@ class Partners:
         self.reads = 0
         self.last_used: dict[str, datetime] = {}
 
-    async def all(self) -> list[Registered]:
+    async def all(self, *, within_s: float) -> list[Registered]:
+        assert within_s > 0
         self.reads += 1
         self._check()
         return list(self.registered)

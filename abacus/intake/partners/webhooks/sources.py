@@ -11,18 +11,20 @@ from abacus.intake.partners.webhooks.decide.message import MessageType, posted, 
 from abacus.intake.partners.webhooks.outbox import Outbox, enter
 from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
-from abacus.platform.following.cursor import Cursor, Walk
+from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.following.leading import Leading
+from abacus.platform.following.sharing import Share
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import WEBHOOKS
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.sliced import beside
 
 _BATCH: Final = 1000
-_IDLE_S: Final = 0.2
-_LEASE: Final = "abacus webhooks rejections"
+IDLE_S: Final = 0.2
+LEASE: Final = "abacus webhooks rejections"
 
 
 class Postings:
@@ -47,30 +49,50 @@ class RejectionPosition(NamedTuple):
 
 
 _START: Final = RejectionPosition("0", "")
-_REJECTIONS: Final = Walk("rejection", Rejection, _START, batch=_BATCH)
-_CURSOR: Final = Cursor("webhook_cursor", "source", "rejection", _START)
 
 
 class Rejections:
-    """Enters messages about the rejections of partners' awards."""
+    """Enters messages about the rejections of partners' awards: those of a slice, read at its server, or all where the
+    ledger is not cut. Messages and the cursor lie at the coordinator.
+    """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, pool: Pool, schema: str | None, clock: Clock) -> None:
+        table = f"{schema}.rejection" if schema else "rejection"
+        order = by_place(table) if schema else BY_TRANSACTION
+        self._pool = pool
+        self._schema = schema
         self._clock = clock
+        self._walk = Walk(table, Rejection, _START, batch=_BATCH, order=order)
+        self._cursor = Cursor("webhook_cursor", "source", _named("rejection", schema), _START)
 
     async def enter_next(self, connection: Connection) -> int:
         """Enters the next messages, and returns how many rejections were read. Raises `Unavailable`."""
         now = self._clock.now()
         async with connection.transaction():
-            position = await _CURSOR.position(connection, now)
-            next_rows = await _REJECTIONS.next(connection, position)
+            position = await self._cursor.position(connection, now)
+            async with beside(self._pool, self._schema, connection) as near:
+                next_rows = await self._walk.next(near, position)
             if next_rows is None:
                 return 0
             messages = [rejected(rejection_of(row)) for row in next_rows.rows]
             await enter(connection, [message for message in messages if message is not None], now)
-            await _CURSOR.move(connection, position, next_rows.reached, now)
+            await self._cursor.move(connection, position, next_rows.reached, now)
         return len(next_rows.rows)
 
 
-def rejections(pool: Pool, clock: Clock, health: WorkerHealth) -> Leading:
+def rejections(
+    pool: Pool,
+    clock: Clock,
+    health: WorkerHealth,
+    *,
+    schema: str | None = None,
+    share: Share | None = None,
+    idle_s: float = IDLE_S,
+) -> Leading:
     """The worker: one of several readers works, the others stand by."""
-    return Leading(pool, _LEASE, Rejections(clock).enter_next, health, idle_s=_IDLE_S)
+    step = Rejections(pool, schema, clock).enter_next
+    return Leading(pool, _named(LEASE, schema), step, health, idle_s=idle_s, share=share)
+
+
+def _named(name: str, schema: str | None) -> str:
+    return f"{name} {schema}" if schema else name
