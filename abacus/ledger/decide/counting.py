@@ -19,15 +19,20 @@ def partners_counted(movements: Iterable[Movement]) -> dict[str, list[Movement]]
     """The movements that may change an allowance, by partner, in the order in which allowances are locked."""
     by_partner: dict[str, list[Movement]] = {}
     for movement in movements:
-        partner_id = _partner(movement)
+        partner_id = partner_counted(movement)
         if partner_id is not None:
             by_partner.setdefault(partner_id, []).append(movement)
     return dict(sorted(by_partner.items()))
 
 
+def partner_counted(movement: Movement) -> str | None:
+    """The partner whose allowance the movement may change."""
+    return partner_of(movement.source) if isinstance(movement, Adjustment | Reversal) else None
+
+
 def count(spending: Spending, movement: Movement, original: Original | None, change: Change) -> None:
     """Counts a movement that is decided. Raises `Declined` where it would take its partner past a limit."""
-    partner_id = _partner(movement)
+    partner_id = partner_counted(movement)
     if partner_id is None:
         return
     if change.transfer.points > 0:
@@ -38,10 +43,6 @@ def count(spending: Spending, movement: Movement, original: Original | None, cha
     elif original is not None and _is_its_award(original, partner_id):
         own = sum(draw.points for draw in change.draws if draw.lot_seq == original.transfer.seq)
         spending.give_back(partner_id, movement.member_id, own, original.transfer.posted_at.astimezone(UTC).date())
-
-
-def _partner(movement: Movement) -> str | None:
-    return partner_of(movement.source) if isinstance(movement, Adjustment | Reversal) else None
 
 
 def _is_its_award(original: Original, partner_id: str) -> bool:

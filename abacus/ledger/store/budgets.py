@@ -3,11 +3,12 @@ accounts. A slice that is short is handed more of the whole. Where too little is
 and all parts, so that the last point is given out exactly.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.ledger.decide.allowance import Short
 from abacus.ledger.decide.budgets import handed_out
 from abacus.ledger.store.allowances import lock_parts, lock_wholes, open_parts, write_parts, write_wholes
@@ -15,29 +16,56 @@ from abacus.platform.postgres import Pool, passing_failures, slicing_of
 from abacus.platform.sliced import stay
 from abacus.platform.spreading import commit_together
 
+Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 Whole: TypeAlias = Collection[str]  # the partners whose budgets are locked everywhere
+
+# Does the things in one transaction of their slice.
+Work: TypeAlias = Callable[[Sequence[Thing], Whole], Awaitable[Sequence[Result]]]
 
 _SHARE: Final = 32  # the slices together are handed this part of what is left
 
 
-class Budgets:
-    """Every method raises `Unavailable`."""
+class Budgets(Generic[Thing, Result]):
+    """Sees to it that work in a slice has the budgets of its partners at hand.
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    What cannot be told because a server is away has the result `waits`, and nothing else waits with it.
+    """
+
+    def __init__(
+        self, pool: Pool, clock: Clock, partner_of: Callable[[Thing], str | None], waits: Callable[[Thing], Result]
+    ) -> None:
         self._pool = pool
         self._clock = clock
+        self._partner_of = partner_of
+        self._waits = waits
 
-    async def within(self, schema: str | None, attempt: Callable[[Whole], Awaitable[Result]]) -> Result:
-        """What comes of work in that slice. An attempt that is `Short` is followed by one with more in hand, or with
-        the whole.
+    async def within(self, schema: str | None, things: Sequence[Thing], work: Work[Thing, Result]) -> list[Result]:
+        """The results of the work, in the order of the things. Work that is `Short` is done again with more in hand, or
+        with the whole. Raises `Unavailable`.
         """
-        whole = frozenset[str]()
+        whole, waiting = frozenset[str](), frozenset[str]()
         while True:
+            going = self._not_of(waiting, things) if waiting else things
             try:
-                return await attempt(whole)
+                results = await work(going, whole) if going else ()
             except Short as short:
-                whole |= await self._hand_out(schema, short.wanted)
+                try:
+                    whole |= await self._hand_out(schema, short.wanted)
+                except Unavailable:
+                    waiting |= short.wanted.keys()
+            except Unavailable:
+                if not whole:
+                    raise
+                whole, waiting = frozenset(), waiting | whole
+            else:
+                return list(results) if not waiting else self._filled_up(things, waiting, iter(results))
+
+    def _not_of(self, waiting: Collection[str], things: Sequence[Thing]) -> list[Thing]:
+        return [thing for thing in things if self._partner_of(thing) not in waiting]
+
+    def _filled_up(self, things: Sequence[Thing], waiting: Collection[str], done: Iterator[Result]) -> list[Result]:
+        return [self._waits(thing) if self._partner_of(thing) in waiting else next(done) for thing in things]
 
     async def _hand_out(self, schema: str | None, wanted: Mapping[str, int]) -> set[str]:
         """Hands the slice so many points of each partner. Returns the partners of whose budgets less is left, and those

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import NOBODY
-from abacus.ledger.decide.counting import partners_counted
+from abacus.ledger.decide.counting import partner_counted, partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.budgets import Budgets, Whole
@@ -45,7 +45,7 @@ class PostgresMoves:
         self._pool = pool
         self._clock = clock
         self._counted = counted
-        self._budgets = Budgets(pool, clock)
+        self._budgets = Budgets(pool, clock, partner_counted, _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
@@ -58,21 +58,16 @@ class PostgresMoves:
         self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
     ) -> list[Moved]:
         fates: dict[int, Moved] = {}
+
+        async def work(together: Sequence[Movement], whole: Whole) -> list[Moved]:
+            move = partial(self._move, movements=together, elsewhere=elsewhere, whole=whole)
+            near = not whole and not are_noted(together)  # the log lies at the coordinator
+            return (await in_a_transaction(self._pool, move, schema=schema, near=near)).outcomes
+
         for places in rounds(movements):
-            together = [movements[place] for place in places]
-            decided = await self._move_together(schema, together, elsewhere)
-            fates.update(zip(places, decided.outcomes, strict=True))
+            moved = await self._budgets.within(schema, [movements[place] for place in places], work)
+            fates.update(zip(places, moved, strict=True))
         return [fates[place] for place in range(len(movements))]
-
-    async def _move_together(
-        self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
-    ) -> Moves:
-        async def attempt(whole: Whole) -> Moves:
-            move = partial(self._move, movements=movements, elsewhere=elsewhere, whole=whole)
-            near = not whole and not are_noted(movements)  # the log lies at the coordinator
-            return await in_a_transaction(self._pool, move, schema=schema, near=near)
-
-        return await self._budgets.within(schema, attempt)
 
     async def _move(
         self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim], whole: Whole

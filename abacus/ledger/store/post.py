@@ -5,6 +5,7 @@ from functools import partial
 from itertools import chain
 
 from abacus.core.clock import Clock
+from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import NOBODY, partners_of
 from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.budgets import Budgets, Whole
@@ -25,7 +26,7 @@ class PostgresLedger:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
-        self._budgets = Budgets(pool, clock)
+        self._budgets = Budgets(pool, clock, lambda award: partner_of(award.source), _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
@@ -39,11 +40,11 @@ class PostgresLedger:
             async with passing_failures(), self._pool.acquire() as connection:
                 await register_missing(connection, partners, self._clock.now())
 
-        async def attempt(whole: Whole) -> list[Outcome]:
-            post = partial(self._post, awards=awards, elsewhere=elsewhere, whole=whole)
+        async def work(together: Sequence[Award], whole: Whole) -> list[Outcome]:
+            post = partial(self._post, awards=together, elsewhere=elsewhere, whole=whole)
             return await in_a_transaction(self._pool, post, schema=schema, near=not whole)
 
-        return await self._budgets.within(schema, attempt)
+        return await self._budgets.within(schema, awards, work)
 
     async def _post(
         self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole

@@ -28,7 +28,7 @@ from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool, slicing_of
 from abacus.proof.decide.report import PartnerFault
 from abacus.proof.verify import verify
-from tests.ledger.moves import ACME, adjust, reverse
+from tests.ledger.moves import ACME, adjust, reverse, spend
 from tests.ledger.slices.eight import CLOCK, EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
 from tests.support.awards import NOW, award
 from tests.support.fixed_clock import FixedClock
@@ -215,8 +215,10 @@ async def test_while_a_slice_is_away_others_award_what_is_certain(
     assert await statuses(ledger, grant(FIRST, "b", 800), grant(SECOND, "c", 10)) == [POSTED, POSTED]
     assert (await store.get("acme")).allowance.used == 810, "as far as it can be read"
     assert await statuses(ledger, grant(FIRST, "d", 80), grant(SECOND, "e", 95)) == [POSTED, WAITS]
-    with pytest.raises(Unavailable):
-        await ledger.post([grant(SECOND, "e", 95)])
+    both = [grant(SECOND, "e", 95), award(key="txn:rides:1", member_id=SECOND)]
+    assert await statuses(ledger, *both) == [WAITS, POSTED], "nobody else waits with it"
+    assert await statuses(ledger, *both[:1]) == [WAITS]
+    assert await moved(pool, added(SECOND, 95, "g"), spend(5, "api:acme:h", SECOND)) == [WAITS, POSTED]
     with pytest.raises(Unavailable):
         await store.limit("acme", Limits(), also=limits_logged("acme"))
     await bring_back(owner, AWAY, *tables)
