@@ -10,7 +10,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.slicing import MOST
 from abacus.programs.tiers.keeper import Keeper
-from abacus.programs.tiers.publish_changes import change_publisher, lease_of
+from abacus.programs.tiers.publish_changes import IDLE_S, change_publisher, lease_of
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 # One for each slice that is led, one for the keeper, one to count processes, and one to look servers up.
@@ -26,9 +26,11 @@ async def wire(wiring: Wiring) -> Run:
     slicing = await wiring.slicing(pool)
     reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
     keeper = Keeper(pool, cards, clock, reading)
-    share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
+    share, idle_s = share_of_slices(lease_of(topic), pool, slicing, wiring.beside), slicing.pause_s(IDLE_S)
     publishers = (
-        change_publisher(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
+        change_publisher(
+            pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s
+        )
         for number, health in enumerate(publishing)
     )
     return together(

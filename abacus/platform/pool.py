@@ -156,9 +156,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             return self
         async with self._looking:
             if self._looked_at is None or time.monotonic() - self._looked_at > _LOOK_EVERY_S:
-                async with self.acquire() as connection:
-                    self._addresses = await addresses(connection)
-                self._looked_at = time.monotonic()
+                await self._look()
             address = self._addresses.get(schema)
             if address is None:
                 return self
@@ -166,9 +164,19 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
                 self._others[address] = await self._beside(address)
             return self._others[address]
 
+    async def _look(self) -> None:
+        """While the coordinator is away slices stay where they are."""
+        try:
+            async with self.acquire() as connection:
+                self._addresses = await addresses(connection)
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            if not self._addresses:
+                raise
+        self._looked_at = time.monotonic()
+
     def look_anew(self) -> None:
         """Look the servers up before the next use: for work that a detour would not serve."""
-        self._looked_at = None
+        self._looked_at, self._addresses = None, {}
 
     async def _beside(self, address: Address) -> "SlicedPool":
         first, options = self._made_of

@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unavailable
 from abacus.platform.pool import Address
-from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.postgres import Pool, open_pool, passing_failures, slicing_of
+from abacus.platform.sliced import at_slice
 from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE
 from abacus.platform.spreading import evened, spreading
 from tests.support.cluster import Servers
+from tests.support.proxy import proxied
 from tests.support.slices import SLICES
 
 A, B, C, D = (Address("db", number) for number in range(4))
@@ -88,6 +90,25 @@ async def test_without_citus_nothing_is_placed(database_url: str, servers: Serve
 def on_several(servers: Servers) -> None:
     if not servers.are_several or SLICES == 1:
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+
+
+@pytest.mark.usefixtures("on_several")
+async def test_slices_are_found_while_the_coordinator_is_away(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("abacus.platform.pool._LOOK_EVERY_S", 0.0)
+    async with proxied(database_url) as (proxy, address):
+        opened = await open_pool(address, size=2)
+        async with at_slice(opened, 0) as connection:
+            port = await connection.fetchval("select inet_server_port()")
+        await proxy.cut()
+        async with at_slice(opened, 0) as connection:
+            assert await connection.fetchval("select inet_server_port()") == port
+        opened.look_anew()
+        with pytest.raises(Unavailable):
+            async with passing_failures(), at_slice(opened, 0):
+                pass
+        opened.terminate()
 
 
 @pytest.mark.usefixtures("on_several")

@@ -21,7 +21,7 @@ from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.keeping import Change
 
 _BATCH: Final = 1000
-_IDLE_S: Final = 0.2
+IDLE_S: Final = 0.2
 
 
 class ChangeKey(NamedTuple):
@@ -110,6 +110,7 @@ def change_publisher(
     *,
     schema: str | None = None,
     share: Share | None = None,
+    idle_s: float = IDLE_S,
     batch: int = _BATCH,
 ) -> Leading:
     """Publishes on one topic: changes of a slice, or of the whole ledger where it is not cut. One publishes them at a
@@ -118,7 +119,7 @@ def change_publisher(
     source = UnpublishedChanges(pool, schema, clock, batch=batch)
     behind = Meter(TIERS_PUBLISHED, TIERS_BEHIND.labels(schema or "whole"))
     publishing = Publishing(source, publisher, topic, clock, behind)
-    return publishing.led(pool, lease_of(topic, schema), health, idle_s=_IDLE_S, share=share)
+    return publishing.led(pool, lease_of(topic, schema), health, idle_s=idle_s, share=share)
 
 
 def lease_of(topic: str, schema: str | None = None) -> str:
