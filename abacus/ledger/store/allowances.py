@@ -99,9 +99,15 @@ async def lock(
     """The allowances of the partners, locked: of the slice, if the ledger is cut, and then with all that is left of
     those in `whole`. Raises `Short` for a partner that the slice does not know yet.
     """
-    home = connection.slice_schema
-    if home is None:
+    if connection.slice_schema is None:
         return await lock_wholes(connection, partners)
+    return await _lock_in_slice(connection, partners, whole, today)
+
+
+async def _lock_in_slice(
+    connection: Connection, partners: Collection[str], whole: Collection[str], today: date
+) -> dict[str, Allowance]:
+    home = connection.slice_schema
     if whole:
         await commit_together(connection)
         in_slices = await _locked_and_counted(connection, whole, today, here=partners)
@@ -121,7 +127,11 @@ async def write(connection: Connection, allowances: Mapping[str, Allowance], who
     """Allowances that `lock` gave, as they are now. What is left of those in `whole` goes back."""
     if connection.slice_schema is None:
         await write_wholes(connection, allowances)
-        return
+    else:
+        await _write_in_slice(connection, allowances, whole)
+
+
+async def _write_in_slice(connection: Connection, allowances: Mapping[str, Allowance], whole: Collection[str]) -> None:
     back = {partner_id: returned(part) for partner_id, part in allowances.items() if partner_id in whole}
     if back:
         await write_wholes(connection, {partner_id: each.whole for partner_id, each in back.items()})

@@ -93,12 +93,16 @@ async def write_use(connection: Connection, standing: Standing, spending: Spendi
 
 
 async def write_rejections(connection: Connection, rejections: Sequence[Rejection]) -> None:
-    """In a slice, by whoever has its turn."""
     if not rejections:
         return
     if connection.slice_schema is None:
         await connection.copy_records_to_table("rejection", records=rejections, columns=Rejection._fields)
-        return
+    else:
+        await _write_placed(connection, rejections)
+
+
+async def _write_placed(connection: Connection, rejections: Sequence[Rejection]) -> None:
+    """In a slice, by whoever has its turn."""
     place = int(await connection.fetchval(_LAST_PLACE) or 0) + 1
     placed = [(*each, place) for each in rejections]
     await connection.copy_records_to_table("rejection", records=placed, columns=(*Rejection._fields, "xid"))

@@ -36,15 +36,19 @@ class PostgresLedger:
         self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
     ) -> list[Outcome]:
         partners = partners_of(awards)
-        if partners and schema is not None:  # these entries are not beside the accounts
-            async with passing_failures(), self._pool.acquire() as connection:
-                await register_missing(connection, partners, self._clock.now())
+        if partners and schema is not None:
+            await self._register_missing(partners)
 
         async def work(together: Sequence[Award], whole: Whole) -> list[Outcome]:
             post = partial(self._post, awards=together, elsewhere=elsewhere, whole=whole)
             return await in_a_transaction(self._pool, post, schema=schema, near=not whole)
 
         return await self._budgets.within(schema, awards, work)
+
+    async def _register_missing(self, partners: Mapping[str, Sequence[Award]]) -> None:
+        """For a slice: these entries are not beside its accounts."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            await register_missing(connection, partners, self._clock.now())
 
     async def _post(
         self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole

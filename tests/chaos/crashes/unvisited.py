@@ -31,6 +31,12 @@ _BY_THE_COUNTER: Final = "only for a handler that keeps its places: the counter,
 _READ_ELSEWHERE: Final = "only for rules that ask for a segment or a counter: nothing is decided before the reading"
 
 _PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
+_SECOND_GIFT: Final = "only when a member had points of the partner on that day before: that of the trials has none"
+_READ_ONLY: Final = "only where a partner's use is told: no message's way"
+_OF_PARTS: Final = (
+    *("_lock_in_slice", "_write_in_slice", "_locked_and_counted*", "count_anew", "lock_parts", "open_parts"),
+    *("write_parts", "parts_on", "_in_reach"),
+)
 _IN_SLICES: Final = "only where the ledger is cut into slices: that of the trials is whole"
 _ON_SERVERS: Final = "only where slices lie on several servers: the ledger of the trials lies on one"
 
@@ -62,6 +68,17 @@ REASONS: Final = (
     ),
     _Reason("abacus.ledger.store.rows", "_append", "*stamped*", "only when a batch waited past a later transaction id"),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
+    _Reason("abacus.ledger.store.post", "*_register_missing", "*", _IN_SLICES),
+    _Reason("abacus.ledger.store.post", "*_post_in", "*_register_missing(*", _IN_SLICES),
+    _Reason("abacus.ledger.store.partner_limits", "_write_placed", "*", _IN_SLICES),
+    _Reason("abacus.ledger.store.partner_limits", "write_rejections", "_write_placed(*", _IN_SLICES),
+    _Reason("abacus.ledger.store.partner_limits", "write_use", "*_SPEND_ON_MEMBER*", _SECOND_GIFT),
+    _Reason("abacus.ledger.store.allowances", "lock", "_lock_in_slice(*", _IN_SLICES),
+    _Reason("abacus.ledger.store.allowances", "write", "_write_in_slice(*", _IN_SLICES),
+    *(_Reason("abacus.ledger.store.allowances", name, "*", _IN_SLICES) for name in _OF_PARTS),
+    *(_Reason("abacus.ledger.store.allowances", name, "*", _READ_ONLY) for name in ("wholes_on", "awarded")),
+    _Reason("abacus.ledger.store.budgets", "*_hand_out", "*", _IN_SLICES),
+    _Reason("abacus.ledger.store.budgets", "*within", "*_hand_out(*", _IN_SLICES),
     _Reason("abacus.ledger.store.moves", "_holds", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "*_move", "lock_standing(*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "*_move", "write_use(*", _BY_THE_API),
