@@ -32,7 +32,9 @@ async def wire(wiring: Wiring) -> Run:
         for number, health in enumerate(rejecting)
     )
     return together(
-        wiring.following(settings.points_topic, "webhooks", Postings(outbox, reading).handle, reading),
+        wiring.following(settings.points_topic, "webhooks", Postings(pool, outbox, reading).handle, reading),
         *(each.run for each in rejected),
-        webhook_sender(outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets()).run,
+        webhook_sender(
+            outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets(), idle_s=idle_s
+        ).run,
     )

@@ -14,7 +14,7 @@ CUT: Final = (
     *("account_tier", "tier_tally", "tier_change", "membership"),
     *("notice", "notification", "notification_preference"),
     *("campaign_claim", "campaign_progress", "campaign_action"),
-    *("allowance_member", "rejection"),
+    *("allowance_member", "rejection", "webhook_delivery"),
 )
 
 # Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.

@@ -16,9 +16,11 @@ from abacus.platform.postgres import (
     APPLICATION_ROLE,
     LONG_S,
     Connection,
+    Pool,
     is_passing,
     open_pool,
     passing_failures,
+    slicing_of,
     slicing_on,
 )
 from abacus.platform.sql import Statement
@@ -172,6 +174,15 @@ async def commit_together(connection: Connection) -> None:
     """
     if connection.slice_schema is not None:
         await connection.copy_records_to_table("claim", records=[])
+
+
+@asynccontextmanager
+async def on_all_slices(pool: Pool) -> AsyncIterator[Connection]:
+    """A transaction that may change all slices and what is not cut, on all servers or on none. Raises `Unavailable`."""
+    home = (await slicing_of(pool)).home(0)
+    async with passing_failures(), pool.acquire(schema=home) as connection, connection.transaction():
+        await commit_together(connection)
+        yield connection
 
 
 async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:

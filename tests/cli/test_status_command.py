@@ -21,8 +21,8 @@ insert into notification (member_id, message_id, channel, locale, parts, created
 values ('bob', 'm', 'log', 'en', '[]', $1, $1, $1), ('bob', 'n', 'log', 'en', '[]', $1, $1, null)
 """
 _WAITING = """
-insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
-values ('m', 'acme', 'award.posted', '{}', $1, $1, $1)
+insert into webhook_delivery (message_id, partner_id, member_id, type, body, created_at, due_at, retry_until)
+values ('m', 'acme', 'bob', 'award.posted', '{}', $1, $1, $1)
 """
 
 

@@ -47,6 +47,12 @@ _AND_CAMPAIGNS: Final = _CutAt(
     (*_AND_TIERS.of_a_slice, "campaign_slot", "campaign_sum"),
     (*_AND_TIERS.guarded, "campaign_claim"),
 )
+_AND_BUDGETS: Final = _CutAt(
+    "0043",
+    (*_AND_CAMPAIGNS.cut, "allowance_member", "rejection"),
+    (*_AND_CAMPAIGNS.of_a_slice, "allowance_part"),
+    (*_AND_CAMPAIGNS.guarded, "rejection"),
+)
 
 
 @asynccontextmanager
@@ -172,6 +178,32 @@ async def test_budgets_of_a_ledger_that_was_cut_before_are_shared_out(
         await migrate(address)
         assert await connection.fetchval("select sum(used) from allowance_part") == 555
 
+
+async def test_messages_to_partners_of_a_ledger_that_was_cut_before_go_to_their_members(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One about somebody who was erased names nobody; its id stays, so that it is not told again."""
+    async with _cut_before(services, monkeypatch, _AND_BUDGETS) as (address, connection, fresh):
+        await connection.execute(_MESSAGES_BEFORE)
+        held = await _rows(connection, "webhook_delivery")
+        await migrate(address)
+        assert await connection.fetchval("select message_id from webhook_delivery where member_id = ''") == "erased"
+        for number in range(3):
+            assert await tables_like(connection, number) == await tables_like(fresh, number)
+            rows = await connection.fetch(f"select distinct member_id from slice_{number}.webhook_delivery")
+            assert {Slicing(3).slice_of(row["member_id"]) for row in rows} == {number}
+        assert await connection.fetchval("select count(distinct member_id) from webhook_delivery") == 31
+        await asyncio.to_thread(command.downgrade, alembic_config(address), "0043")
+        assert await _rows(connection, "webhook_delivery") == held
+        await migrate(address)
+
+
+_MESSAGES_BEFORE: Final = """
+insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
+select 'msg_' || n, 'acme', 'award.posted', '{"data": {"member_id": "m' || n || '"}}', now(), now(), now()
+    from generate_series(0, 29) n
+union all select 'erased', 'acme', 'award.posted', '{}', now(), now(), now()
+"""
 
 _NOT_TOLD: Final = """
 select count(*) from rejection r join webhook_cursor c on c.source = 'rejection' where (r.xid, r.key) > (c.xid, c.key)

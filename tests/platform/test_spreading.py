@@ -50,7 +50,9 @@ def test_no_server_has_two_slices_more_than_another(held: list[Address], servers
 
 
 async def test_unique_keys_of_a_slice_are_of_a_member_or_of_a_key(pool: Pool) -> None:
-    """So each row has its place by the member, and no two servers need to agree on one."""
+    """So each row has its place by the member, and no two servers need to agree on one. A message's id follows from its
+    award's key.
+    """
     rows = await pool.fetch(
         "select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid"
         " join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]"
@@ -58,7 +60,7 @@ async def test_unique_keys_of_a_slice_are_of_a_member_or_of_a_key(pool: Pool) ->
         list(CUT),
     )
     assert {row["table"] for row in rows} == set(CUT)
-    assert {row["first"] for row in rows} == {"member_id", "key"}
+    assert {row["first"] for row in rows} == {"member_id", "key", "message_id"}
 
 
 async def test_no_table_refers_to_another(pool: Pool) -> None:

@@ -88,7 +88,7 @@ class WebhookTable:
         ids = [f"msg_{number:03}" for number in range(len(receivers))]
         now = CLOCK.now()
         messages = [
-            WebhookMessage(id_, receiver, MessageType.POSTED, "{}", now)
+            WebhookMessage(id_, receiver, "bob", MessageType.POSTED, "{}", now)
             for id_, receiver in zip(ids, receivers, strict=True)
         ]
         await WebhookOutbox(pool, CLOCK).enter(messages)

@@ -101,12 +101,13 @@ async def live(pool: Pool, member: str) -> None:
     )
     for number, delivered in enumerate((NOW, None)):
         await pool.execute(
-            "insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until,"
-            " delivered_at) values ($1, 'acme', 'award.posted', $2, $3, $3, $3, $4)",
+            "insert into webhook_delivery (message_id, partner_id, member_id, type, body, created_at, due_at,"
+            " retry_until, delivered_at) values ($1, 'acme', $5, 'award.posted', $2, $3, $3, $3, $4)",
             f"msg_{member[:1]}{number}",
             json.dumps({"type": "award.posted", "data": {"member_id": member}}),
             NOW,
             delivered,
+            member,
         )
     await _trouble(pool, member)
     await _month_end(pool, member)

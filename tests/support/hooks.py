@@ -75,7 +75,7 @@ async def events(pool: Pool, member: str = "bob") -> list[Record]:
 
 
 async def enter(pool: Pool, records: Sequence[Record]) -> None:
-    await Postings(Outbox(pool, CLOCK), WorkerHealth("webhooks")).handle(records)
+    assert not await Postings(pool, Outbox(pool, CLOCK), WorkerHealth("webhooks")).handle(records)
 
 
 async def post_and_enter(pool: Pool, *awards: Award) -> None:

@@ -1,7 +1,6 @@
 """Partners, their keys and limits in Postgres."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -16,8 +15,8 @@ from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.allowances import awarded, count_anew
 from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed, slicing_of
-from abacus.platform.spreading import commit_together
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
+from abacus.platform.spreading import on_all_slices
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""
@@ -112,7 +111,7 @@ class PartnerStore:
         `also` writes the entry of the log, as with `limit`.
         """
         now = self._clock.now()
-        async with self._budgets_changing() as connection:
+        async with on_all_slices(self._pool) as connection:
             await also(connection)
             stored = await self._to_store(partner.partner_id, partner.signing_secret)
             entering = _CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
@@ -185,7 +184,7 @@ class PartnerStore:
         `partner:ID`: the database refuses other limits without it. In a ledger in slices every slice is told, so all
         their servers have to be there.
         """
-        async with self._budgets_changing() as connection:
+        async with on_all_slices(self._pool) as connection:
             await _lock(connection, partner_id)
             await also(connection)
             await self._limit(connection, partner_id, limits)
@@ -217,14 +216,6 @@ class PartnerStore:
         """Writes the times of the keys' last use, by prefix."""
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
-
-    @asynccontextmanager
-    async def _budgets_changing(self) -> AsyncIterator[Connection]:
-        """A transaction on all servers."""
-        home = (await slicing_of(self._pool)).home(0)
-        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
-            await commit_together(connection)
-            yield connection
 
     async def _limit(self, connection: Connection, partner_id: str, limits: Limits) -> None:
         await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))

@@ -60,6 +60,7 @@ WEBHOOK_DELIVERY: Final = Table(
     METADATA,
     Column("message_id", KEY_TEXT, primary_key=True),
     Column("partner_id", KEY_TEXT, nullable=False),
+    Column("member_id", KEY_TEXT, nullable=False),
     Column("type", Text, nullable=False),
     Column("body", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),

@@ -47,18 +47,18 @@ class Quarantined(NamedTuple):
     body: bytes
 
 
-_NAMED_IN_BODY: Final = "body::json #>> '{data,member_id}' = :member_id"
 _PARTNER_AWARDS: Final = Statement("""
 select award_id, explanation from partner_award where member_id = :member_id order by award_id for update
 """)
 _RENAME_PARTNER_AWARD: Final = Statement("""
 update partner_award set member_id = :pseudonym, explanation = :explanation where award_id = :award_id
 """)
-_EMPTY_DELIVERED: Final = Statement(f"""
-update webhook_delivery set body = '{{}}' where delivered_at is not null and {_NAMED_IN_BODY}
+_EMPTY_DELIVERED: Final = Statement("""
+update webhook_delivery set body = '{}', member_id = :pseudonym
+where delivered_at is not null and member_id = :member_id
 """)
-_DELETE_UNDELIVERED: Final = Statement(f"""
-delete from webhook_delivery where delivered_at is null and {_NAMED_IN_BODY}
+_DELETE_UNDELIVERED: Final = Statement("""
+delete from webhook_delivery where delivered_at is null and member_id = :member_id
 """)
 _QUARANTINED: Final = Statement(f"""
 select {columns(Quarantined)} from quarantine where position(:bytes in body) > 0
@@ -124,7 +124,7 @@ async def webhook_deliveries(connection: Connection, renaming: Renaming) -> Rows
     """Delete deliveries. A sent delivery leaves its id behind, so that an event that is read again is not told
     again.
     """
-    emptied = await touch(connection, _EMPTY_DELIVERED(member_id=renaming.member_id))
+    emptied = await touch(connection, _EMPTY_DELIVERED(member_id=renaming.member_id, pseudonym=renaming.pseudonym))
     deleted = await touch(connection, _DELETE_UNDELIVERED(member_id=renaming.member_id))
     return Rows(webhook_delivery=emptied + deleted)
 

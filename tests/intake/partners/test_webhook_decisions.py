@@ -177,7 +177,7 @@ def test_tries_go_on_for_three_days_ever_more_seldom() -> None:
     while True:
         tries += 1
         delivery = Delivery(
-            "msg_1", "acme", "award.posted", "{}", tries, until, now, "https://hooks.example", "s", None
+            "msg_1", "acme", "bob", "award.posted", "{}", tries, until, now, "https://hooks.example", "s", None
         )
         decision = schedule.verdict(delivery, Answer(Said.FAILED, "answered 503", 503), now)
         if decision.retry_at is None:

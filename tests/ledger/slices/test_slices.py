@@ -201,6 +201,7 @@ def test_nobody_locks_rows_of_all_slices() -> None:
     assert locking == {
         *("engage/campaigns/actions.py", "engage/campaigns/calls.py"),
         *("engage/notify/keeping.py", "engage/notify/outbox.py"),
+        *("intake/partners/webhooks/outbox.py", "intake/partners/webhooks/store.py"),
         *("ledger/store/rows.py", "oversight/erasure/ledger.py"),
     }
 

@@ -15,7 +15,7 @@ from abacus.intake.partners.webhooks.outbox import Outbox
 from abacus.platform.delivery.decide.reply import Reply, waits_until
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
-from abacus.platform.delivery.deliverer import Deliverer
+from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
@@ -47,6 +47,7 @@ def webhook_sender(
     backoff: Backoff = BACKOFF,
     concurrency: Concurrency = CONCURRENCY,
     secrets: Secrets = _AS_THEY_ARE,
+    idle_s: float = IDLE_S,
 ) -> Deliverer[Delivery]:
     """One for each process; any number of them share the work."""
 
@@ -74,6 +75,7 @@ def webhook_sender(
         clock=clock,
         health=health,
         on_settled=_on_settled,
+        idle_s=idle_s,
         periodically=[Periodic(prune_and_count, _PRUNE_AND_COUNT_EVERY_S)],
     )
 

@@ -4,6 +4,7 @@ entered twice is kept once.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -13,6 +14,7 @@ from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.following.leading import Leading
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.sharing import Share
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
@@ -28,17 +30,24 @@ LEASE: Final = "abacus webhooks rejections"
 
 
 class Postings:
-    """Enters messages about the postings of partners' awards. An unreadable event holds up nothing."""
+    """Enters messages about the postings of partners' awards. An unreadable event holds up nothing. Events of slices
+    whose servers are away stay behind.
+    """
 
-    def __init__(self, outbox: Outbox, health: WorkerHealth) -> None:
+    def __init__(self, pool: Pool, outbox: Outbox, health: WorkerHealth) -> None:
         self._outbox = outbox
         self._health = health
+        self._passed_over = PassedOver(pool)
 
-    async def handle(self, records: Sequence[Record]) -> None:
+    async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Returns the records that stay behind. Raises `StartAgain`."""
+        await self._passed_over.look()
         messages = read_records(records, posted)
         WEBHOOKS.labels(MessageType.POSTED, "unreadable").inc(messages.unreadable)
         if messages.values:
-            await until_available(lambda: self._outbox.enter(messages.values), self._health)
+            entering = partial(self._outbox.enter, messages.values, self._passed_over.unless)
+            await until_available(entering, self._health)
+        return await self._passed_over.behind(records, posted)
 
 
 class RejectionPosition(NamedTuple):
@@ -75,7 +84,7 @@ class Rejections:
             if next_rows is None:
                 return 0
             messages = [rejected(rejection_of(row)) for row in next_rows.rows]
-            await enter(connection, [message for message in messages if message is not None], now)
+            await enter(self._pool, connection, [message for message in messages if message is not None], now)
             await self._cursor.move(connection, position, next_rows.reached, now)
         return len(next_rows.rows)
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
@@ -12,7 +13,9 @@ from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
+from abacus.platform.sliced import in_each_slice, rows_in_reach
+from abacus.platform.spreading import on_all_slices
 from abacus.platform.sql import Statement, columns
 
 
@@ -127,10 +130,11 @@ class WebhookStore:
         return is_new
 
     async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
+        """Of messages, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
-            counts = await connection.fetchrow(*_COUNT(partner_id=partner_id))
-        return webhook, UndeliveredCounts(*counts)
+        counts = await self._in_reach(_COUNT(partner_id=partner_id))
+        return webhook, UndeliveredCounts(*map(sum, zip(*counts, strict=True)))
 
     async def receiver(self, partner_id: str) -> Receiver:
         """The address and the secrets that sign messages to it. Raises `SecretUnreadable`."""
@@ -162,23 +166,24 @@ class WebhookStore:
 
     async def remove(self, partner_id: str, *, also: Also = nothing_else) -> None:
         """Removes the webhook. Waiting messages are given up."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with on_all_slices(self._pool) as connection:
             await _existing(connection, partner_id, lock=True)
             await connection.execute(*_REMOVE(partner_id=partner_id))
             await give_up_all(connection, partner_id, self._clock.now(), "the webhook was removed")
             await also(connection)
 
     async def undelivered(self, partner_id: str, limit: int) -> list[Undelivered]:
-        """The oldest first."""
+        """The oldest first, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
-            rows = await connection.fetch(*_UNDELIVERED(partner_id=partner_id, most=limit))
-        return [Undelivered(*row) for row in rows]
+        rows = await self._in_reach(_UNDELIVERED(partner_id=partner_id, most=limit))
+        undelivered = [Undelivered(*row) for row in rows]
+        return sorted(undelivered, key=lambda each: (each.created_at, each.message_id))[:limit]
 
     async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool, also: Also = nothing_else) -> int:
         """Makes these messages, or all undelivered ones, due now and for three days more. Returns how many."""
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+        async with on_all_slices(self._pool) as connection:
             webhook = await _existing(connection, partner_id, lock=True)
             if webhook.disabled_at is not None:
                 if not enable:
@@ -190,12 +195,17 @@ class WebhookStore:
             statement = _RETRY(
                 partner_id=partner_id, message_ids=list(ids) or None, now=now, retry_until=now + RETRIED_FOR
             )
-            rows = await connection.fetch(*statement)
+            in_slices = await in_each_slice(connection, lambda: connection.fetch(*statement))
+            rows = list(chain.from_iterable(in_slices))
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no undelivered message of {partner_id}; nothing was changed")
             await also(connection)
         return len(rows)
+
+    async def _in_reach(self, statement: tuple[Any, ...]) -> list[Any]:
+        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
+        return await rows_in_reach(self._pool, every, lambda _: statement)
 
 
 async def _existing(connection: Connection, partner_id: str, *, lock: bool = False) -> Webhook:

@@ -11,6 +11,7 @@ class Delivery(NamedTuple):
 
     message_id: str
     partner_id: str
+    member_id: str
     type: str
     body: str
     attempts: int

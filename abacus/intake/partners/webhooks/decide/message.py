@@ -28,6 +28,7 @@ class WebhookMessage(NamedTuple):
 
     message_id: str
     partner_id: str
+    member_id: str
     type: MessageType
     body: str
     happened_at: datetime
@@ -95,4 +96,5 @@ def _award_name(key: str, source: str | None = None) -> _AwardName | None:
 def _message(type_: MessageType, award: _AwardName, at: datetime, about: dict[str, Any]) -> WebhookMessage:
     data = {"award_id": award_id(award.key), "idempotency_key": award.idempotency_key} | about
     body = orjson.dumps({"type": type_, "timestamp": at, "data": data}).decode()
-    return WebhookMessage(message_id(award.partner_id, type_, award.key), award.partner_id, type_, body, at)
+    id_ = message_id(award.partner_id, type_, award.key)
+    return WebhookMessage(id_, award.partner_id, about["member_id"], type_, body, at)
