@@ -114,6 +114,23 @@ async def test_an_outcome_is_written_once_its_slice_is_back(
     assert members(again) == [MEMBERS[AWAY]], "it is sent again"
 
 
+async def test_a_receiver_that_is_gone_while_a_slice_is_away_is_found_gone_again(
+    pool: Pool, owner: Connection, ledger: PostgresLedger
+) -> None:
+    outbox, store, gone = Outbox(pool, CLOCK), WebhookStore(pool, CLOCK), Answer(Said.GONE, "answered 410", 410)
+    await postings(pool).handle(await told(pool, ledger))
+    first, *_ = await outbox.take(ALL)
+    await take_away(owner, AWAY, "webhook_delivery")
+    await outbox.settle([settled(first, DeliveryOutcome.GONE, gone)])
+    assert (await store.get("acme"))[0].disabled_at is None, "its messages in that slice could not be given up"
+    await bring_back(owner, AWAY, "webhook_delivery")
+    again = await Outbox(pool, FixedClock(NOW + timedelta(minutes=5))).take(ALL)
+    assert first.id in {each.id for each in again}
+    await outbox.settle([settled(again[0], DeliveryOutcome.GONE, gone)])
+    webhook, counts = await store.get("acme")
+    assert (webhook.disabled_why, counts) == ("answered 410", (0, 8))
+
+
 async def test_a_receiver_that_is_gone_gives_up_the_messages_of_all_slices(pool: Pool, ledger: PostgresLedger) -> None:
     outbox, store = Outbox(pool, CLOCK), WebhookStore(pool, CLOCK)
     await postings(pool).handle(await told(pool, ledger))

@@ -203,11 +203,11 @@ class Outbox:
         return [Delivery(*row, *receivers[row["partner_id"]]) for row in rows]
 
     async def settle(self, settled: Sequence[Settled[Delivery]]) -> None:
-        """Writes the outcome of attempts. A receiver that is gone disables its webhook."""
+        """Writes the outcome of attempts. A receiver that is gone disables its webhook, once all slices can be told."""
         gone = [each for each in settled if each.verdict.outcome is DeliveryOutcome.GONE]
         await self._settle([each for each in settled if each.verdict.outcome is not DeliveryOutcome.GONE])
         for each in gone:
-            if await self._disable(each):
+            if await unless_away(self._pool, self._disable(each)):
                 delivery = each.claim
                 why = each.answer.detail
                 log.warning("webhook disabled", partner=delivery.partner_id, url=delivery.url, why=why)
