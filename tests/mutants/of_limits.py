@@ -55,14 +55,14 @@ MUTANTS: Final = (
     Mutant(
         "counting adjustments",
         _COUNTING,
-        "_partner",
+        "partner_counted",
         Node("Adjustment | Reversal", "Reversal"),
         (counts("a cap on each"),),
     ),
     Mutant(
         "counting what reversals give back",
         _COUNTING,
-        "_partner",
+        "partner_counted",
         Node("Adjustment | Reversal", "Adjustment"),
         (counts("a spend that is given back"),),
     ),
