@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.core.ids import fingerprint
 from abacus.engage.campaigns.actions import Waiting
 from abacus.engage.campaigns.decide.actions import Kind
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream
 from abacus.engage.downstreams.decide.downstream import Kind as Downstreams
 from abacus.engage.downstreams.directory import ByName
+from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Slots
 from abacus.platform.pace.turns import Turns
@@ -147,20 +147,9 @@ class CallStore:
         wait.
         """
         webhooks = {WEBHOOK_PREFIX + name: webhook for name, webhook in self._webhooks().items()}
-        numbers = list(range((await slicing_of(self._pool)).slices)) if webhooks else []
-        _RNG.shuffle(numbers)
-        calls: list[Call] = []
-        for number in numbers:
-            try:
-                taken = await unless_away(self._pool, self._take_in(number, webhooks, room.without(calls)))
-            except Unavailable:
-                if calls:
-                    break  # they are taken, and would wait for their lease to end
-                raise
-            calls += taken or []
-            if len(calls) >= room.most:
-                break
-        return calls
+        if not webhooks:
+            return []
+        return await taken_round(self._pool, room, lambda number, free: self._take_in(number, webhooks, free))
 
     async def settle(self, settled: Sequence[Settled[Call]]) -> None:
         """Calls of a slice whose server is away are made again when it is back."""

@@ -5,7 +5,6 @@ Entering messages and disabling a webhook both lock the webhook's row: a message
 with the others, or not at all. Statements that write to several messages lock them in the order of their ids.
 """
 
-import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,10 +13,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
+from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
 from abacus.platform.sliced import at_slice, in_each_slice, rows_in_reach, unless_away
@@ -146,8 +145,6 @@ _WAITING: Final = Statement(
     f"select count(*) as deliveries, min(created_at) as oldest from webhook_delivery where {_OPEN}"
 )
 
-_RNG: Final = random.Random()
-
 # Does the work in that slice, or passes it over.
 Unless: TypeAlias = Callable[[int, Callable[[], Awaitable[bool]]], Awaitable[bool | None]]
 
@@ -179,20 +176,9 @@ class Outbox:
         async with passing_failures():
             rows = await self._pool.fetch(*_RECEIVERS(now=self._clock.now()))
         receivers = {row["partner_id"]: tuple(row)[1:] for row in rows}
-        numbers = list(range((await slicing_of(self._pool)).slices)) if receivers else []
-        _RNG.shuffle(numbers)
-        deliveries: list[Delivery] = []
-        for number in numbers:
-            try:
-                taken = await unless_away(self._pool, self._take_in(number, receivers, room.without(deliveries)))
-            except Unavailable:
-                if deliveries:
-                    break  # they are taken, and would wait for their lease to end
-                raise
-            deliveries += taken or []
-            if len(deliveries) >= room.most:
-                break
-        return deliveries
+        if not receivers:
+            return []
+        return await taken_round(self._pool, room, lambda number, free: self._take_in(number, receivers, free))
 
     async def _take_in(self, number: int, receivers: Mapping[str, Any], room: Room) -> Sequence[Delivery]:
         now = self._clock.now()
