@@ -150,3 +150,9 @@ async def rows_in_all(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
     """The rows that all slices have. Raises `Unavailable`."""
     slicing = await slicing_of(pool)
     return await rows_in(pool, dict.fromkeys(range(slicing.slices)), lambda _: statement)
+
+
+async def all_rows_in_reach(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
+    """The same of those slices whose servers can be reached. Raises `Unavailable` when none of them can."""
+    slicing = await slicing_of(pool)
+    return await rows_in_reach(pool, dict.fromkeys(range(slicing.slices)), lambda _: statement)

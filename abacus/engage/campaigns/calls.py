@@ -24,7 +24,7 @@ from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room
 from abacus.platform.pace.decide.pace import Slots
 from abacus.platform.pace.turns import Turns
 from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import at_slice, rows_in_reach, unless_away
+from abacus.platform.sliced import all_rows_in_reach, at_slice, unless_away
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _ID_DIGITS: Final = 40
@@ -173,10 +173,9 @@ class CallStore:
     async def backlogs(self) -> Mapping[str, Backlog]:
         """The calls that are due, by receiver, in those slices whose servers can be reached."""
         receivers = [WEBHOOK_PREFIX + name for name in self._webhooks()]
-        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
         statement = _BACKLOG(receivers=receivers, now=self._clock.now())
         backlogs = dict.fromkeys(receivers, Backlog(0, None))
-        for receiver, calls, oldest in await rows_in_reach(self._pool, every, lambda _: statement):
+        for receiver, calls, oldest in await all_rows_in_reach(self._pool, statement):
             known = backlogs[receiver]
             backlogs[receiver] = Backlog(known.deliveries + calls, min(oldest, known.oldest or oldest))
         return backlogs

@@ -19,9 +19,9 @@ from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import at_slice, in_each_slice, rows_in_reach, unless_away
+from abacus.platform.sliced import all_rows_in_reach, at_slice, in_each_slice, unless_away
 from abacus.platform.spreading import on_all_slices
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.sql import Statement, arrays, unnested
 
 KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message
 _PRUNED_AT_ONCE: Final = 1000
@@ -32,19 +32,6 @@ class _Free(NamedTuple):
 
     partner_id: str
     free: int
-
-
-class _Taken(NamedTuple):
-    """A `Delivery`, but for its webhook."""
-
-    message_id: str
-    partner_id: str
-    member_id: str
-    type: str
-    body: str
-    attempts: int
-    retry_until: datetime
-    taken_until: datetime
 
 
 class _Settlement(NamedTuple):
@@ -72,6 +59,7 @@ on conflict do nothing
 
 _OPEN: Final = "delivered_at is null and given_up_at is null"
 
+_OF_ITS_ROW: Final = [name for name in Delivery._fields if name not in {"url", "secret", "former_secret"}]
 _RECEIVERS: Final = Statement("""
 select partner_id, url, secret, case when former_secret_until > :now then former_secret end as former_secret
 from webhook where disabled_at is null
@@ -95,7 +83,7 @@ with due as materialized (
 ), taken as (
     update webhook_delivery d set taken_until = :taken_until, attempts = d.attempts + 1
     from due where d.message_id = due.message_id
-    returning {columns(_Taken, "d")}
+    returning {", ".join(f"d.{name}" for name in _OF_ITS_ROW)}
 )
 select * from taken
 """)
@@ -217,9 +205,8 @@ class Outbox:
             )
             for delivery, answer, verdict in settled
         ]
-        async with passing_failures(), at_slice(self._pool, number) as connection:
-            await connection.execute(*_SETTLE(**arrays(_Settlement, settlements), now=self._clock.now()))
-        return True
+        statement = _SETTLE(**arrays(_Settlement, settlements), now=self._clock.now())
+        return await _executed_in(self._pool, number, statement)
 
     async def _disable(self, gone: Settled[Delivery]) -> bool:
         """The receiver is gone: disables its webhook and gives up the waiting messages. If the webhook has another
@@ -239,17 +226,11 @@ class Outbox:
         """Deletes some of the messages that were delivered long ago."""
         statement = _PRUNE(before=self._clock.now() - KEPT_FOR)
         for number in range((await slicing_of(self._pool)).slices):
-            await unless_away(self._pool, self._execute_in(number, statement))
-
-    async def _execute_in(self, number: int, statement: tuple[Any, ...]) -> bool:
-        async with passing_failures(), at_slice(self._pool, number) as connection:
-            await connection.execute(*statement)
-        return True
+            await unless_away(self._pool, _executed_in(self._pool, number, statement))
 
     async def waiting(self) -> Backlog:
         """Without those of slices whose servers cannot be reached."""
-        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
-        rows = await rows_in_reach(self._pool, every, lambda _: _WAITING())
+        rows = await all_rows_in_reach(self._pool, _WAITING())
         oldest = [row["oldest"] for row in rows if row["oldest"] is not None]
         return Backlog(sum(row["deliveries"] for row in rows), min(oldest, default=None))
 
@@ -267,12 +248,12 @@ async def enter(
     for number, part in slicing.by_slice(heard, lambda message: message.member_id).items():
         statement = _ENTER(**arrays(WebhookMessage, part), now=now, retry_until=now + RETRIED_FOR)
         if slicing.is_cut:
-            await unless(number, partial(_entered_in, pool, number, statement))
+            await unless(number, partial(_executed_in, pool, number, statement))
         else:
             await connection.execute(*statement)
 
 
-async def _entered_in(pool: Pool, number: int, statement: tuple[Any, ...]) -> bool:
+async def _executed_in(pool: Pool, number: int, statement: tuple[Any, ...]) -> bool:
     async with passing_failures(), at_slice(pool, number) as near:
         await near.execute(*statement)
     return True

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
@@ -13,8 +13,8 @@ from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
-from abacus.platform.sliced import in_each_slice, rows_in_reach
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.sliced import all_rows_in_reach, in_each_slice
 from abacus.platform.spreading import on_all_slices
 from abacus.platform.sql import Statement, columns
 
@@ -133,7 +133,7 @@ class WebhookStore:
         """Of messages, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
-        counts = await self._in_reach(_COUNT(partner_id=partner_id))
+        counts = await all_rows_in_reach(self._pool, _COUNT(partner_id=partner_id))
         return webhook, UndeliveredCounts(*map(sum, zip(*counts, strict=True)))
 
     async def receiver(self, partner_id: str) -> Receiver:
@@ -176,7 +176,7 @@ class WebhookStore:
         """The oldest first, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
-        rows = await self._in_reach(_UNDELIVERED(partner_id=partner_id, most=limit))
+        rows = await all_rows_in_reach(self._pool, _UNDELIVERED(partner_id=partner_id, most=limit))
         undelivered = [Undelivered(*row) for row in rows]
         return sorted(undelivered, key=lambda each: (each.created_at, each.message_id))[:limit]
 
@@ -202,10 +202,6 @@ class WebhookStore:
                 raise Refused(f"{unknown[0]!r} is no undelivered message of {partner_id}; nothing was changed")
             await also(connection)
         return len(rows)
-
-    async def _in_reach(self, statement: tuple[Any, ...]) -> list[Any]:
-        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
-        return await rows_in_reach(self._pool, every, lambda _: statement)
 
 
 async def _existing(connection: Connection, partner_id: str, *, lock: bool = False) -> Webhook:
