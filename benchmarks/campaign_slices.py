@@ -17,12 +17,12 @@ from abacus.engage.campaigns.decide.effects import AWARDS
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.effects import Effects
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
 from abacus.platform.slicing import Slicing
 from abacus.process import look_for_garbage_seldom
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
+from benchmarks.sliced_database import sliced_database
 from tests.engage.campaigns.offers import campaign, matched, order
 from tests.support.cluster import Servers
 
@@ -108,12 +108,7 @@ def _figures(whole: Mapping[str, Sequence[float]], cut_up: Mapping[str, Sequence
 
 
 async def _ledger(stack: AsyncExitStack, servers: Servers, slices: int) -> Ledger:
-    name = f"abacus_campaigns_{slices}"
-    await servers.create(name)
-    stack.push_async_callback(servers.drop, name)
-    url = servers.address_of(name)
-    await migrate(url)
-    await cut(url, slices)
+    url = await sliced_database(stack, servers, f"abacus_campaigns_{slices}", slices)
     pool: Pool = await open_pool(
         url, size=SLICES, settings=LOOKUPS_BY_VALUES if slices > 1 else LOOKUPS_BY_KEY, keeps_nothing=True
     )

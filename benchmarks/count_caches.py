@@ -86,6 +86,12 @@ class CountedStore:
         self.ranges += len(ranges)
         return [0] * len(ranges)
 
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        return {None: ranges}
+
+    async def probes(self) -> Sequence[SlotRange]:
+        return [SlotRange("", 0, 0)]
+
 
 class Strategy:
     """A way to answer lookups, with the store that it reads."""

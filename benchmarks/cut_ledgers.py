@@ -22,10 +22,8 @@ from abacus.core.clock import SystemClock
 from abacus.intake.awarding.awarder import hands_for
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
 from abacus.platform.slicing import Slicing
-from abacus.platform.spreading import spreading
 from benchmarks.accounts import enter_accounts
 from benchmarks.posting_rounds import (
     AWARDERS,
@@ -42,6 +40,7 @@ from benchmarks.posting_rounds import (
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
 from benchmarks.services import postgres_alone
+from benchmarks.sliced_database import sliced_database
 from benchmarks.workbench import cpu_seconds, listening, with_ended_children
 from tests.support.cluster import Servers
 
@@ -100,9 +99,9 @@ async def measure(directory: Path, accounts: int, rounds: int) -> list[Figure]:
         urls: dict[Way, str] = {}
         for way in ways:
             servers = alone if several is None or not way.on_citus else several
-            name = f"abacus_cut_{way.slices}"
-            stack.push_async_callback(servers.drop, name)
-            urls[way] = await _made(servers, name, way.slices, accounts)
+            urls[way] = await sliced_database(stack, servers, f"abacus_cut_{way.slices}", way.slices)
+            async with ledger_pool(urls[way], 1, owner=True) as its_owner, its_owner.acquire() as connection:
+                await enter_accounts(connection, MEMBERS, accounts)
         for each in [alone] if several is None else [alone, several]:
             await each.administer("alter system set autovacuum = off", "select pg_reload_conf()", "checkpoint")
             stack.push_async_callback(each.administer, "alter system reset autovacuum", "select pg_reload_conf()")
@@ -111,20 +110,6 @@ async def measure(directory: Path, accounts: int, rounds: int) -> list[Figure]:
             ports = Ports([*alone.ports, *others], coordinator)
             measured = await asyncio.to_thread(_in_turns, urls, accounts, awarders, ports, rounds)
     return _figures(measured)
-
-
-async def _made(servers: Servers, name: str, slices: int, accounts: int) -> str:
-    await servers.drop(name)
-    await servers.create(name)
-    address = servers.address_of(name)
-    await migrate(address)
-    await cut(address, slices)
-    if servers.are_several:
-        async with spreading(address) as spread:
-            await spread.place()
-    async with ledger_pool(address, 1, owner=True) as its_owner, its_owner.acquire() as connection:
-        await enter_accounts(connection, MEMBERS, accounts)
-    return address
 
 
 def _in_turns(

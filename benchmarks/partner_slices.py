@@ -26,12 +26,11 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.posting import Status
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.platform.spreading import spreading
 from abacus.process import look_for_garbage_seldom
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
+from benchmarks.sliced_database import sliced_database
 from tests.support.awards import award
 from tests.support.cluster import Servers
 
@@ -109,16 +108,7 @@ def _figures(ledgers: Sequence[Ledger]) -> list[Figure]:
 
 
 async def _ledger(stack: AsyncExitStack, servers: Servers, name: str, slices: int) -> Ledger:
-    database = f"abacus_partners_{slices}"
-    await servers.drop(database)
-    await servers.create(database)
-    stack.push_async_callback(servers.drop, database)
-    url = servers.address_of(database)
-    await migrate(url)
-    await cut(url, slices)
-    if servers.are_several:
-        async with spreading(url) as spread:
-            await spread.place()
+    url = await sliced_database(stack, servers, f"abacus_partners_{slices}", slices)
     pool = await open_pool(url, size=HANDS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     stack.push_async_callback(pool.close)
     await _register(pool, "plenty", PLENTY)

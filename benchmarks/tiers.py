@@ -23,7 +23,6 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.slicing import Slicing
 from abacus.pricing.store.cards import CardStore
@@ -34,6 +33,7 @@ from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.store import MembershipStore
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
+from benchmarks.sliced_database import sliced_database
 from tests.support.cluster import Servers
 
 WANTED: Final = 5_000
@@ -148,12 +148,7 @@ def _figures(
 
 
 async def _ledger(stack: AsyncExitStack, servers: Servers, slices: int, accounts: int) -> Ledger:
-    name = f"abacus_tiers_{slices}"
-    await servers.create(name)
-    stack.push_async_callback(servers.drop, name)
-    url = servers.address_of(name)
-    await migrate(url)
-    await cut(url, slices)
+    url = await sliced_database(stack, servers, f"abacus_tiers_{slices}", slices)
     owner = await open_pool(url, size=1, role=None)
     stack.push_async_callback(owner.close)
     for card in example_cards():

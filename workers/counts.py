@@ -13,7 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.bootstrap import Run, Service, Wiring, http_limits
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.reading.rounds import NO_SLOTS, STORE
+from abacus.engage.counters.reading.probing import why_away
 from abacus.engage.counters.store.port import CounterStore
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.requests.journal import RequestJournal
@@ -92,15 +92,13 @@ async def _opened(wiring: Wiring) -> ASGIApp:
 
 
 async def _watch(wiring: Wiring, store: CounterStore) -> None:
-    """Ready means that the store answers."""
+    """Ready means that the store answers, or some part of it."""
     while True:
-        try:
-            async with asyncio.timeout(wiring.settings.counts_timeout_seconds):
-                await store.sums([NO_SLOTS])
-        except (Unavailable, TimeoutError) as error:
-            wiring.health.waiting(Unavailable(STORE, str(error) or "no answer in time"))
-        else:
+        why = await why_away(store, wiring.settings.counts_timeout_seconds)
+        if why is None:
             wiring.health.ready()
+        else:
+            wiring.health.waiting(why)
         await asyncio.sleep(_PROBE_EVERY_S)
 
 

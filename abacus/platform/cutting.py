@@ -24,6 +24,7 @@ grant select, update on {table} to {role};
 _TRIGGERS: Final = Statement("""
 select pg_get_triggerdef(oid) as made from pg_trigger where tgrelid = :name::text::regclass and not tgisinternal
 """)
+_DIVIDED: Final = Statement("select ' partition by ' || pg_get_partkeydef(:name::text::regclass)")
 _OPTIONS: Final = Statement("select unnest(reloptions) as option from pg_class where oid = :name::text::regclass")
 _RIGHTS: Final = Statement("""
 select privilege_type as may, null as only from pg_class, aclexplode(relacl)
@@ -73,10 +74,11 @@ async def cut(connection: Connection, count: int) -> bool:
 
 
 async def _make_like(connection: Connection, first: str, name: str) -> None:
-    """The table with the same columns, indexes, options, triggers and rights."""
+    """The table with the same columns, indexes, options, triggers and rights. One by parts has none of them yet."""
     options = ", ".join([row["option"] for row in await connection.fetch(*_OPTIONS(name=first))])
     with_ = f" with ({options})" if options else ""
-    await connection.execute(f"create table {name} (like {first} including all){with_}")
+    divided = await connection.fetchval(*_DIVIDED(name=first)) or ""
+    await connection.execute(f"create table {name} (like {first} including all){divided}{with_}")
     for row in await connection.fetch(*_TRIGGERS(name=first)):
         await connection.execute(row["made"].replace(f" ON {first} ", f" ON {name} "))
     for may, only in await connection.fetch(*_RIGHTS(name=first, role=APPLICATION_ROLE)):

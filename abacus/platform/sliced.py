@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures, slicing_of, slicing_on
-from abacus.platform.slicing import HEAD, Slicing
+from abacus.platform.slicing import HEAD
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -113,14 +113,16 @@ async def unless_away(pool: Pool, work: Awaitable[Result]) -> Result | None:
     try:
         return await work
     except Unavailable as error:
-        slicing = await slicing_of(pool)
-        if error.dependency != DEPENDENCY or not slicing.is_cut or not await _some_are_away(pool, slicing):
+        if error.dependency != DEPENDENCY or not await some_are_away(pool):
             raise
         return None
 
 
-async def _some_are_away(pool: Pool, slicing: Slicing) -> bool:
+async def some_are_away(pool: Pool) -> bool:
     """Whether the server of some slice cannot be reached. Raises `Unavailable` when the coordinator cannot."""
+    slicing = await slicing_of(pool)
+    if not slicing.is_cut:
+        return False
     async with passing_failures(), pool.acquire() as connection:
         await connection.execute("select")
     for number in range(slicing.slices):

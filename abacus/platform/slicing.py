@@ -26,7 +26,10 @@ WHOLE: Final = "public"  # the schema with the tables, or with the views of all 
 MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
-OF_A_SLICE: Final = ("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum", "allowance_part")
+OF_A_SLICE: Final = (
+    *("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum", "allowance_part"),
+    *("counter_row", "counter_partition"),
+)
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
 HEAD: Final = "head"
@@ -55,11 +58,13 @@ class Slicing(NamedTuple):
         """The pause of whoever finds nothing to do in any slice: longer where there are many to look into."""
         return min(max(of_one, _LONGEST_PAUSE_S), of_one * ceil(self.slices / _LOOKED_INTO_AT_ONCE))
 
-    def slice_of(self, member_id: str) -> int:
-        """As the database's function `abacus_slice_of`, which guards the accounts of each slice."""
+    def slice_of(self, key: str) -> int:
+        """Of a member, or of the key of a counter. As the database's function `abacus_slice_of`, which guards the
+        accounts of each slice.
+        """
         if not self.is_cut:
             return 0
-        return int.from_bytes(sha256(member_id.encode()).digest()[:4], "big") % self.slices
+        return int.from_bytes(sha256(key.encode()).digest()[:4], "big") % self.slices
 
     def home(self, number: int) -> str | None:
         """The schema to lead a session to; None where it need not be led."""
@@ -68,11 +73,13 @@ class Slicing(NamedTuple):
     def home_of(self, member_id: str) -> str | None:
         return self.home(self.slice_of(member_id))
 
-    def by_slice(self, things: Iterable[Thing], member_of: Callable[[Thing], str]) -> dict[int, list[Thing]]:
+    def by_slice(self, things: Iterable[Thing], key_of: Callable[[Thing], str]) -> dict[int, list[Thing]]:
         """The things of each slice, in their order."""
+        if not self.is_cut:
+            return {0: whole} if (whole := list(things)) else {}
         parts: dict[int, list[Thing]] = {}
         for thing in things:
-            parts.setdefault(self.slice_of(member_of(thing)), []).append(thing)
+            parts.setdefault(self.slice_of(key_of(thing)), []).append(thing)
         return parts
 
 

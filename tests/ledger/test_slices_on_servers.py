@@ -18,6 +18,9 @@ from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.counters.decide.slots import slot_of
+from abacus.engage.counters.store.postgres import PostgresCounterStore
+from abacus.engage.counters.types import Count, Grain, Row, RowKey, SlotRange
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
@@ -51,6 +54,7 @@ from tests.support.waiting import waiting
 MEMBERS: Final = [f"m{number}" for number in range(40)]
 POSTERS: Final = 3
 PAUSE_S: Final = 0.05
+DAY_S: Final = 86_400
 
 
 @pytest.fixture(autouse=True)
@@ -279,6 +283,62 @@ async def test_a_partner_s_budget_holds_while_slices_move(database_url: str, poo
     assert Counter(fates.values()) == {Status.POSTED: budget // 10, Status.REJECTED: len(awards) - budget // 10}
     assert (await awarded(pool))["acme"].used == budget // 10 * 10
     assert (await verify(pool, lambda _: None)).clean
+
+
+@ALONE
+@pytest.mark.timeout(300)
+async def test_counts_come_out_while_slices_move(database_url: str, pool: Pool) -> None:
+    """Two writers save rows of all slices, each save until it is durable, and once more; and rows that need partitions
+    which nobody has made. Old partitions are dropped meanwhile.
+    """
+    own = await open_pool(database_url, size=4, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    clock = SystemClock()
+    today = int(clock.now().timestamp()) // DAY_S * DAY_S
+    moved, rounds = asyncio.Event(), Counter[int]()
+
+    async def save(store: PostgresCounterStore, rows: list[Row]) -> None:
+        for _ in range(2):
+            while True:
+                with suppress(Unavailable):
+                    await store.save(rows)
+                    break
+                await asyncio.sleep(PAUSE_S)
+
+    async def work(writer: int) -> None:
+        store = PostgresCounterStore(own, clock)
+        while not moved.is_set():
+            rounds[writer] += 1
+            count = rounds[writer]
+            slots = {slot_of(Grain.QUARTER, today - back * DAY_S) for back in (0, 2 * count)}
+            untils = today + 9 * DAY_S
+            rows = [Row(RowKey(key, slot, writer), Count(count, count), untils) for key in MEMBERS for slot in slots]
+            await save(store, rows)
+            over = slot_of(Grain.REPEATS, today - (100 * writer + count) * DAY_S)
+            with suppress(asyncpg.PostgresError):
+                await own.execute("select counter_partition_keep($1, $2, 1, $3)", over, over + 96, count % SLICES)
+            await store.tend_once()
+            await asyncio.sleep(PAUSE_S)
+
+    working = [asyncio.create_task(work(writer)) for writer in (1, 2)]
+    try:
+        async with spreading(database_url) as slices:
+            servers = await slices.servers()
+            for each in (await slices.placed())[:4]:
+                await slices.move(each.schema, next(at for at in servers if at != each.address))
+    finally:
+        moved.set()
+        await asyncio.gather(*working)
+        await own.close()
+    assert min(rounds.values()) > 1
+    store = PostgresCounterStore(pool, clock)
+    for count in range(1, max(rounds.values()) + 1):
+        slot = slot_of(Grain.QUARTER, today - 2 * count * DAY_S)
+        expected = sum(count for reached in rounds.values() if reached >= count)
+        assert list(await store.sums([SlotRange(key, slot, slot + 1) for key in MEMBERS])) == [expected] * len(MEMBERS)
+    slot = slot_of(Grain.QUARTER, today)
+    assert list(await store.sums([SlotRange(key, slot, slot + 1) for key in MEMBERS])) == [rounds.total()] * len(
+        MEMBERS
+    )
 
 
 @pytest.mark.parametrize("whole", [[], ["acme"]], ids=["what is in hand", "all that is left"])

@@ -54,6 +54,8 @@ _AND_BUDGETS: Final = _CutAt(
     (*_AND_CAMPAIGNS.guarded, "rejection"),
 )
 
+_AND_WEBHOOKS: Final = _AND_BUDGETS._replace(revision="0044", cut=(*_AND_BUDGETS.cut, "webhook_delivery"))
+
 
 @asynccontextmanager
 async def _cut_before(
@@ -198,6 +200,40 @@ async def test_messages_to_partners_of_a_ledger_that_was_cut_before_go_to_their_
         await migrate(address)
 
 
+async def test_counters_of_a_ledger_that_was_cut_before_go_to_the_slices_of_their_keys(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In partitions like those before, which live as long."""
+    async with _cut_before(services, monkeypatch, _AND_WEBHOOKS) as (address, connection, fresh):
+        await connection.execute(_COUNTERS_BEFORE)
+        held = {table: await _rows(connection, table) for table in ("counter_row", "counter_partition")}
+        await migrate(address)
+        assert await _rows(connection, "counter_row") == held["counter_row"]
+        for number in range(3):
+            assert await tables_like(connection, number) == await tables_like(fresh, number)
+            assert await _rows(connection, f"slice_{number}.counter_partition") == held["counter_partition"]
+            keys = {row["key"] for row in await connection.fetch(f"select key from slice_{number}.counter_row")}
+            assert keys
+            assert {Slicing(3).slice_of(key) for key in keys} == {number}
+        for number, until in ((0, 5_000), (2, 7_000)):
+            await connection.execute("select counter_partition_keep(0, 96, $1, $2)", until, number)
+        await asyncio.to_thread(command.downgrade, alembic_config(address), "0044")
+        assert await _rows(connection, "counter_row") == held["counter_row"]
+        assert await connection.fetchval("select until from counter_partition where first = 0") == 7_000
+        await connection.execute("select counter_partition_keep(960, 1056, 9000)")
+        assert await connection.fetchval("select counter_partition_drop(0, 8000)")
+        await migrate(address)
+        assert await connection.fetch("select distinct first, next, until from counter_partition order by first") == [
+            (96, 192, 2_000),
+            (960, 1056, 9_000),
+        ]
+
+
+_COUNTERS_BEFORE: Final = """
+select counter_partition_keep(0, 96, 1000), counter_partition_keep(96, 192, 2000);
+insert into counter_row select 'k' || n, n * 4, 1, n, n from generate_series(0, 29) n;
+insert into counter_row select 'k' || n, n * 4, 2, n, n from generate_series(0, 29) n;
+"""
 _MESSAGES_BEFORE: Final = """
 insert into webhook_delivery (message_id, partner_id, type, body, created_at, due_at, retry_until)
 select 'msg_' || n, 'acme', 'award.posted', '{"data": {"member_id": "m' || n || '"}}', now(), now(), now()

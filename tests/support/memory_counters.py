@@ -28,3 +28,9 @@ class MemoryCounterStore:
             sum(each.count for row, each in self._rows.items() if row.key == key and first <= row.slot < end)
             for key, first, end in ranges
         ]
+
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        return {None: ranges}
+
+    async def probes(self) -> Sequence[SlotRange]:
+        return [SlotRange("", 0, 0)]

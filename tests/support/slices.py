@@ -150,7 +150,7 @@ create or replace view {table} as select {names} from watched_by_tests.all_{tabl
 """
 
 _LIKE: Final = """
-select c.relname, c.reloptions,
+select c.relname, c.reloptions, pg_get_partkeydef(c.oid),
     array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid),
     array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
     array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
@@ -160,7 +160,8 @@ select c.relname, c.reloptions,
         where a.attrelid = c.oid order by 1),
     array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x
         where x.grantee = 'abacus_app'::regrole order by 1)
-from pg_class c where c.relnamespace = $1::text::regnamespace and c.relkind = 'r' order by 1
+from pg_class c
+where c.relnamespace = $1::text::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1
 """
 
 # In sessions without triggers too: there they reach tables whose own triggers are switched off.

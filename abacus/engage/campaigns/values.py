@@ -18,7 +18,7 @@ from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, unless_away
+from abacus.platform.sliced import at_member, some_are_away, unless_away
 from abacus.pricing.decide.card import BASE_TIER
 
 _SEGMENT: Final = f"{Origin.SEGMENT}."
@@ -154,12 +154,17 @@ class Values:
             found |= dict(zip(of_service, values, strict=True))
         return [found[place] for place in range(len(wanted))]
 
-    async def _of_counters(self, wanted: Wishes) -> list[Value | None]:
-        """A count is None where the event lacks a field of the key."""
+    async def _of_counters(self, wanted: Wishes) -> list[Value | NotNow | None]:
+        """A count is None where the event lacks a field of the key. What lies at a server that is away cannot be told
+        now. Raises `Unavailable` when there is another reason.
+        """
         counters = self._counters()
         lookups = [_lookup(counters, subject.campaign, event, side.text) for subject, event, side in wanted]
         asked = list(dict.fromkeys(lookup for lookup in lookups if lookup is not None))
         found = dict(zip(asked, await self._counts(asked), strict=True)) if asked else {}
+        missing = [outcome.detail for outcome in found.values() if isinstance(outcome, NotCounted)]
+        if missing and not await some_are_away(self._pool):
+            raise Unavailable("counters", missing[0])
         return [_count(found[lookup]) if lookup is not None else None for lookup in lookups]
 
 
@@ -218,8 +223,5 @@ def _seconds(at: datetime) -> int:
     return int((at - _EPOCH).total_seconds())
 
 
-def _count(outcome: Counted | NotCounted) -> Value:
-    """Raises `Unavailable` where the count cannot be told now."""
-    if isinstance(outcome, Counted):
-        return outcome.value
-    raise Unavailable("counters", outcome.detail)
+def _count(outcome: Counted | NotCounted) -> Value | NotNow:
+    return outcome.value if isinstance(outcome, Counted) else NOT_NOW

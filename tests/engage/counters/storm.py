@@ -4,7 +4,7 @@ late, and hear of new definitions at different times.
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -18,13 +18,14 @@ from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.partitions import OpenPartitions
 from abacus.engage.counters.series import SeriesBook
 from abacus.engage.counters.store.port import CounterStore
-from abacus.engage.counters.types import Count, Row, RowKey, SlotRange
+from abacus.engage.counters.types import Row
 from abacus.engage.counters.writer import CounterWriter
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from tests.engage.counters.memory_topic import MemoryTopic
+from tests.engage.counters.store.wrapped import WrappedStore
 
 _MOST_PROCESSES: Final = 3
 _MOST_RECORDS: Final = 12  # of a partition, at a time
@@ -161,11 +162,11 @@ class Process:
             self.positions |= {record.partition: record.offset + 1 for record in records}
 
 
-class LateStore:
+class LateStore(WrappedStore):
     """A store whose saves can be held back, and that saves rows one part after another, as one without transactions."""
 
     def __init__(self, store: CounterStore, rng: random.Random) -> None:
-        self._store = store
+        super().__init__(store)
         self._rng = rng
         self._free = asyncio.Event()
         self.release()
@@ -176,15 +177,9 @@ class LateStore:
     def release(self) -> None:
         self._free.set()
 
-    async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
-        return await self._store.load(keys)
-
     async def save(self, rows: Sequence[Row]) -> None:
         await self._free.wait()
         shuffled = self._rng.sample(list(rows), len(rows))
         cut = self._rng.randint(0, len(rows))
         await self._store.save(shuffled[:cut])
         await self._store.save(shuffled[cut:])
-
-    async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
-        return await self._store.sums(ranges)

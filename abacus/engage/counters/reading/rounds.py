@@ -21,7 +21,6 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
 
 STORE: Final = "counter store"
-NO_SLOTS: Final = SlotRange("", 0, 0)  # to see whether a store answers
 
 _MOST_REQUESTS: Final = 64
 _MOST_RANGES: Final = 4000  # of one question to the store
@@ -64,7 +63,8 @@ class Rounds:
         self._store = store
         self._clock = clock
         self._within_s = within_s
-        self._breaker = Breaker(STORE, within_s=within_s, health=health)
+        self._health = health
+        self._breakers: dict[str | None, Breaker] = {}
         self._parts = parts
         self._keep_s = keep_s
         self._shared = shared or NothingShared()
@@ -108,11 +108,28 @@ class Rounds:
 
     async def _ask_store(self, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]) -> Unavailable | None:
         """Adds the sums that the store has given, and returns why it has not given all."""
+        try:
+            parts = await self._store.apart(ranges)
+        except Unavailable as error:
+            return error
+        asking = (self._ask(self._breaker(name), part, sums) for name, part in parts.items())
+        return next((why for why in await asyncio.gather(*asking) if why is not None), None)
+
+    def _breaker(self, part: str | None) -> Breaker:
+        if part not in self._breakers:
+            name = STORE if part is None else f"{STORE} in {part}"
+            self._breakers[part] = Breaker(name, within_s=self._within_s, health=self._health)
+        return self._breakers[part]
+
+    async def _ask(
+        self, breaker: Breaker, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]
+    ) -> Unavailable | None:
+        """The same of one part of the store."""
         waiting = iter(ranges)
         while chunk := list(islice(waiting, _MOST_RANGES)):
             began = time.perf_counter()
             try:
-                found = await self._breaker.call(partial(self._store.sums, chunk))
+                found = await breaker.call(partial(self._store.sums, chunk))
             except Unavailable as error:
                 return error
             COUNT_STORE_SECONDS.observe(time.perf_counter() - began)

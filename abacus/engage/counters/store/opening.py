@@ -33,7 +33,7 @@ async def open_store(cluster: Cluster | None, pool: Pool, clock: Clock) -> Async
     """
     if cluster is None:
         postgres = PostgresCounterStore(pool, clock)
-        yield OpenedStore(postgres, postgres.partitions.tend)
+        yield OpenedStore(postgres, postgres.tend)
     else:
         async with Session(cluster.address) as session:
             yield OpenedStore(CassandraCounterStore(session, cluster.keyspace, clock), _nothing_to_tend)

@@ -1,8 +1,7 @@
-"""The partitions of `counter_row`: made before they are needed or when a row needs one, dropped when their time is
-over.
+"""The partitions of a slice's `counter_row`: made before they are needed or when a row needs one, dropped when their
+time is over.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -11,19 +10,18 @@ import asyncpg
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped, Unavailable
+from abacus.core.errors import LineStopped
 from abacus.engage.counters.decide.partition import Partition, ahead, over, wanted
+from abacus.engage.counters.store.home import Home
 from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sliced import unled
 from abacus.platform.sql import Statement, columns
 
-_TEND_EVERY_S: Final = 60.0
 MOST: Final = 1_000
 
-_ALL: Final = Statement(f"select {columns(Partition)} from counter_partition order by first")
+_KEEP: Final = Statement("select counter_partition_keep(:first, :next, :until, :of_slice)")
 
-_KEEP: Final = Statement("select counter_partition_keep(:first, :next, :until)")
-
-_DROP: Final = Statement("select counter_partition_drop(:first, :now)")
+_DROP: Final = Statement("select counter_partition_drop(:first, :now, :of_slice)")
 
 log = structlog.get_logger(__name__)
 
@@ -31,11 +29,13 @@ log = structlog.get_logger(__name__)
 class Partitions:
     """Knows the partitions as this process last saw them. Another process may have dropped one since."""
 
-    def __init__(self, pool: Pool, clock: Clock, *, most: int = MOST) -> None:
+    def __init__(self, pool: Pool, clock: Clock, home: Home, *, most: int) -> None:
         self._pool = pool
         self._clock = clock
+        self._home = home
         self._most = most
         self._known: Sequence[Partition] = ()
+        self._all = f"select {columns(Partition)} from {home.table('counter_partition')} order by first"
 
     async def hold(self, untils: Mapping[int, int]) -> None:
         """Returns when there is a partition for each of these slots, and none of them is dropped before the slot's
@@ -57,29 +57,22 @@ class Partitions:
 
     async def look(self) -> None:
         """Reads which partitions there are."""
-        async with passing_failures():
-            self._known = [Partition(*row) for row in await self._pool.fetch(*_ALL())]
+        async with passing_failures(), unled(self._pool, self._home.schema) as connection:
+            self._known = [Partition(*row) for row in await connection.fetch(self._all)]
 
     async def tend(self) -> None:
-        """Runs until cancelled: makes the partitions of the next day, and drops those whose time is over."""
-        while True:
-            try:
-                await self.tend_once()
-            except Unavailable as error:
-                log.warning("partitions of counters are not tended", detail=str(error))
-            await asyncio.sleep(_TEND_EVERY_S)
-
-    async def tend_once(self) -> None:
+        """Makes the partitions of the next day, and drops those whose time is over. Raises `Unavailable`."""
         now = int(self._clock.now().timestamp())
         await self.hold(ahead(now))
         await self.look()
         for partition in over(self._known, now):
+            statement = _DROP(first=partition.first, now=now, of_slice=self._home.number)
             async with passing_failures():
-                if await self._pool.fetchval(*_DROP(first=partition.first, now=now)):
-                    log.info("partition of counters dropped", first=partition.first)
+                if await self._pool.fetchval(*statement):
+                    log.info("partition of counters dropped", first=partition.first, of_slice=self._home.number)
 
     async def _keep(self, partition: Partition) -> None:
         # Another process may have made one that overlaps; then whoever needs this one looks again.
         with suppress(asyncpg.DuplicateTableError, asyncpg.InvalidObjectDefinitionError):
             async with passing_failures():
-                await self._pool.execute(*_KEEP(**partition._asdict()))
+                await self._pool.execute(*_KEEP(**partition._asdict(), of_slice=self._home.number))

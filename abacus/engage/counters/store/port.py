@@ -24,3 +24,13 @@ class CounterStore(Protocol):
         of the grain `REPEATS` are only loaded and saved.
         """
         ...
+
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        """The ranges by the part of the store that has them, by its name; None is a store of one part. A part may be
+        away while others answer, and whoever asks for ranges of both gets no sum.
+        """
+        ...
+
+    async def probes(self) -> Sequence[SlotRange]:
+        """An empty range of each part: whoever asks for it sees whether the part answers."""
+        ...

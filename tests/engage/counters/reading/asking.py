@@ -12,6 +12,7 @@ from abacus.engage.counters.decide.template import read_template
 from abacus.engage.counters.decide.tiling import slots_of
 from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.counters.types import Count, Row, RowKey, SlotRange
+from tests.engage.counters.store.wrapped import WrappedStore
 
 NOW: Final = datetime(2026, 6, 10, 12, 7, tzinfo=UTC)
 NOW_S: Final = int(NOW.timestamp())
@@ -48,11 +49,11 @@ def events(counter: Definition, key: str, moments: Mapping[int, int], *, writer:
     ]
 
 
-class WatchedStore:
+class WatchedStore(WrappedStore):
     """A store, with what it was asked for. It can be away, or silent."""
 
     def __init__(self, store: CounterStore) -> None:
-        self._store = store
+        super().__init__(store)
         self.asked: list[Sequence[SlotRange]] = []
         self.away: Unavailable | None = None
         self.talks = asyncio.Event()
@@ -63,15 +64,38 @@ class WatchedStore:
         """How many it was asked for."""
         return sum(map(len, self.asked))
 
-    async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
-        return await self._store.load(keys)
-
-    async def save(self, rows: Sequence[Row]) -> None:
-        await self._store.save(rows)
-
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         self.asked.append(ranges)
         await self.talks.wait()
         if self.away is not None:
             raise self.away
         return await self._store.sums(ranges)
+
+
+class StoreInParts(WrappedStore):
+    """A store in two parts, by the last digit of a key: odd, or even. Each can be away, or silent."""
+
+    def __init__(self, store: CounterStore) -> None:
+        super().__init__(store)
+        self.asked = {"odd": 0, "even": 0}
+        self.away: set[str] = set()
+        self.silent: set[str] = set()
+
+    async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
+        parts = await self.apart(ranges)
+        for name in parts:
+            self.asked[name or ""] += 1
+        if self.silent.intersection(parts):
+            await asyncio.Event().wait()
+        if self.away.intersection(parts):
+            raise Unavailable("database", "it is away")
+        return await super().sums(ranges)
+
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        parts: dict[str | None, list[SlotRange]] = {}
+        for each in ranges:
+            parts.setdefault("odd" if int(each.key[-1]) % 2 else "even", []).append(each)
+        return parts
+
+    async def probes(self) -> Sequence[SlotRange]:
+        return [SlotRange("1", 0, 0), SlotRange("2", 0, 0)]

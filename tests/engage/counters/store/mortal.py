@@ -14,6 +14,7 @@ from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.counters.types import Count, Row, RowKey, SlotRange
 from localstack.daemon import Daemon, stop
 from localstack.services import HOST, SERVICES, Ports, Service, ready
+from tests.engage.counters.store.wrapped import WrappedStore
 
 _AGAIN_S: Final = 0.2
 _STARTS: Final = 50
@@ -59,11 +60,11 @@ async def own_server(name: str, folder: Path) -> AsyncIterator[Server]:
         await asyncio.to_thread(stop, [daemon])
 
 
-class PatientStore:
+class PatientStore(WrappedStore):
     """Asks again while the store is away, as the writer does."""
 
     def __init__(self, store: CounterStore) -> None:
-        self._store = store
+        super().__init__(store)
         self.waited = 0
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:

@@ -65,6 +65,13 @@ class CassandraCounterStore:
         await self._session.each(add, range(len(ranges)))
         return sums
 
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        """Each row is on several servers."""
+        return {None: ranges}
+
+    async def probes(self) -> Sequence[SlotRange]:
+        return [SlotRange("", 0, 0)]
+
     async def _check(self) -> None:
         if not self._is_checked:
             await schema.check(self._session, self._keyspace)
