@@ -47,6 +47,7 @@ _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
 
 _INTERNAL: Final = "XX000"
 _DUPLICATE: Final = "duplicate key value violates unique constraint"
+_ON_ITS_WAY: Final = "could not acquire the lock required to"
 
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
 REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
@@ -156,6 +157,11 @@ def is_duplicate(error: asyncpg.PostgresError) -> bool:
     return isinstance(error, asyncpg.UniqueViolationError) or (error.sqlstate == _INTERNAL and _DUPLICATE in str(error))
 
 
+def is_on_its_way(error: asyncpg.PostgresError) -> bool:
+    """Whether Citus would not wait for a slice that is moved, or in which a table is being made: an internal error."""
+    return error.sqlstate == _INTERNAL and _ON_ITS_WAY in str(error)
+
+
 @asynccontextmanager
 async def passing_failures() -> AsyncIterator[None]:
     """Turns "the database is away" into `Unavailable`; errors about the data pass unchanged."""
@@ -216,7 +222,7 @@ def array(name: str, type_: str) -> str:
 
 
 def is_passing(error: asyncpg.PostgresError) -> bool:
-    return str(error.sqlstate or "").startswith(_PASSING)
+    return str(error.sqlstate or "").startswith(_PASSING) or is_on_its_way(error)
 
 
 def _one_line(error: BaseException) -> str:

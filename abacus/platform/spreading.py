@@ -4,6 +4,7 @@ Citus knows a slice's schema as one unit. Nothing here is about members or point
 docs/adr/0061 says what each transaction needs.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
@@ -17,6 +18,7 @@ from abacus.platform.postgres import (
     LONG_S,
     Connection,
     Pool,
+    is_on_its_way,
     is_passing,
     open_pool,
     passing_failures,
@@ -24,6 +26,9 @@ from abacus.platform.postgres import (
     slicing_on,
 )
 from abacus.platform.sql import Statement
+
+_TIMES: Final = 5  # that a move is tried, while something else is done to the slice
+_AGAIN_S: Final = 1.0
 
 _HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"
 _SERVERS: Final = """
@@ -143,16 +148,24 @@ class Spreading:
 
     async def move(self, schema: str, target: Address, *, blocking: bool = False) -> None:
         """Move a slice while it is posted to. Its rows are copied first; at the end its writers wait for a moment, or
-        from the beginning where `blocking`. Raises `Refused` when Citus does not do it.
+        from the beginning where `blocking`. Raises `Refused` when Citus does not do it, also when another move of the
+        slice is under way; a table that is made in it is waited for.
         """
         mode = "block_writes" if blocking else "force_logical"
         statement = _MOVE(schema=schema, host=target.host, port=target.port, mode=mode)
-        try:
-            await self._connection.execute(*statement, timeout=24 * LONG_S)
-        except asyncpg.PostgresError as error:
-            if is_passing(error):
-                raise
-            raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}") from error
+        for left in reversed(range(_TIMES)):
+            try:
+                await self._connection.execute(*statement, timeout=24 * LONG_S)
+            except asyncpg.PostgresError as error:
+                if is_on_its_way(error):
+                    if left:
+                        await asyncio.sleep(_AGAIN_S)
+                        continue
+                elif is_passing(error):
+                    raise
+                raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}") from error
+            else:
+                return
 
     async def copied(self) -> tuple[int, int]:
         """How many bytes of the moves under way are copied, and how many there are."""

@@ -1,15 +1,18 @@
 """Slices on several servers: the schema keeps the rules that this asks for, and Citus takes it where there is one."""
 
+from typing import Final
+
+import asyncpg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.pool import Address
-from abacus.platform.postgres import Pool, open_pool, passing_failures, slicing_of
+from abacus.platform.postgres import Pool, is_passing, open_pool, passing_failures, slicing_of
 from abacus.platform.sliced import at_slice
 from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE
-from abacus.platform.spreading import evened, spreading
+from abacus.platform.spreading import Spreading, evened, spreading
 from tests.support.cluster import Servers
 from tests.support.proxy import proxied
 from tests.support.slices import SLICES
@@ -86,6 +89,57 @@ async def test_without_citus_nothing_is_placed(database_url: str, servers: Serve
             await slices.place()
         with pytest.raises(Refused, match="the slices lie on one server"):
             await slices.placed()
+
+
+ON_ITS_WAY: Final = "could not acquire the lock required to move slice_0.account"
+
+
+class Busy:
+    """A coordinator that refuses so many moves, and then moves."""
+
+    def __init__(self, refusals: int, error: asyncpg.PostgresError) -> None:
+        self._error = error
+        self._left = refusals
+        self.asked = 0
+
+    async def execute(self, *_: object, **limits: float) -> None:
+        assert limits["timeout"] > 3600
+        self.asked += 1
+        self._left -= 1
+        if self._left >= 0:
+            raise self._error
+
+
+async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("abacus.platform.spreading._AGAIN_S", 0.0)
+    there = Address("127.0.0.1", 1)
+    busy = Busy(2, asyncpg.InternalServerError(ON_ITS_WAY))
+    await Spreading(busy).move("slice_0", there)
+    assert busy.asked == 3
+    always = Busy(99, asyncpg.InternalServerError(ON_ITS_WAY))
+    with pytest.raises(Refused, match="slice_0 was not moved: could not acquire the lock"):
+        await Spreading(always).move("slice_0", there)
+    assert always.asked == 5
+    for error, raised in (
+        (asyncpg.InternalServerError("no such server"), Refused),
+        (asyncpg.ConnectionDoesNotExistError("it went away"), asyncpg.ConnectionDoesNotExistError),
+    ):
+        other = Busy(1, error)
+        with pytest.raises(raised):
+            await Spreading(other).move("slice_0", there)
+        assert other.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (asyncpg.InternalServerError(ON_ITS_WAY), True),
+        (asyncpg.InternalServerError("could not read block 0"), False),
+        (asyncpg.CheckViolationError(ON_ITS_WAY), False),
+    ],
+)
+def test_that_a_slice_is_on_its_way_passes(error: asyncpg.PostgresError, passes: bool) -> None:  # noqa: FBT001  # a row's outcome
+    assert is_passing(error) is passes
 
 
 @pytest.fixture
