@@ -49,6 +49,11 @@ _INTERNAL: Final = "XX000"
 _DUPLICATE: Final = "duplicate key value violates unique constraint"
 _ON_ITS_WAY: Final = "could not acquire the lock required to"
 
+# Internal errors of Citus that say nothing about the data: a slice is moved, or a server went away amid a transaction.
+_PASSING_INTERNALLY: Final = (
+    *(_ON_ITS_WAY, "failure on connection marked as essential", "could not connect to any active placements"),
+)
+
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
 REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
 
@@ -222,7 +227,9 @@ def array(name: str, type_: str) -> str:
 
 
 def is_passing(error: asyncpg.PostgresError) -> bool:
-    return str(error.sqlstate or "").startswith(_PASSING) or is_on_its_way(error)
+    if error.sqlstate == _INTERNAL:
+        return any(words in str(error) for words in _PASSING_INTERNALLY)
+    return str(error.sqlstate or "").startswith(_PASSING)
 
 
 def _one_line(error: BaseException) -> str:

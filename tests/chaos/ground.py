@@ -242,6 +242,7 @@ async def _database(services: Services, name: str) -> AsyncIterator[None]:
         await make_ledger(servers, name, slices=SLICES_ON_SERVERS if servers.are_several else SLICES)
         yield
     finally:
+        await servers.tidy(name)
         await servers.drop(name)
         await servers.close()
 

@@ -134,11 +134,13 @@ async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: p
     ("error", "passes"),
     [
         (asyncpg.InternalServerError(ON_ITS_WAY), True),
+        (asyncpg.InternalServerError("failure on connection marked as essential: db:5432"), True),
+        (asyncpg.InternalServerError("could not connect to any active placements"), True),
         (asyncpg.InternalServerError("could not read block 0"), False),
         (asyncpg.CheckViolationError(ON_ITS_WAY), False),
     ],
 )
-def test_that_a_slice_is_on_its_way_passes(error: asyncpg.PostgresError, passes: bool) -> None:  # noqa: FBT001  # a row's outcome
+def test_what_citus_says_of_its_servers_passes(error: asyncpg.PostgresError, passes: bool) -> None:  # noqa: FBT001  # a row's outcome
     assert is_passing(error) is passes
 
 

@@ -16,6 +16,7 @@ _SERVERS = "select nodename, nodeport from pg_dist_node where noderole = 'primar
 _STOP_MS = 10_000
 _END = f"select pg_terminate_backend(pid, {_STOP_MS}) from pg_stat_activity where datname = '{{name}}'"
 _TRIES = 50
+_ON_ALL = "select result from run_command_on_all_nodes($1)"
 
 
 class Servers:
@@ -91,6 +92,22 @@ class Servers:
     async def rename(self, name: str, other: str) -> None:
         """Whoever uses the database is cut off, and finds none of this name any more."""
         await self.administer(_END.format(name=name), f"alter database {name} rename to {other}")
+
+    async def tidy(self, name: str) -> None:
+        """What moves have left that were killed, which would keep the database from being dropped. Citus does it too,
+        later.
+        """
+        if not self.are_several:
+            return
+        for _ in range(_TRIES):
+            async with _connected(_named(self._addresses[0], name)) as coordinator:
+                await coordinator.execute("call citus_cleanup_orphaned_resources()")
+            async with _connected(self._addresses[0]) as connection:
+                left = "select count(*) from pg_subscription s join pg_database d on d.oid = s.subdbid"
+                of_all = await connection.fetch(_ON_ALL, f"{left} where d.datname = '{name}'")
+            if all(row["result"] == "0" for row in of_all):
+                return
+            await asyncio.sleep(0.5)
 
     async def drop(self, name: str) -> None:
         """Also while Citus looks after the database: it comes again when its session is ended."""
