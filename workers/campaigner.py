@@ -40,6 +40,7 @@ from abacus.programs.tiers.store import MembershipStore
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 _CONNECTIONS: Final = 8
+_COUNTING_CONNECTIONS: Final = 2
 _MOST_RECORDS: Final = 4_000
 _GATHER_S: Final = 0.05
 _POSTS_AT_ONCE: Final = CONCURRENCY.at_once + 4 * CALLS_AT_ONCE
@@ -53,7 +54,14 @@ async def wire(wiring: Wiring) -> Run:
     if slicing.is_cut:  # in slices many rows are inserted by statements that Citus plans with their values only
         sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
     cards, campaigns = wiring.cards(pool), wiring.campaigns(pool)
-    store, _ = await wiring.counter_store(pool)
+    store, _ = await wiring.counter_store(
+        await wiring.pool(
+            size=_COUNTING_CONNECTIONS,
+            settings=LOOKUPS_BY_KEY,
+            keeps_nothing=True,
+            within_s=settings.counts_timeout_seconds,
+        )
+    )
     counting = await wiring.counting(pool, store)
     wiring.at_the_end(counting.close)
     members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)

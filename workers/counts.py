@@ -13,8 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.bootstrap import Run, Service, Wiring, http_limits
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.reading.probing import why_away
-from abacus.engage.counters.store.port import CounterStore
+from abacus.engage.counters.reading.service import CountService
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.requests.store import RequestStore
@@ -87,14 +86,14 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         ),
         journal=journal,
     )
-    wiring.beside(_watch(wiring, store))
+    wiring.beside(_watch(wiring, counting))
     return app
 
 
-async def _watch(wiring: Wiring, store: CounterStore) -> None:
+async def _watch(wiring: Wiring, counting: CountService) -> None:
     """Ready means that the store answers, or some part of it."""
     while True:
-        why = await why_away(store, wiring.settings.counts_timeout_seconds)
+        why = await counting.why_away()
         if why is None:
             wiring.health.ready()
         else:

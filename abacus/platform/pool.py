@@ -165,14 +165,18 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             return self._others[address]
 
     async def _look(self) -> None:
-        """While the coordinator is away slices stay where they are."""
+        """While the coordinator is away slices stay where they are. Who cannot wait for one that is silent leaves, and
+        the next does not begin to wait.
+        """
         try:
             async with self.acquire() as connection:
                 self._addresses = await addresses(connection)
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
             if not self._addresses:
                 raise
-        self._looked_at = time.monotonic()
+        finally:
+            if self._addresses:
+                self._looked_at = time.monotonic()
 
     def look_anew(self) -> None:
         """Look the servers up before the next use: for work that a detour would not serve."""

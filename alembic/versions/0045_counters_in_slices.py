@@ -10,13 +10,13 @@ down_revision = "0044"
 branch_labels = None
 depends_on = None
 
-# As in 0025, for the tables of this schema or of a slice. The servers of slices take the setting for locks over when
-# they are told so. What is compared with the clock is compared here: no server of a slice has to agree on it.
+# As in 0025, for the tables of this schema or of a slice. The servers of slices take the limit for locks over when they
+# are told so in a block. What is compared with the clock is compared here: no server of a slice has to agree on it.
 FUNCTIONS = """
 do $make$
 begin
     execute format($create$
-        create function counter_partitions_home(of_slice integer) returns text
+        create function counter_partitions_home(of_slice integer, waits text) returns text
             language plpgsql set search_path = %1$I, pg_temp as $body$
         declare
             home text := coalesce('slice_' || of_slice, %1$L);
@@ -24,8 +24,10 @@ begin
             if of_slice is not null and not exists (select from slice where number = of_slice) then
                 raise exception 'no slice of this ledger: %%', of_slice using errcode = 'invalid_parameter_value';
             end if;
-            perform set_config('citus.propagate_set_commands', 'local', true);
-            set local lock_timeout = '2s';
+            execute format('do $in_a_block$ begin
+                set local citus.propagate_set_commands = local;
+                set local lock_timeout = %%L;
+            end $in_a_block$', waits);
             perform pg_advisory_xact_lock(hashtext('counter partitions'), hashtext(home));
             return home;
         end
@@ -46,7 +48,7 @@ begin
                 raise exception 'no partition of counters: %% to %%', first_slot, next_slot
                     using errcode = 'invalid_parameter_value';
             end if;
-            home := counter_partitions_home(of_slice);
+            home := counter_partitions_home(of_slice, '5s');
             execute format('update %%I.counter_partition p set until = greatest(p.until, $3)
                 where p.first = $1 and p.next = $2 returning true', home)
                 into is_there using first_slot, next_slot, until_second;
@@ -68,7 +70,7 @@ begin
         ) returns boolean
             language plpgsql security definer set search_path = %1$I, pg_temp as $body$
         declare
-            home text := counter_partitions_home(of_slice);
+            home text := counter_partitions_home(of_slice, '2s');
             is_over boolean;
         begin
             execute format('delete from %%I.counter_partition p
@@ -87,7 +89,7 @@ $make$
 """
 
 RIGHTS = (
-    "revoke all on function counter_partitions_home(integer) from public",
+    "revoke all on function counter_partitions_home(integer, text) from public",
     "revoke all on function counter_partition_keep(integer, integer, bigint, integer) from public",
     "revoke all on function counter_partition_drop(integer, bigint, integer) from public",
     "grant execute on function counter_partition_keep(integer, integer, bigint, integer) to abacus_app",
@@ -116,6 +118,13 @@ def _make_like(given: str, schema: str) -> None:
 def _keep(partitions: Sequence[sa.Row[tuple[int, int, int]]], of_slice: int | None) -> None:
     for first, end, until in partitions:
         op.get_bind().execute(KEEP, {"first": first, "next": end, "until": until, "of_slice": of_slice})
+    op.execute("set local lock_timeout = 0")
+
+
+def _lock(schemas: Sequence[str]) -> None:
+    """Nobody counts beside the copying: what he added would be lost."""
+    tables = (f"{schema}.{table}" for schema in schemas for table in ("counter_row", "counter_partition"))
+    op.execute(f"lock table {', '.join(tables)} in access exclusive mode")
 
 
 def _partitions(rows: str) -> Sequence[sa.Row[tuple[int, int, int]]]:
@@ -131,6 +140,7 @@ def upgrade() -> None:
     slices = _slices()
     if not slices:
         return
+    _lock(["public"])
     partitions = _partitions("select * from public.counter_partition")
     for number, schema in enumerate(slices):
         _make_like("public", schema)
@@ -148,6 +158,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     slices = _slices()
     if slices:
+        _lock(slices)
         op.execute("drop view public.counter_row, public.counter_partition")
         _make_like(slices[0], "public")
         _keep(_partitions(_rows("counter_partition", slices)), None)
@@ -156,7 +167,7 @@ def downgrade() -> None:
             op.execute(f"drop table {schema}.counter_row, {schema}.counter_partition")
     op.execute("drop function counter_partition_keep(integer, integer, bigint, integer)")
     op.execute("drop function counter_partition_drop(integer, bigint, integer)")
-    op.execute("drop function counter_partitions_home(integer)")
+    op.execute("drop function counter_partitions_home(integer, text)")
     before = op.get_context().script.get_revision("0025").module
     for statement in (before.FUNCTIONS, *before.RIGHTS):
         op.execute(statement)

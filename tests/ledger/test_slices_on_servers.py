@@ -294,7 +294,7 @@ async def test_counts_come_out_while_slices_move(database_url: str, pool: Pool) 
     own = await open_pool(database_url, size=4, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     clock = SystemClock()
     today = int(clock.now().timestamp()) // DAY_S * DAY_S
-    moved, rounds = asyncio.Event(), Counter[int]()
+    moved, rounds, made = asyncio.Event(), Counter[int](), Counter[int]()
 
     async def save(store: PostgresCounterStore, rows: list[Row]) -> None:
         for _ in range(2):
@@ -316,6 +316,7 @@ async def test_counts_come_out_while_slices_move(database_url: str, pool: Pool) 
             over = slot_of(Grain.REPEATS, today - (100 * writer + count) * DAY_S)
             with suppress(asyncpg.PostgresError):
                 await own.execute("select counter_partition_keep($1, $2, 1, $3)", over, over + 96, count % SLICES)
+                made[writer] += 1
             await store.tend_once()
             await asyncio.sleep(PAUSE_S)
 
@@ -330,6 +331,7 @@ async def test_counts_come_out_while_slices_move(database_url: str, pool: Pool) 
         await asyncio.gather(*working)
         await own.close()
     assert min(rounds.values()) > 1
+    assert made.total() > 1
     store = PostgresCounterStore(pool, clock)
     for count in range(1, max(rounds.values()) + 1):
         slot = slot_of(Grain.QUARTER, today - 2 * count * DAY_S)

@@ -32,5 +32,5 @@ class MemoryCounterStore:
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         return {None: ranges}
 
-    async def probes(self) -> Sequence[SlotRange]:
-        return [SlotRange("", 0, 0)]
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return {None: SlotRange("", 0, 0)}

@@ -162,9 +162,10 @@ class Values:
         lookups = [_lookup(counters, subject.campaign, event, side.text) for subject, event, side in wanted]
         asked = list(dict.fromkeys(lookup for lookup in lookups if lookup is not None))
         found = dict(zip(asked, await self._counts(asked), strict=True)) if asked else {}
-        missing = [outcome.detail for outcome in found.values() if isinstance(outcome, NotCounted)]
-        if missing and not await some_are_away(self._pool):
-            raise Unavailable("counters", missing[0])
+        missing = [outcome for outcome in found.values() if isinstance(outcome, NotCounted)]
+        others = [outcome for outcome in missing if not outcome.why.is_ours]
+        if others or (missing and not await some_are_away(self._pool)):
+            raise Unavailable("counters", (others or missing)[0].detail)
         return [_count(found[lookup]) if lookup is not None else None for lookup in lookups]
 
 

@@ -117,10 +117,9 @@ async def test_a_round_asks_each_slice_by_itself(store: PostgresCounterStore) ->
     assert await store.apart([*ranges, ranges[2]]) == {
         f"slice_{number}": [each] * (1 + (number == 2)) for number, each in enumerate(ranges)
     }
-    assert [(await store.apart([each])).keys() for each in await store.probes()] == [
-        {each} for each in (await store.apart(await store.probes()))
-    ]
-    assert len(await store.probes()) == 8
+    probes = await store.probes()
+    assert probes.keys() == set(EIGHT.schemas)
+    assert await store.apart(list(probes.values())) == {name: [probe] for name, probe in probes.items()}
 
 
 def counting_on(pool: Pool) -> CountService:
@@ -168,11 +167,10 @@ async def test_events_whose_counts_are_away_are_decided_later(pool: Pool, owner:
 async def test_an_empty_range_shows_whether_a_slice_is_there(store: PostgresCounterStore, owner: Connection) -> None:
     await take_away(owner, AWAY, *COUNTERS)
     answers = dict[str | None, bool]()
-    for probe in await store.probes():
-        (home,) = await store.apart([probe])
+    for name, probe in (await store.probes()).items():
         try:
-            answers[home] = list(await store.sums([probe])) == [0]
+            answers[name] = list(await store.sums([probe])) == [0]
         except Unavailable:
-            answers[home] = False
+            answers[name] = False
     assert answers == {f"slice_{number}": number != AWAY for number in range(8)}
     assert list(await store.sums([SlotRange(KEYS[0], 0, 0)])) == [0]

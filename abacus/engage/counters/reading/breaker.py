@@ -63,6 +63,6 @@ class Breaker:
     def _failed(self, why: str) -> None:
         self._why = why
         self._failures += 1
-        if self._failures == self._most_failures:
+        if self.is_open:
             self._rests_until = self._monotonic() + self._rest_s
             self._health.miss(self._store, why)

@@ -1,51 +1,33 @@
-"""Rounds: what many requests want to know of the store is read together."""
+"""Rounds of reading: each part of the store has its own, so that one that is away keeps nobody else waiting."""
 
 import asyncio
 import random
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.reading.breaker import Breaker
-from abacus.engage.counters.reading.closed_parts import ClosedParts, Kept
+from abacus.engage.counters.reading.closed_parts import ClosedParts
+from abacus.engage.counters.reading.part_rounds import PartRounds
 from abacus.engage.counters.reading.shared_parts import NothingShared, SharedParts
 from abacus.engage.counters.reading.types import Parts
 from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.counters.types import SlotRange
-from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.health import Health
-from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
 
 STORE: Final = "counter store"
 
-_MOST_REQUESTS: Final = 64
-_MOST_RANGES: Final = 4000  # of one question to the store
-_LEAST_KEPT: Final = 0.5  # of the time, at random: parts that were read together are not read together again
-_OF_THE_ROUND: Final = COUNT_RANGES.labels("round")
-_OF_ALL: Final = COUNT_RANGES.labels("shared")
-_OF_THE_STORE: Final = COUNT_RANGES.labels("store")
-
 
 class Sums(NamedTuple):
-    """What a round found out. A range whose sum is missing could not be read, and the failure says why."""
+    """What could be read, and why the other ranges could not."""
 
     by_range: Mapping[SlotRange, int]
-    failure: Unavailable | None = None
-
-
-_Pending: TypeAlias = PendingRequest[Parts, Sums]
+    failures: Mapping[SlotRange, Unavailable]
 
 
 class Rounds:
-    """Reads the sums of ranges, and keeps those of closed parts for `keep_s` at most: in this process, and in the cache
-    that processes share.
-
-    A round begins when one of `at_once` is free, so single requests do not wait, and under load a round has many.
-    """
+    """Reads the sums of ranges, by rounds as `PartRounds` describes them."""
 
     def __init__(
         self,
@@ -61,87 +43,56 @@ class Rounds:
         health: Health | None = None,
     ) -> None:
         self._store = store
-        self._clock = clock
-        self._within_s = within_s
-        self._health = health
-        self._breakers: dict[str | None, Breaker] = {}
-        self._parts = parts
-        self._keep_s = keep_s
-        self._shared = shared or NothingShared()
-        self._rng = rng or random.Random()
-        self._gatherer: Gatherer[Parts, Sums] = Gatherer(
-            self._round, gather_s=0, most_together=_MOST_REQUESTS, at_once=at_once
+        self._new = partial(
+            PartRounds,
+            store=store,
+            clock=clock,
+            within_s=within_s,
+            parts=parts,
+            keep_s=keep_s,
+            shared=shared or NothingShared(),
+            at_once=at_once,
+            rng=rng or random.Random(),
+            health=health,
         )
+        self._of_parts: dict[str | None, PartRounds] = {}
 
     @property
     def waiting(self) -> int:
         """Requests that no round has taken yet."""
-        return self._gatherer.waiting
+        return sum(rounds.waiting for rounds in self._of_parts.values())
 
     async def read(self, wanted: Parts) -> Sums:
         """The sums of these ranges, and perhaps of others, as far as they can be read within the time."""
         try:
-            async with asyncio.timeout(2 * self._within_s):  # of waiting for a round, and of the round
-                return await self._gatherer.ask(wanted)
-        except TimeoutError:
-            return Sums({}, Unavailable(STORE, f"no answer within {2 * self._within_s:g} s"))
+            closed, opened = await self._store.apart(wanted.closed), await self._store.apart(wanted.open)
+        except Unavailable as error:
+            return Sums({}, dict.fromkeys([*wanted.closed, *wanted.open], error))
+        asked = {name: Parts([*closed.get(name, ())], [*opened.get(name, ())]) for name in {**closed, **opened}}
+        found = await asyncio.gather(*(self._of(name).read(part) for name, part in asked.items()))
+        sums: dict[SlotRange, int] = {}
+        failures: dict[SlotRange, Unavailable] = {}
+        for part, (by_range, failure) in zip(asked.values(), found, strict=True):
+            sums.update(by_range)
+            if failure is not None:
+                failures.update(dict.fromkeys([*part.closed, *part.open], failure))
+        return Sums(sums, failures)
+
+    async def why_away(self) -> Unavailable | None:
+        """Why no part of the store answers; None where some part does."""
+        try:
+            probes = await self._store.probes()
+        except Unavailable as error:
+            return Unavailable(STORE, str(error))
+        failures = await asyncio.gather(*(self._of(name).why_away(probe) for name, probe in probes.items()))
+        return None if None in failures else failures[0]
 
     async def close(self) -> None:
         """Waits for the rounds that are under way."""
-        await self._gatherer.close()
+        for rounds in self._of_parts.values():
+            await rounds.close()
 
-    async def _round(self, pending: Sequence[_Pending]) -> None:
-        closed = dict.fromkeys(part for each in pending for part in each.request.closed)
-        opened = dict.fromkeys(part for each in pending for part in each.request.open)
-        wanted = sum(len(each.request.closed) + len(each.request.open) for each in pending)
-        _OF_THE_ROUND.inc(wanted - len(closed) - len(opened))
-        shared = await self._shared.find(list(closed)) if closed else {}
-        _OF_ALL.inc(len(shared))
-        sums = {part: kept.sum for part, kept in shared.items()}
-        unknown = [part for part in closed if part not in shared]
-        failure = await self._ask_store([*unknown, *opened], sums)
-        for each in pending:
-            each.answer(Sums(sums, failure))
-        for part, kept in shared.items():
-            self._parts.keep(part, kept)
-        await self._keep([part for part in unknown if part in sums], sums)
-
-    async def _ask_store(self, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]) -> Unavailable | None:
-        """Adds the sums that the store has given, and returns why it has not given all."""
-        try:
-            parts = await self._store.apart(ranges)
-        except Unavailable as error:
-            return error
-        asking = (self._ask(self._breaker(name), part, sums) for name, part in parts.items())
-        return next((why for why in await asyncio.gather(*asking) if why is not None), None)
-
-    def _breaker(self, part: str | None) -> Breaker:
-        if part not in self._breakers:
-            name = STORE if part is None else f"{STORE} in {part}"
-            self._breakers[part] = Breaker(name, within_s=self._within_s, health=self._health)
-        return self._breakers[part]
-
-    async def _ask(
-        self, breaker: Breaker, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]
-    ) -> Unavailable | None:
-        """The same of one part of the store."""
-        waiting = iter(ranges)
-        while chunk := list(islice(waiting, _MOST_RANGES)):
-            began = time.perf_counter()
-            try:
-                found = await breaker.call(partial(self._store.sums, chunk))
-            except Unavailable as error:
-                return error
-            COUNT_STORE_SECONDS.observe(time.perf_counter() - began)
-            _OF_THE_STORE.inc(len(chunk))
-            sums.update(zip(chunk, found, strict=True))
-        return None
-
-    async def _keep(self, read: Sequence[SlotRange], sums: Mapping[SlotRange, int]) -> None:
-        if not read:
-            return
-        now_s = self._clock.now().timestamp()
-        kept = {part: Kept(sums[part], now_s + self._keep_s * self._rng.uniform(_LEAST_KEPT, 1.0)) for part in read}
-        for part, each in kept.items():
-            self._parts.keep(part, each)
-        await self._shared.keep(kept)
+    def _of(self, part: str | None) -> PartRounds:
+        if part not in self._of_parts:
+            self._of_parts[part] = self._new(STORE if part is None else f"{STORE} in {part}")
+        return self._of_parts[part]

@@ -53,10 +53,14 @@ class CountService:
         planner = Planner(self._catalog(), int(now_s), late_by_s=self._late_by_s, keeps=self._keeps)
         wanted = Parts([], [])
         readings = [self._begun(planner.plan(lookup), wanted, now_s) for lookup in lookups]
-        sums = await self._rounds.read(wanted) if wanted.closed or wanted.open else Sums({})
+        sums = await self._rounds.read(wanted) if wanted.closed or wanted.open else Sums({}, {})
         outcomes = [_counted(each, sums) if isinstance(each, _Reading) else each for each in readings]
         _count_outcomes(outcomes)
         return outcomes
+
+    async def why_away(self) -> Unavailable | None:
+        """Why no part of the store answers; None where some part does."""
+        return await self._rounds.why_away()
 
     async def close(self) -> None:
         await self._rounds.close()
@@ -79,10 +83,10 @@ class CountService:
 
 
 def _counted(reading: _Reading, sums: Sums) -> Counted | NotCounted:
-    try:
-        return reading.plan.counted(reading.known + sum([sums.by_range[each] for each in reading.wanted]))
-    except KeyError:
-        return NotCounted(Why.UNAVAILABLE, str(sums.failure or Unavailable(STORE, "no answer")))
+    missing = [each for each in reading.wanted if each not in sums.by_range]
+    if missing:
+        return NotCounted(Why.UNAVAILABLE, str(sums.failures.get(missing[0]) or Unavailable(STORE, "no answer")))
+    return reading.plan.counted(reading.known + sum([sums.by_range[each] for each in reading.wanted]))
 
 
 def _count_outcomes(outcomes: Sequence[Counted | NotCounted]) -> None:

@@ -31,6 +31,6 @@ class CounterStore(Protocol):
         """
         ...
 
-    async def probes(self) -> Sequence[SlotRange]:
-        """An empty range of each part: whoever asks for it sees whether the part answers."""
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        """An empty range of each part, by its name: whoever asks for it sees whether the part answers."""
         ...

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
 from itertools import count
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -62,8 +63,8 @@ class PostgresCounterStore:
         slicing = await slicing_of(self._pool)
         return {slicing.home(number): part for number, part in (await self._by_slice(ranges, _KEY)).items()}
 
-    async def probes(self) -> Sequence[SlotRange]:
-        return [SlotRange(key, 0, 0) for key in _a_key_of_each(await slicing_of(self._pool))]
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return _probes(await slicing_of(self._pool))
 
     async def tend(self) -> None:
         """Runs until cancelled: makes the partitions of the next day, and drops those whose time is over."""
@@ -90,14 +91,18 @@ class PostgresCounterStore:
     async def _side_by_side(
         self, parts: Mapping[int, _Part], work: Callable[[SliceRows, _Part], Awaitable[_Result]]
     ) -> Mapping[int, _Result]:
-        """What comes of each slice's part. When some fail the others are done all the same; raises the first error."""
+        """What comes of each slice's part. When some fail the others are done all the same."""
         slicing = await slicing_of(self._pool)
         doing = (work(self._in_slice(slicing, number), part) for number, part in parts.items())
         results: dict[int, _Result] = {}
+        errors: list[BaseException] = []
         for number, result in zip(parts, await asyncio.gather(*doing, return_exceptions=True), strict=True):
             if isinstance(result, BaseException):
-                raise result
-            results[number] = result
+                errors.append(result)
+            else:
+                results[number] = result
+        if errors:
+            raise min(errors, key=lambda error: isinstance(error, Unavailable))  # what does not pass, if there is any
         return results
 
     def _in_slice(self, slicing: Slicing, number: int) -> SliceRows:
@@ -107,10 +112,11 @@ class PostgresCounterStore:
         return self._slices[number]
 
 
-def _a_key_of_each(slicing: Slicing) -> Sequence[str]:
-    found: dict[int, str] = {}
-    for number in count():
-        found.setdefault(slicing.slice_of(str(number)), str(number))
-        if len(found) == slicing.slices:
-            break
-    return list(found.values())
+@cache
+def _probes(slicing: Slicing) -> Mapping[str | None, SlotRange]:
+    found: dict[int, SlotRange] = {}
+    keys = map(str, count())
+    while len(found) < slicing.slices:
+        key = next(keys)
+        found.setdefault(slicing.slice_of(key), SlotRange(key, 0, 0))
+    return {slicing.home(number): probe for number, probe in found.items()}

@@ -97,5 +97,5 @@ class StoreInParts(WrappedStore):
             parts.setdefault("odd" if int(each.key[-1]) % 2 else "even", []).append(each)
         return parts
 
-    async def probes(self) -> Sequence[SlotRange]:
-        return [SlotRange("1", 0, 0), SlotRange("2", 0, 0)]
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return {"odd": SlotRange("1", 0, 0), "even": SlotRange("2", 0, 0)}

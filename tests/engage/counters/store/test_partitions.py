@@ -163,6 +163,21 @@ async def test_no_partition_of_anything_else(pool: Pool, first: int, end: int) -
         await keep(pool, first, end)
 
 
+async def test_who_reads_for_long_keeps_nobody_waiting_behind_a_drop(
+    postgres_store: PostgresCounterStore, pool: Pool
+) -> None:
+    """A drop that waits for a reader would hold up all who come after it; also at the server of a slice."""
+    slicing = await slicing_of(pool)
+    number = slicing.slice_of("a") if slicing.is_cut else None
+    await postgres_store.save([row("a", NOON, 1, 1, 1)])
+    await pool.execute("select counter_partition_keep(0, 96, 0, $1)", number)
+    async with pool.acquire(schema=slicing.home_of("a"), near=True) as reading, reading.transaction():
+        await reading.execute("select count(*) from counter_row")
+        with pytest.raises(asyncpg.LockNotAvailableError):
+            await pool.execute("select counter_partition_drop(0, 1, $1)", number, timeout=30)
+    assert await pool.fetchval("select counter_partition_drop(0, 1, $1)", number)
+
+
 @pytest.mark.parametrize("number", [-1, SLICES if SLICES > 1 else 0])
 async def test_no_partition_of_a_slice_that_is_not_there(pool: Pool, number: int) -> None:
     for statement in ("counter_partition_keep(0, 96, 0, $1)", "counter_partition_drop(0, 0, $1)"):

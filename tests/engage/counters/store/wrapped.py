@@ -24,5 +24,5 @@ class WrappedStore:
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         return await self._store.apart(ranges)
 
-    async def probes(self) -> Sequence[SlotRange]:
+    async def probes(self) -> Mapping[str | None, SlotRange]:
         return await self._store.probes()

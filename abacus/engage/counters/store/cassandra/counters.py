@@ -69,8 +69,8 @@ class CassandraCounterStore:
         """Each row is on several servers."""
         return {None: ranges}
 
-    async def probes(self) -> Sequence[SlotRange]:
-        return [SlotRange("", 0, 0)]
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return {None: SlotRange("", 0, 0)}
 
     async def _check(self) -> None:
         if not self._is_checked:
