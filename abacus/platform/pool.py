@@ -151,9 +151,14 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             raise
 
     async def nearest(self, schema: str | None) -> "SlicedPool":
-        """The pool of the server that has this slice; this one without a schema."""
+        """The pool of the server that has this slice; this one without a schema. While somebody looks where slices are
+        now, others go where they were: the coordinator may be silent.
+        """
         if schema is None:
             return self
+        known = self._others.get(self._addresses[schema]) if schema in self._addresses else None
+        if known is not None and self._looking.locked():
+            return known
         async with self._looking:
             if self._looked_at is None or time.monotonic() - self._looked_at > _LOOK_EVERY_S:
                 await self._look()
@@ -165,18 +170,18 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             return self._others[address]
 
     async def _look(self) -> None:
-        """While the coordinator is away slices stay where they are. Who cannot wait for one that is silent leaves, and
-        the next does not begin to wait.
+        """While the coordinator is away slices stay where they are. When who looks leaves before it has answered, the
+        next one does not look at once.
         """
+        if self._addresses:
+            self._looked_at = time.monotonic()
         try:
             async with self.acquire() as connection:
                 self._addresses = await addresses(connection)
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
             if not self._addresses:
                 raise
-        finally:
-            if self._addresses:
-                self._looked_at = time.monotonic()
+        self._looked_at = time.monotonic()
 
     def look_anew(self) -> None:
         """Look the servers up before the next use: for work that a detour would not serve."""

@@ -1,5 +1,6 @@
 """Slices on several servers: the schema keeps the rules that this asks for, and Citus takes it where there is one."""
 
+import asyncio
 from typing import Final
 
 import asyncpg
@@ -166,6 +167,29 @@ async def test_slices_are_found_while_the_coordinator_is_away(
         with pytest.raises(Unavailable):
             async with passing_failures(), at_slice(opened, 0):
                 pass
+        opened.terminate()
+
+
+@pytest.mark.usefixtures("on_several")
+async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxied(database_url) as (proxy, address):
+        opened = await open_pool(address, size=2)
+
+        async def read() -> object:
+            async with at_slice(opened, 0) as connection:
+                return await connection.fetchval("select 7")
+
+        assert await read() == 7
+        monkeypatch.setattr("abacus.platform.pool._LOOK_EVERY_S", 0.0)
+        proxy.silence()
+        looking = asyncio.create_task(read())
+        await asyncio.sleep(0)  # it goes as far as it can
+        async with asyncio.timeout(20):
+            assert [await read() for _ in range(3)] == [7] * 3
+        assert not looking.done()
+        looking.cancel()
         opened.terminate()
 
 
