@@ -85,6 +85,14 @@ def gift(member: str, key: str) -> Award:
     return award(key=f"api:acme:{key}", member_id=member, points=10, activity=False)
 
 
+async def move_four(database_url: str) -> None:
+    """Slices, one after the other, each to another server."""
+    async with spreading(database_url) as slices:
+        servers = await slices.servers()
+        for each in (await slices.placed())[:4]:
+            await slices.move(each.schema, next(at for at in servers if at != each.address))
+
+
 async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
     """Posts to every member, again and again; each batch until all of it is posted, and once more."""
     ledger, rounds = PostgresLedger(pool, SystemClock()), 0
@@ -272,10 +280,7 @@ async def test_a_partner_s_budget_holds_while_slices_move(database_url: str, poo
 
     working = [asyncio.create_task(work(poster)) for poster in range(POSTERS)]
     try:
-        async with spreading(database_url) as slices:
-            servers = await slices.servers()
-            for each in (await slices.placed())[:4]:
-                await slices.move(each.schema, next(at for at in servers if at != each.address))
+        await move_four(database_url)
     finally:
         moved.set()
         await asyncio.gather(*working)
@@ -322,10 +327,7 @@ async def test_counts_come_out_while_slices_move(database_url: str, pool: Pool) 
 
     working = [asyncio.create_task(work(writer)) for writer in (1, 2)]
     try:
-        async with spreading(database_url) as slices:
-            servers = await slices.servers()
-            for each in (await slices.placed())[:4]:
-                await slices.move(each.schema, next(at for at in servers if at != each.address))
+        await move_four(database_url)
     finally:
         moved.set()
         await asyncio.gather(*working)

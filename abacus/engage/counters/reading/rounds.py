@@ -89,7 +89,7 @@ class Rounds:
 
     async def close(self) -> None:
         """Waits for the rounds that are under way."""
-        for rounds in self._of_parts.values():
+        for rounds in list(self._of_parts.values()):  # a probe may add one meanwhile
             await rounds.close()
 
     def _of(self, part: str | None) -> PartRounds:
