@@ -200,6 +200,8 @@ class CampaignRetries(_Campaigned):
     name: ClassVar = "events that wait"
     adds_to: ClassVar = CampaignEvents.name
     tries_again: ClassVar = ("abacus.engage.campaigns.deferring",)
+    # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
+    paces: ClassVar = {"abacus.engage.downstreams.decide.breaker:TRIES": 1_000}
 
     async def lay_out(self) -> None:
         self._open = AsyncExitStack()
@@ -212,6 +214,7 @@ class CampaignRetries(_Campaigned):
             "url": self._service.url,
             "type": "integer",
             "otherwise": "wait",
+            "timeout": "10s",
             "at_once": 1,
         }
         downstream = parse_downstream(document, to_private=True)

@@ -21,7 +21,7 @@ class Work(ABC):
     name: ClassVar[str]
     adds_to: ClassVar[str | None] = None  # only points that the other work does not visit are tried
     tries_again: ClassVar[tuple[str, ...]] = ()  # and all points of these modules, which do something else here
-    paces: ClassVar[Mapping[str, float]] = {}  # of the worker that may be killed: "module:NAME" of a constant
+    paces: ClassVar[Mapping[str, float]] = {}  # numbers of the worker that may be killed: "module:NAME" of a constant
 
     def __init__(self, lane: Lane, mark: str) -> None:
         self.lane = lane
