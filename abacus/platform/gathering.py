@@ -33,7 +33,8 @@ class Gatherer(Generic[Request, Answer]):
     raised to every caller without an answer; later callers are not affected.
 
     A round begins `gather_s` after its first request and takes at most `most_together` requests; at most `at_once`
-    rounds run at a time, and later requests wait.
+    rounds run at a time, and later requests wait. A round has `room` while it runs, which must not fail: it takes what
+    has come until there is room for it.
     """
 
     def __init__(
@@ -43,8 +44,10 @@ class Gatherer(Generic[Request, Answer]):
         gather_s: float,
         most_together: int | None = None,
         at_once: int | None = None,
+        room: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
     ) -> None:
         self._work = work
+        self._room = room
         self._gather_s = gather_s
         self._most_together = most_together
         self._turn: AbstractAsyncContextManager[None] = nullcontext() if at_once is None else asyncio.Semaphore(at_once)
@@ -77,7 +80,7 @@ class Gatherer(Generic[Request, Answer]):
 
     async def _round(self) -> None:
         await asyncio.sleep(self._gather_s)
-        async with self._turn:
+        async with self._turn, self._room():
             together = self._next()
             if self._waiting:
                 self.beside(self._round())

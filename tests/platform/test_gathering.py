@@ -1,7 +1,8 @@
 """Gathering: the items of a round and their order, the answer to each caller, and the work that a close waits for."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -94,6 +95,25 @@ async def test_what_arrives_while_all_turns_are_taken_is_gathered_meanwhile() ->
     work.goes_on.set()
     assert await asyncio.gather(first, *later) == [2, 4, 6]
     assert work.rounds == [[1], [2, 3]]
+
+
+async def test_a_round_takes_what_has_come_until_there_is_room_for_it() -> None:
+    room, work = asyncio.Lock(), Doubling()
+
+    @asynccontextmanager
+    async def in_room() -> AsyncIterator[None]:
+        async with room:
+            yield
+
+    gathering = gatherer(work, at_once=1, room=in_room)
+    async with room:
+        asking = [asyncio.create_task(gathering.ask(1))]
+        await asyncio.sleep(5 * GATHER_S)
+        asking.append(asyncio.create_task(gathering.ask(2)))
+        await asyncio.sleep(5 * GATHER_S)
+        assert (work.rounds, gathering.waiting) == ([], 2)
+    assert await asyncio.gather(*asking) == [2, 4]
+    assert work.rounds == [[1, 2]]
 
 
 async def test_one_that_is_refused_is_refused_alone() -> None:

@@ -6,7 +6,8 @@ same key for members of two slices is seen before the second is paid.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -15,10 +16,11 @@ from abacus.ledger.store.finding import claims_in
 from abacus.ledger.types.posting import Claim, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import REFUSED_VALUES, Pool, slicing_of
+from abacus.platform.postgres import REFUSED_VALUES, Pool, passing_failures, slicing_of
 from abacus.platform.slicing import Slicing
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
+_ROUNDS_AT_ONCE: Final = 2  # of one server; what comes for a slice whose round waits goes with it
 
 
 class OfMember(Protocol):
@@ -48,7 +50,7 @@ _Request: TypeAlias = PendingRequest[_Part[Thing], Sequence[Result]]
 class SliceRounds(Generic[Thing, Result]):
     """Hands each slice what callers have for it, in rounds: while one is under way, what comes for its slice waits for
     the next. The writers of a slice take turns anyhow, and a transaction with many things costs little more than one
-    with few.
+    with few. For the same reason only a few rounds of a server run at a time.
 
     While the server of a slice is away its things have the result `waits`, if others of their caller were done.
     """
@@ -65,6 +67,7 @@ class SliceRounds(Generic[Thing, Result]):
         self._work = work
         self._waits = waits
         self._gatherers: dict[int, Gatherer[_Part[Thing], Sequence[Result]]] = {}
+        self._rooms: defaultdict[Pool, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_ROUNDS_AT_ONCE))
 
     async def do(self, things: Sequence[Thing]) -> list[Result]:
         """The results in the order of the things. What is done in one slice stays done when another fails. Raises
@@ -117,9 +120,21 @@ class SliceRounds(Generic[Thing, Result]):
     ) -> Sequence[Result]:
         elsewhere = await _claims_of(self._pool, foreign) if foreign else {}
         if number not in self._gatherers:
-            work = partial(self._round, slicing.home(number))
-            self._gatherers[number] = Gatherer(work, gather_s=0, at_once=1)
+            home = slicing.home(number)
+            room = partial(self._room, home)
+            self._gatherers[number] = Gatherer(partial(self._round, home), gather_s=0, at_once=1, room=room)
         return await self._gatherers[number].ask(_Part(things, elsewhere))
+
+    @asynccontextmanager
+    async def _room(self, schema: str | None) -> AsyncIterator[None]:
+        """At the slice's server. Where it cannot be looked up, the work tells why."""
+        try:
+            async with passing_failures():
+                server = await self._pool.nearest(schema)
+        except Unavailable:
+            server = self._pool
+        async with self._rooms[server]:
+            yield
 
     async def _round(self, schema: str | None, waiting: Sequence[_Request[Thing, Result]]) -> None:
         for together in _batches(waiting):

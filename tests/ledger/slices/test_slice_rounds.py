@@ -22,7 +22,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from tests.ledger.moves import spend
-from tests.ledger.slices.eight import CLOCK, FIRST, SECOND, gift, keys_in
+from tests.ledger.slices.eight import CLOCK, FIRST, MEMBERS, SECOND, gift, keys_in
 from tests.support.awards import award
 from tests.support.door import door
 from tests.support.waiting import waiting
@@ -51,9 +51,9 @@ async def while_turn_is_taken(pool: Pool, ledger: PostgresLedger, *posts: Sequen
     return await posting
 
 
-async def sizes_of_transactions(pool: Pool) -> list[int]:
-    """In the first slice."""
-    async with pool.acquire(schema="slice_0") as connection:
+async def sizes_of_transactions(pool: Pool, number: int = 0) -> list[int]:
+    """In that slice."""
+    async with pool.acquire(schema=f"slice_{number}") as connection:
         rows = await connection.fetch("select count(*) from transfer group by xid order by xid::text::int")
     return [row["count"] for row in rows]
 
@@ -65,6 +65,31 @@ async def test_what_comes_while_a_slice_is_written_is_written_together(pool: Poo
     assert [[each.award for each in outcomes[:2]] for outcomes in new] == posts
     assert [each.status for each in again] == [Status.DUPLICATE, Status.POSTED]
     assert await sizes_of_transactions(pool) == [1, 10]
+
+
+async def test_what_comes_while_other_slices_of_its_server_are_written_is_written_together(
+    pool: Pool, ledger: PostgresLedger, owner: Connection
+) -> None:
+    """Two are written at a time: a third waits, and takes along what comes for it meanwhile."""
+    async with owner.transaction():
+        for number in (0, 1):
+            await owner.fetchval(f"select one from slice_{number}.head where one for update")
+        posting = [asyncio.create_task(ledger.post([gift(member, f"of {member}")])) for member in (FIRST, SECOND)]
+        await waiting(pool, *posting)
+        for number in range(3):
+            posting.append(asyncio.create_task(ledger.post([gift(MEMBERS[2], f"k{number}")])))
+            await entered(pool, f"k{number}")
+        assert await keys_in(pool, 2) == []
+    outcomes = await asyncio.gather(*posting)
+    assert [each.status for [each] in outcomes] == [Status.POSTED] * 5
+    assert await sizes_of_transactions(pool, 2) == [3]
+
+
+async def entered(pool: Pool, key: str) -> None:
+    """Returns when the register has the key: its award is in line then."""
+    while not await pool.fetchval("select true from key_slice where key = $1", key):  # noqa: ASYNC110  # as above
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
 
 
 async def test_a_round_has_a_limit(pool: Pool, ledger: PostgresLedger) -> None:
