@@ -1,5 +1,6 @@
 """The ground of integration tests: real services, embedded unless addresses are given, and a fresh database a test."""
 
+import asyncio
 import gc
 import logging
 import os
@@ -174,7 +175,8 @@ async def pool(database_url: str) -> AsyncIterator[Pool]:
     """Connections as the application's role."""
     opened = await open_pool(database_url, size=8, keeps_nothing=True)
     yield opened
-    await opened.close()
+    # Who waits for ever in a test that ran out of time has a connection still, and would keep the whole run waiting.
+    await asyncio.wait_for(opened.close(), timeout=30)
 
 
 @pytest.fixture(scope="session")

@@ -33,8 +33,8 @@ class Gatherer(Generic[Request, Answer]):
     raised to every caller without an answer; later callers are not affected.
 
     A round begins `gather_s` after its first request and takes at most `most_together` requests; at most `at_once`
-    rounds run at a time, and later requests wait. A round has `room` while it runs, which must not fail: it takes what
-    has come until there is room for it.
+    rounds run at a time, and later requests wait. A round has `room` while it runs, and takes what has come until there
+    is room for it; where there can be none, its callers are told why.
     """
 
     def __init__(
@@ -80,18 +80,23 @@ class Gatherer(Generic[Request, Answer]):
 
     async def _round(self) -> None:
         await asyncio.sleep(self._gather_s)
-        async with self._turn, self._room():
-            together = self._next()
-            if self._waiting:
-                self.beside(self._round())
+        async with self._turn:
+            together: Sequence[PendingRequest[Request, Answer]] = ()
             error: Exception = RuntimeError("the work on this request ended without an answer")
             try:
-                await self._work(together)
+                async with self._room():
+                    together = self._next()
+                    await self._work(together)
             except Exception as failure:  # noqa: BLE001  # whatever it is, each caller is told
                 error = failure
+                together = together or self._next()
             for waiting in together:
                 waiting.refuse(error)
 
     def _next(self) -> Sequence[PendingRequest[Request, Answer]]:
+        """The requests of a round; another round is begun for those beyond its limit."""
         most = len(self._waiting) if self._most_together is None else min(self._most_together, len(self._waiting))
-        return [self._waiting.popleft() for _ in range(most)]
+        together = [self._waiting.popleft() for _ in range(most)]
+        if self._waiting:
+            self.beside(self._round())
+        return together

@@ -50,6 +50,9 @@ class OneConnection:
         await self._connection.lead(schema)
         yield self._connection
 
+    async def nearest(self, _schema: str | None) -> "OneConnection":
+        return self
+
 
 class BobsAccount:
     """Bob's account with 100 points; batches are done on it at once, or while another is left open."""

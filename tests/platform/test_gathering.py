@@ -116,6 +116,19 @@ async def test_a_round_takes_what_has_come_until_there_is_room_for_it() -> None:
     assert work.rounds == [[1, 2]]
 
 
+async def test_where_there_can_be_no_room_each_caller_is_told() -> None:
+    @asynccontextmanager
+    async def nowhere() -> AsyncIterator[None]:
+        raise OSError("no room")
+        yield
+
+    work = Doubling()
+    gathering = gatherer(work, most_together=2, room=nowhere)
+    told = await asyncio.gather(*(gathering.ask(number) for number in range(3)), return_exceptions=True)
+    assert [str(each) for each in told] == ["no room"] * 3
+    assert work.rounds == []
+
+
 async def test_one_that_is_refused_is_refused_alone() -> None:
     zero, one, two = await answers_of(gatherer(Doubling(wrong=frozenset({1}))), 3)
     assert (zero, two) == (0, 4)

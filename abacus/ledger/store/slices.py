@@ -127,12 +127,9 @@ class SliceRounds(Generic[Thing, Result]):
 
     @asynccontextmanager
     async def _room(self, schema: str | None) -> AsyncIterator[None]:
-        """At the slice's server. Where it cannot be looked up, the work tells why."""
-        try:
-            async with passing_failures():
-                server = await self._pool.nearest(schema)
-        except Unavailable:
-            server = self._pool
+        """At the slice's server."""
+        async with passing_failures():
+            server = await self._pool.nearest(schema)
         async with self._rooms[server]:
             yield
 
