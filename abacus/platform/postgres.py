@@ -50,8 +50,12 @@ _DUPLICATE: Final = "duplicate key value violates unique constraint"
 _ON_ITS_WAY: Final = "could not acquire the lock required to"
 
 # Internal errors of Citus that say nothing about the data: a slice is moved, or a server went away amid a transaction.
+# Of a server that is lost amid a statement Citus says what its client library says.
 _PASSING_INTERNALLY: Final = (
     *(_ON_ITS_WAY, "failure on connection marked as essential", "could not connect to any active placements"),
+    *("server closed the connection unexpectedly", "no connection to the server", "connection not open"),
+    *("SSL SYSCALL error", "SSL connection has been closed unexpectedly"),
+    *("could not receive data from server", "could not send data to server"),
 )
 
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.

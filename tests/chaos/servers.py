@@ -59,8 +59,7 @@ class Server(NamedTuple):
         async with asyncio.timeout(_ENDED_WITHIN_S):
             while any(map(_runs, processes)):  # noqa: ASYNC110  # other processes
                 await asyncio.sleep(_LOOK_EVERY_S)
-        # A postmaster that is dead, and that nobody has reaped, would be taken for one that runs.
-        await asyncio.to_thread(Path(self.directory, "postmaster.pid").unlink, missing_ok=True)
+        await asyncio.to_thread(_unlock, Path(self.directory, "postmaster.pid"))
 
     async def start(self) -> None:
         """It answers when this returns."""
@@ -75,6 +74,15 @@ class Server(NamedTuple):
             stderr=subprocess.DEVNULL,
         )
         await postgres_answers(self.database_url)
+
+
+def _unlock(lock: Path) -> None:
+    """A postmaster that is dead, and that nobody has reaped, would be taken for one that runs: its folder's lock, and
+    that of its socket, which the former names after port and folder.
+    """
+    *_, port, sockets = lock.read_text(encoding="utf-8").splitlines()[:5]
+    Path(sockets, f".s.PGSQL.{port}.lock").unlink(missing_ok=True)
+    lock.unlink()
 
 
 def _runs(process: psutil.Process) -> bool:

@@ -137,6 +137,8 @@ async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: p
         (asyncpg.InternalServerError(ON_ITS_WAY), True),
         (asyncpg.InternalServerError("failure on connection marked as essential: db:5432"), True),
         (asyncpg.InternalServerError("could not connect to any active placements"), True),
+        (asyncpg.InternalServerError("SSL SYSCALL error: EOF detected"), True),
+        (asyncpg.InternalServerError("server closed the connection unexpectedly"), True),
         (asyncpg.InternalServerError("could not read block 0"), False),
         (asyncpg.CheckViolationError(ON_ITS_WAY), False),
     ],

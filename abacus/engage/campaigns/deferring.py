@@ -49,18 +49,18 @@ class Deferring:
         self._clock = clock
         self._rng = rng
 
-    async def defer(self, later: Sequence[Candidate], before: Mapping[str, Deferred] | None = None) -> None:
-        """Returns when all are durable: on the queue, or set aside. `before` has those that came from the queue, by the
-        key of their event. Raises `Unavailable`.
+    async def defer(self, later: Sequence[Candidate], before: Mapping[tuple[str, str], Deferred] | None = None) -> None:
+        """Returns when all are durable: on the queue, or set aside. `before` has those that came from the queue, by
+        what their candidates were `sent` as. Raises `Unavailable`.
         """
         now = self._clock.now()
         aside: list[Item] = []
         deferred: list[Deferred] = []
-        by_event: dict[str, list[Candidate]] = {}
+        by_event: dict[tuple[str, str], list[Candidate]] = {}
         for each in later:
-            by_event.setdefault(each.event.key, []).append(each)
-        for key, of_event in by_event.items():
-            earlier = (before or {}).get(key)
+            by_event.setdefault(each.sent, []).append(each)
+        for sent, of_event in by_event.items():
+            earlier = (before or {}).get(sent)
             first_failed_at = earlier.first_failed_at if earlier is not None else now
             attempt = earlier.attempt + 1 if earlier is not None else 1
             if self._policy.exhausted(first_failed_at, now):
@@ -69,8 +69,9 @@ class Deferring:
                 aside += [item_of(each.origin, each.body, each.armed.campaign, fault) for each in of_event]
                 continue
             names = tuple(sorted(each.armed.campaign.name for each in of_event))
-            origin = deferred_origin(self._events_topic, key)
-            body = encode_event(of_event[0].event)
+            event = of_event[0].event
+            origin = deferred_origin(self._events_topic, event.key)
+            body = encode_event(event)
             deferred.append(Deferred(body, origin, names, attempt, first_failed_at, _REASON))
         await self._quarantine.add(aside)
         for attempt, together in groupby(sorted(deferred, key=_attempt), key=_attempt):
@@ -114,7 +115,7 @@ class Redeciding:
                 unreadable.append(Item.of(Stage.ENVELOPE, CAMPAIGN_RETRY_QUEUE, envelope.body.encode(), fault))
         await self._quarantine.add(unreadable)
         aside: list[Item] = []
-        before: dict[str, Deferred] = {}
+        before: dict[tuple[str, str], Deferred] = {}
         waves = in_waves(list(self._candidates(deferred, before, aside)))
         await self._quarantine.add(aside)
         for candidates in waves:
@@ -135,7 +136,7 @@ class Redeciding:
         return deferred
 
     def _candidates(
-        self, deferred: Iterable[Deferred], before: dict[str, Deferred], aside: list[Item]
+        self, deferred: Iterable[Deferred], before: dict[tuple[str, str], Deferred], aside: list[Item]
     ) -> Iterable[Candidate]:
         """Those of campaigns that are still in force. Raises `Unavailable` when they were never read."""
         now, cards = self._in_force(), self._cards()
@@ -148,7 +149,6 @@ class Redeciding:
                 continue
             if event is None:
                 continue
-            before[event.key] = each
             for armed in now.running.answering(event):
                 if armed.campaign.name not in each.campaigns:
                     continue
@@ -157,10 +157,13 @@ class Redeciding:
                 except SetAside as fault:
                     aside.append(item_of(each.origin, each.event, armed.campaign, fault))
                     continue
-                yield Candidate(each.origin, each.event, event, armed, card)
+                candidate = Candidate(each.origin, each.event, event, armed, card)
+                before[candidate.sent] = each
+                yield candidate
 
 
 def put_off(candidates: Iterable[Candidate], judged: Judged, decided: Decisions) -> list[Candidate]:
     """The candidates that could not be judged or decided now, in their order."""
-    keys = {each.key for each in judged.later} | {each.key for each in decided.waiting}
-    return [each for each in candidates if each.key in keys] if keys else []
+    late = {(each.key, each.subject.member_id) for each in judged.later}
+    late |= {(each.key, each.member_id) for each in decided.waiting}
+    return [each for each in candidates if (each.key, each.subject.member_id) in late] if late else []

@@ -132,9 +132,8 @@ class Effects:
         """What comes of these events. All of it is durable."""
         if not matched:
             return Decisions([], [])
-        of_key = {each.key: each for each in matched}
         slicing = await slicing_of(self._pool)
-        parts = await self._parts(slicing, of_key)
+        parts = await self._parts(slicing, matched)
         decided = await asyncio.gather(
             *(unless_away(self._pool, self._decide_in(slicing, number, part)) for number, part in parts.items()),
             return_exceptions=True,
@@ -147,35 +146,38 @@ class Effects:
         runs = {id(run.matched): run for each in done for run in each.runs}
         away = [number for number, part in zip(parts, decided, strict=True) if part is None]
         return Decisions(
-            [run for each in of_key.values() if (run := runs.get(id(each))) is not None],
-            [each for number in away for _, each in parts[number]],
+            [run for each in matched if (run := runs.pop(id(each), None)) is not None],
+            [each for number in away for each in parts[number].values()],
         )
 
-    async def _parts(
-        self, slicing: Slicing, of_key: Mapping[str, Matched]
-    ) -> Mapping[int, Sequence[tuple[str, Matched]]]:
-        """The events of each slice, with their keys. An event whose key is another slice's came before, for a member
-        there.
+    async def _parts(self, slicing: Slicing, matched: Iterable[Matched]) -> Mapping[int, Mapping[str, Matched]]:
+        """The events of each slice, by their keys. A key belongs to the slice of the event that came first with it, now
+        or before; those that have it for members of other slices are left out.
         """
-        parts = slicing.by_slice(of_key.items(), lambda each: each[1].member_id)
+        parts: dict[int, dict[str, Matched]] = {}
+        wanted: dict[str, int] = {}
+        for each in matched:
+            key, number = each.key, slicing.slice_of(each.member_id)
+            wanted.setdefault(key, number)
+            parts.setdefault(number, {}).setdefault(key, each)
         if not slicing.is_cut:
             return parts
-        wanted = {key: number for number, part in parts.items() for key, _ in part}
         holders = await entered(self._pool, wanted)
-        if holders is wanted:
-            return parts
-        own = {number: [each for each in part if holders[each[0]] == number] for number, part in parts.items()}
+        own = {
+            number: {key: each for key, each in part.items() if holders[key] == number}
+            for number, part in parts.items()
+        }
         return {number: part for number, part in own.items() if part}
 
-    async def _decide_in(self, slicing: Slicing, number: int, matched: Sequence[tuple[str, Matched]]) -> _Part:
-        """What comes of the events of a slice's members, each with its key."""
+    async def _decide_in(self, slicing: Slicing, number: int, matched: Mapping[str, Matched]) -> _Part:
+        """What comes of the events of a slice's members, by their keys."""
         short: set[Pot] = set()  # nothing is left to fill the slot up from
         while True:
             try:
                 async with passing_failures(), self._deciding(slicing.home(number), short) as connection:
                     return await self._decide(connection, matched, short)
             except Short as error:
-                short |= await self._pots.fill(number, error.needs, _limited(each for _, each in matched))
+                short |= await self._pots.fill(number, error.needs, _limited(matched.values()))
 
     @asynccontextmanager
     async def _deciding(self, home: str | None, short: Collection[Pot]) -> AsyncIterator[Connection]:
@@ -195,13 +197,15 @@ class Effects:
             self._exhausted = untold | self._exhausted
             raise
 
-    async def _decide(self, connection: Connection, matched: Sequence[tuple[str, Matched]], short: set[Pot]) -> _Part:
+    async def _decide(self, connection: Connection, matched: Mapping[str, Matched], short: set[Pot]) -> _Part:
         """Raises `Short`."""
         now = self._clock.now()
-        claims = [_Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in matched]
+        claims = [
+            _Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in matched.items()
+        ]
         rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
         claimed = {row["key"] for row in rows}
-        new = [each for key, each in matched if key in claimed]
+        new = [each for key, each in matched.items() if key in claimed]
         if not new:
             return _Part([], [])
         places = sorted({place for each in new for place in _places(each)})

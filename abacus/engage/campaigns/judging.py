@@ -40,6 +40,11 @@ class Candidate(NamedTuple):
         return campaign_key(self.armed.campaign.name, self.event.key)
 
     @property
+    def sent(self) -> tuple[str, str]:
+        """Tells it from another event that was sent with its key, and is about another member."""
+        return self.event.key, self.event.member_id or ""
+
+    @property
     def subject(self) -> Subject:
         return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program)
 

@@ -3,28 +3,34 @@ slice that is away keeps nobody else waiting.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from random import Random
 from typing import Any, Final, cast
 
 import asyncpg
 import pytest
 
+from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.actions import ActionStore, Waiting
 from abacus.engage.campaigns.calls import CallStore, call_again
 from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.decide.running import compiled
+from abacus.engage.campaigns.deferring import Deferring, put_off
 from abacus.engage.campaigns.doing import Doer, to_members
-from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.guards import Guards, Refusals
-from abacus.engage.campaigns.judging import Candidate, Judging
+from abacus.engage.campaigns.judging import Candidate, Judged, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.notices import Notices
+from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.health import WorkerHealth
@@ -34,6 +40,8 @@ from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matche
 from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
+from tests.support.memory_quarantine import MemoryQuarantine
+from tests.support.memory_queue import MemoryQueue
 
 CLOCK: Final = FixedClock(NOW)
 LATER: Final = FixedClock(NOW + timedelta(minutes=1))
@@ -58,6 +66,15 @@ async def many(url: str) -> AsyncIterator[Pool]:
     opened = await open_pool(url, size=8)
     yield opened
     await opened.close()
+
+
+@pytest.fixture(params=[(FIRST, MEMBERS[AWAY]), (MEMBERS[AWAY], FIRST)], ids=["others first", "others last"])
+async def with_one_key(request: pytest.FixtureRequest, pool: Pool) -> list[Candidate]:
+    """Events that contradict each other, about members of two slices; the key was entered for the one that is away."""
+    ready, _ = compiled(campaign(), AROUND)
+    contradicting = [Candidate("t:0:1", b"{}", order(1, member), ready, CARDS["SG"]) for member in request.param]
+    await pool.execute("insert into key_slice values ($1, $2)", contradicting[0].key, AWAY)
+    return contradicting
 
 
 def left_of(most: int) -> dict[Pot, Limited]:
@@ -143,6 +160,37 @@ async def test_an_event_that_comes_again_with_another_member_was_decided_before(
     again = [matched(offer, order(1, member)) for member in (SECOND, FIRST)]
     assert [await decide(effects, [each]) for each in again] == [[], []]
     assert (await PotStore(pool, 1).exactly_left(left_of(5)))[Pot("market", EVER)].runs == 4
+
+
+async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_decided(
+    pool: Pool, with_one_key: Sequence[Candidate]
+) -> None:
+    """In whatever order they come; a process before may have entered the key, and not come to decide."""
+    offer = campaign()
+    runs = await decide(Effects(pool, CLOCK, slot=1), all_matched(offer, [each.event for each in with_one_key]))
+    assert [run.matched.member_id for run in runs] == [MEMBERS[AWAY]]
+
+
+@pytest.mark.usefixtures("away")
+async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_deferred(
+    pool: Pool, with_one_key: Sequence[Candidate]
+) -> None:
+    """The other is decided before already, and would be all that came back."""
+    batch = all_matched(campaign(), [each.event for each in with_one_key])
+    decided = await Effects(pool, CLOCK, slot=1).decide(batch)
+    later = put_off(with_one_key, Judged(batch, [], []), decided)
+    assert [each.subject.member_id for each in later] == [MEMBERS[AWAY]]
+    both_wait = put_off(with_one_key, Judged([], [], with_one_key), Decisions([], []))
+    assert await deferred_members(later) == [MEMBERS[AWAY]]
+    assert sorted(await deferred_members(both_wait)) == sorted([FIRST, MEMBERS[AWAY]])
+
+
+async def deferred_members(later: Sequence[Candidate]) -> list[str]:
+    """The members of the events that come back from the retry queue."""
+    queue, at_once = MemoryQueue("retries"), RetryPolicy(backoff=Backoff(first_s=0.0, longest_s=0.0))
+    deferring = Deferring(queue, MemoryQuarantine(CLOCK), at_once, events_topic="events", clock=CLOCK, rng=Random(1))
+    await deferring.defer(later)
+    return [json.loads(each.event)["member_id"] for got in await queue.receive() for each in decode_deferred(got.body)]
 
 
 async def test_what_was_done_in_all_slices_counts_when_there_is_a_limit(pool: Pool) -> None:
