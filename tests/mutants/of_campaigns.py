@@ -28,7 +28,7 @@ MUTANTS: Final = (
         "the claim of an event in a campaign",
         _EFFECTS,
         "Effects._decide",
-        Node("[each for key, each in matched if key in claimed]", "[each for _, each in matched]"),
+        Node("[each for key, each in matched.items() if key in claimed]", "list(matched.values())"),
         _ONCE,
     ),
     Mutant(
