@@ -66,35 +66,35 @@ class Awarder:
         self._clock = clock
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
-        awards, reversals, bad = await self._door.admit([envelope.body for envelope in received])
+        admitted = await self._door.admit([envelope.body for envelope in received])
+        awards, reversals, bad = admitted.awards, admitted.reversals, admitted.bad
         # The caller first isolates the message at fault, by handing messages over singly; then this isolates its award.
         failures: list[Exception] | None = [] if len(received) == 1 else None
-        waiting: list[str] = []
+        waiting: set[str] = set()
         for start in range(0, len(awards), MOST_AWARDS):
             posting = isolate_failures(awards[start : start + MOST_AWARDS], self._post, _refused, failures)
             outcomes = await posting
             bad += [item for outcome in outcomes if (item := _set_aside(outcome)) is not None]
-            waiting += [outcome.award.key for outcome in outcomes if outcome.status is Status.WAITS]
+            waiting |= {outcome.award.key for outcome in outcomes if outcome.status is Status.WAITS}
         for start in range(0, len(reversals), MOST_AWARDS):
             moving = isolate_failures(
                 reversals[start : start + MOST_AWARDS], self._take_back, _refused_reversal, failures
             )
             fates = await moving
             bad += [item for moved in fates if (item := _set_aside_reversal(moved)) is not None]
-            waiting += [moved.movement.key for moved in fates if moved.status is Status.WAITS]
+            waiting |= {moved.movement.key for moved in fates if moved.status is Status.WAITS}
         await self._quarantine.add(bad)
         if failures:
             raise failures[0]
-        await self._come_again(received, waiting)
+        if waiting:
+            await self._come_again([received[place] for place in admitted.envelopes_with(waiting)], len(waiting))
         return received
 
-    async def _come_again(self, received: Sequence[Received], keys: Sequence[str]) -> None:
-        """The messages with these keys, as they are: what else is in them is a duplicate then."""
-        if not keys:
-            return
+    async def _come_again(self, messages: Sequence[Received], waiting: int) -> None:
+        """These messages, as they are: what else is in them is a duplicate then."""
         if self._later is None:
-            raise Unavailable("ledger", f"the server of a slice is away; {len(keys)} wait for it")
-        await self._later([each.body for each in received if any(key in each.body for key in keys)])
+            raise Unavailable("ledger", f"the server of a slice is away; {waiting} wait for it")
+        await self._later([each.body for each in messages])
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
         moved = await self._moves.move(reversals)

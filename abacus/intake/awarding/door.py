@@ -1,6 +1,6 @@
 """The door of the award queue: envelopes are opened, and what cannot be ours is set aside."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -30,11 +30,21 @@ class Cards(Protocol):
 
 
 class Admitted(NamedTuple):
-    """The awards and reversals in envelopes that may be posted, and all others with their faults."""
+    """The awards and reversals in envelopes that may be posted, and all others with their faults. The envelope of each
+    award and of each reversal stands beside them, by its place.
+    """
 
     awards: list[Award]
     reversals: list[Reversal]
     bad: list[Item]
+    envelopes_of_awards: list[int]
+    envelopes_of_reversals: list[int]
+
+    def envelopes_with(self, keys: Collection[str]) -> list[int]:
+        """The places of the envelopes that brought awards or reversals with these keys, in order."""
+        brought = [each.key for each in self.awards] + [each.key for each in self.reversals]
+        places = [*self.envelopes_of_awards, *self.envelopes_of_reversals]
+        return sorted({place for key, place in zip(brought, places, strict=True) if key in keys})
 
 
 class Door:
@@ -48,15 +58,15 @@ class Door:
 
     async def admit(self, bodies: Sequence[str]) -> Admitted:
         """Raises `Unavailable` while it cannot be known what is ours: then nothing is set aside."""
-        opened = Admitted([], [], [])
-        for body in bodies:
+        opened = Admitted([], [], [], [], [])
+        for place, body in enumerate(bodies):
             try:
-                self._open(body, opened)
+                self._open(body, place, opened)
             except SetAside as fault:
                 opened.bad.append(Item.of(Stage.ENVELOPE, AWARD_QUEUE, body.encode(), fault))
         return await self._sorted(opened)
 
-    def _open(self, body: str, into: Admitted) -> None:
+    def _open(self, body: str, place: int, into: Admitted) -> None:
         """Raises `SetAside` when the envelope cannot be read, or nobody vouches for all of it."""
         producer = self._verifier.producer_of(body)
         opened = decode_envelope(body)
@@ -64,12 +74,15 @@ class Door:
             sources = {award.source for award in opened.awards} | ({STREAM} if opened.reversals else set())
             check_vouched(producer, sources)
         into.awards.extend(opened.awards)
+        into.envelopes_of_awards.extend([place] * len(opened.awards))
         into.bad.extend(Item.of(Stage.AWARD, AWARD_QUEUE, bad.body, bad.fault) for bad in opened.bad)
         for text in opened.reversals:
             try:
                 into.reversals.append(decode_reversal(text))
             except SetAside as fault:
                 into.bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+            else:
+                into.envelopes_of_reversals.append(place)
 
     def _issued_now(self) -> Issued:
         book = self._cards.book()
@@ -95,6 +108,8 @@ class Door:
                 *(item_of_award(opened.awards[place], fault) for place, fault in faults.items()),
                 *(item_of_reversal(opened.reversals[place], fault) for place, fault in refunds.items()),
             ],
+            [envelope for place, envelope in enumerate(opened.envelopes_of_awards) if place not in faults],
+            [envelope for place, envelope in enumerate(opened.envelopes_of_reversals) if place not in refunds],
         )
 
     def _faults(self, opened: Admitted) -> tuple[dict[int, SetAside], dict[int, SetAside]]:
