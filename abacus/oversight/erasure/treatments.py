@@ -10,6 +10,7 @@ import orjson
 from abacus.core.errors import Reason, Refused
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
 from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
+from abacus.oversight.erasure.decide.written import written
 from abacus.people.decide.approving import canonical, digest_of
 from abacus.people.types.approval import Approval, Status
 from abacus.platform.postgres import Connection, rows_changed
@@ -23,11 +24,18 @@ Treatment: TypeAlias = Callable[[Connection, Renaming], Awaitable[Rows]]
 _SCAN_TIMEOUT_S: Final = 3600.0  # some of these tables have no index by member; an erasure may read them whole
 # What commands of the console printed and wrote of the member is not needed any more.
 _DELETE_ERRANDS: Final = Statement("""
-with named as (
-    delete from console_errand e where position(:text in e.command || e.papers || coalesce(e.told, '')) > 0
-        or position(:bytes in coalesce(e.output, '')) > 0 or exists(
-            select from console_errand_file f where f.errand_id = e.errand_id and position(:bytes in f.content) > 0
-        )
+with form as (
+    select form as text, convert_to(form, 'UTF8') as bytes from unnest(:forms::text[]) form
+), named as (
+    delete from console_errand e where exists(
+        select from form where position(form.text in e.papers || coalesce(e.told, '')) > 0
+            or position(form.bytes in coalesce(e.output, '')) > 0
+            or exists(select from unnest(e.arguments) each where position(form.text in each) > 0)
+            or exists(
+                select from console_errand_file f
+                where f.errand_id = e.errand_id and position(form.bytes in f.content) > 0
+            )
+    )
     returning errand_id
 ), files as (
     delete from console_errand_file f using named where f.errand_id = named.errand_id
@@ -208,8 +216,8 @@ async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
 
 async def errands(connection: Connection, renaming: Renaming) -> Rows:
     """Deletes also those that only name somebody whose id has this one in it: people ask for them again."""
-    named = {"text": renaming.member_id, "bytes": renaming.member_id.encode()}
-    found = await connection.fetchval(*_DELETE_ERRANDS(**named), timeout=_SCAN_TIMEOUT_S)
+    forms = written(renaming.member_id)
+    found = await connection.fetchval(*_DELETE_ERRANDS(forms=forms), timeout=_SCAN_TIMEOUT_S)
     return Rows(console_errand=found)
 
 

@@ -1,6 +1,7 @@
 """Looks in Postgres: what is posted, rejected, entered by partners, and set aside."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Final
 
 from abacus.core.clock import Clock
@@ -14,6 +15,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
+_MOST_ASIDE: Final = 1000
 _REJECTIONS: Final = Statement("""
 select key, reason, detail, rejected_at from rejection where key = any(:keys::text[])
 """)
@@ -43,13 +45,16 @@ async def in_register(pool: Pool, clock: Clock, keys: Sequence[str]) -> list[Sig
 
 
 async def in_quarantine(pool: Pool, clock: Clock, wanted: Wanted) -> list[Sighting]:
-    """Items that speak of it, replayed ones as well. Raises `Unavailable`."""
+    """Items that speak of it, replayed ones as well; a thousand at most. Raises `Unavailable`."""
     sightings: list[Sighting] = []
-    for held in await QuarantineStore(pool, clock).speaking_of(wanted.keys, wanted.word):
-        item = held.item
-        mentioned = [each for each in mentions(item.body) if wanted.is_meant_by(each)]
-        if item.key in wanted.keys or mentioned:
-            key = item.key or (mentioned[0].key if mentioned else None)
-            why = f"{held.status} as {item.id}: {item.reason}: {item.detail}"
-            sightings.append(Sighting(Place.QUARANTINE, key, held.set_aside_at, why))
+    async with aclosing(QuarantineStore(pool, clock).speaking_of(wanted.keys, wanted.word)) as items:
+        async for held in items:
+            item = held.item
+            mentioned = [each for each in mentions(item.body) if wanted.is_meant_by(each)]
+            if item.key in wanted.keys or mentioned:
+                key = item.key or (mentioned[0].key if mentioned else None)
+                why = f"{held.status} as {item.id}: {item.reason}: {item.detail}"
+                sightings.append(Sighting(Place.QUARANTINE, key, held.set_aside_at, why))
+            if len(sightings) == _MOST_ASIDE:
+                break
     return sightings

@@ -1,11 +1,15 @@
 """A member is taken out of everything, and the ledger can be proved as before; nobody else is touched."""
 
+import csv
+import io
+import json
 import pkgutil
 from collections.abc import Sequence
 from importlib import import_module
 from uuid import uuid4
 
 import asyncpg
+import orjson
 import pytest
 
 import abacus
@@ -30,6 +34,7 @@ from abacus.proof.erased_leaves import keep_leaves
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.oversight.erasure.erasing import ANNA, BOB, erase, is_clean, verify_member
+from tests.support.awards import award
 from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
 from tests.support.neighbours import neighbours_are_through
 from tests.support.slices import home_of, tables_of
@@ -233,20 +238,28 @@ async def test_what_waited_for_a_second_person_is_void_and_its_digest_still_fits
     }
 
 
-async def test_what_commands_of_the_console_said_of_the_member_is_gone(pool: Pool, owner: Pool) -> None:
-    await live(pool, BOB)
+# Ids that JSON, CSV and a shell write in other letters than they have.
+@pytest.mark.parametrize("member", [BOB, 'b"b', "b\\b", "b'b", "josé", '旅"\\'])
+async def test_what_commands_of_the_console_said_of_the_member_is_gone(pool: Pool, owner: Pool, member: str) -> None:
+    await PostgresLedger(pool, CLOCK).post([award(member_id=member)])
     store, runner = ErrandStore(pool, CLOCK), uuid4()
-    said = {
-        "arguments": (("explain", f"--member={BOB}"), b"{}", b""),
-        "document": (("report",), BOB.encode(), b""),
-        "file": (("close",), b"{}", BOB.encode()),
-        "others": (("report",), b'{"member": "eve"}', b""),
+    rows = io.StringIO()
+    csv.writer(rows).writerow([member, 'a "quoted" word'])
+    document = json.dumps({"member": member})
+    said: dict[str, tuple[Order, bytes, bytes]] = {
+        "arguments": (Order("arguments", "", None, ("explain", f"--member={member}")), b"{}", b""),
+        "paper": (Order("paper", "", None, ("report",), {"a.txt": member}), b"", b""),
+        "paper in JSON": (Order("paper in JSON", "", None, ("report",), {"a.json": document}), b"", b""),
+        "document": (Order("document", "", None, ("report",)), orjson.dumps({"member": member}), b""),
+        "another's JSON": (Order("another's JSON", "", None, ("report",)), document.encode(), b""),
+        "file": (Order("file", "", None, ("close",)), b"{}", rows.getvalue().encode()),
+        "others": (Order("others", "", None, ("report",), {"a.json": '{"member": "eve"}'}), b'{"member": "eve"}', b""),
     }
-    for kind, (arguments, output, content) in said.items():
-        await store.ask(uuid4(), Order(kind, "", None, arguments), "ann")
+    for order, output, content in said.values():
+        await store.ask(uuid4(), order, "ann")
         taken = await store.take(runner, ERRAND_TOKEN.new())
         assert taken is not None
         await store.end(taken.errand_id, runner, Outcome(State.DONE, 0, None, output, {"a.csv": content}))
-    await erase(owner, BOB)
+    await erase(owner, member)
     assert [each.kind for each in await store.all(None, after=None, limit=9)] == ["others"]
     assert await pool.fetchval("select count(*) from console_errand_file") == 1
