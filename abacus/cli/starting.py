@@ -1,10 +1,8 @@
 """Tells, line by line on standard error, what `abacus up` and `abacus demo` start and wait for."""
 
 import asyncio
-import shlex
 import time
 from collections.abc import Collection
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -48,25 +46,6 @@ class Starting:
     def tell(self, line: str) -> None:
         if not self._quiet:
             errors.print(f"{time.monotonic() - self._began:6.1f} s  {line}")
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    """The settings that other commands need to reach these services, by their names in the environment."""
-    chosen = ("queue_prefix", "transactions_topic", "points_topic", "tiers_topic", "events_topic")
-    names = [*map(str, Service), *(name for name in chosen if name in settings.model_fields_set)]
-    return {f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in names}
-
-
-def write_environment(path: Path, settings: Settings, key: Path | None) -> None:
-    """Write a file for `source`, which only its owner may read: an address may hold a password. `key` is the file of
-    the key of the secrets, where no setting has it.
-    """
-    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in environment(settings).items()]
-    if key is not None:
-        lines.append(f'export {PREFIX}SECRETS_KEY="$(cat {shlex.quote(str(key))})"\n')
-    path.unlink(missing_ok=True)  # so that the mode is that of a new file
-    path.touch(mode=0o600)
-    path.write_text("".join(lines), encoding="utf-8")
 
 
 def _not_ready(health: Health) -> str:

@@ -1,8 +1,6 @@
 """`abacus up`: everything on this machine, until Ctrl-C."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Final
@@ -10,12 +8,12 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.console import console_url, first_link
+from abacus.cli.environment_file import check_data_dir, written
 from abacus.cli.free_ports import on_free_ports
 from abacus.cli.own_key import key_file
 from abacus.cli.shell import AsJson, console, print_json, run, settings
 from abacus.cli.stack import make_ready, running, services
-from abacus.cli.starting import Starting, write_environment
-from abacus.core.errors import Refused
+from abacus.cli.starting import Starting
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
@@ -35,6 +33,8 @@ def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         config = settings()
+        on_free_ports(config)
+        check_data_dir(data_dir)
         check(WORKERS, config)
         stop = asyncio.Event()
         with stopped_by_signals(stop):
@@ -56,25 +56,10 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
         async with running(WORKERS, with_ports, starting, health_port=with_ports.health_port) as workers:
             # A key of one's own is in the environment already.
             key = key_file(data_dir) if config.secrets_key is None and complete.secrets_key is not None else None
-            with _environment_file(data_dir, complete, key) as environment:
+            with written(data_dir, with_ports, key) as environment:
                 link = await first_link(with_ports)
                 _announce(with_ports, environment, link, as_json=as_json)
                 await asyncio.wait((workers,))
-
-
-@contextmanager
-def _environment_file(data_dir: Path, config: Settings, key: Path | None) -> Iterator[Path]:
-    """A file to source, which is there as long as its addresses are good. Raises `Refused` if it cannot be written."""
-    path = data_dir.resolve() / "env"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_environment(path, config, key)
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror}") from None
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _announce(config: Settings, environment: Path, link: str | None, *, as_json: bool) -> None:

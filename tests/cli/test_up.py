@@ -89,6 +89,15 @@ async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, A
             await process.wait()
 
 
+async def sourced(file: Path, *words: str) -> Any:
+    """What a command prints in another terminal, after the `source` line."""
+    ran = await asyncio.create_subprocess_shell(
+        f". {file} && {sys.executable} -m abacus {' '.join(words)}", stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await ran.communicate()
+    return json.loads(printed)
+
+
 async def get(url: str) -> str:
     def fetch() -> str:
         with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310  # our own address
@@ -128,11 +137,15 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert verified.json["transfers"] == 2
             file = Path(data_dir) / "env"
             assert file.stat().st_mode & 0o777 == 0o600
-            sourced = await asyncio.create_subprocess_shell(
-                f". {file} && {sys.executable} -m abacus status --json", stdout=asyncio.subprocess.PIPE
-            )
-            status, _ = await sourced.communicate()
-            assert {each["worker"] for each in json.loads(status)["workers"]} == set(WORKERS)
+            status = await sourced(file, "status", "--json")
+            assert {each["worker"] for each in status["workers"]} == set(WORKERS)
+            # The ports are not the usual ones, and a token belongs to this console alone.
+            link = (await sourced(file, "console", "link", "admin", "--json"))["link"]
+            assert link.startswith(addresses["console"].partition("/sign-in")[0] + "/sign-in/link?")
+            assert "Sign in as admin" in await get(link)
+            where = "http://$ABACUS_API_HOST:$ABACUS_API_PORT http://$ABACUS_COUNTS_HOST:$ABACUS_COUNTS_PORT"
+            told = await asyncio.create_subprocess_shell(f". {file} && echo {where}", stdout=asyncio.subprocess.PIPE)
+            assert (await told.communicate())[0].decode().split() == [addresses["api"], addresses["counts"]]
         assert not file.exists()
 
 

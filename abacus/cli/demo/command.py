@@ -96,6 +96,8 @@ def demo(
         stop = asyncio.Event()
         with stopped_by_signals(stop), _kept_or_thrown_away(data_dir) as directory:
             config = settings()
+            if stays:
+                on_free_ports(config)
             logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
             starting = Starting(quiet=as_json)
             async with services(config, directory, starting) as complete:
