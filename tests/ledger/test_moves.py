@@ -334,7 +334,7 @@ DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
         ],
         NEXT_YEAR,
     ),
-    "what was spent by activity keeps the day that the account had": (
+    "what was spent by activity keeps that of its lot": (
         [
             [spend(100)],
             [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
@@ -344,6 +344,28 @@ DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
             [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
         ],
         LAST,
+    ),
+    "what was spent by activity keeps that of its lot, also where the account's was later": (
+        [
+            [spend(100)],
+            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
+            [earn(10, "k", expires_on=NEXT_YEAR)],
+            [spend(1, "api:acme:2")],
+            [earn(10, "l", expires_on=NEXT_SUMMER, lifetime=True)],
+            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
+        ],
+        LAST,
+    ),
+    "what was spent by activity keeps that of the last of its lots": (
+        [
+            [spend(100)],
+            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
+            [earn(10, "k", expires_on=NEXT_YEAR)],
+            [spend(11, "api:acme:2")],
+            [earn(10, "l", expires_on=NEXT_SUMMER, lifetime=True)],
+            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
+        ],
+        NEXT_YEAR,
     ),
 }
 

@@ -201,12 +201,9 @@ class Model:
     def _pay(self, key: str, points: int) -> None:
         self.posted[key] = ModelAward(-points, None)
         before = [lot.left for lot in self.lots]
-        day = self.until
         self._go(points)
-        if self.lifetime:
-            paid = [lot.good_until for lot, left in zip(self.lots, before, strict=True) if lot.left < left]
-            day = max((each for each in paid if each), default=None)
-        self.good_when_taken[key] = day
+        paid = [lot.good_until for lot, left in zip(self.lots, before, strict=True) if lot.left < left]
+        self.good_when_taken[key] = max((each for each in paid if each), default=None)
 
     def _go(self, points: int) -> None:
         """Take points, the oldest first; points that are not there are owed."""

@@ -121,10 +121,8 @@ class MemoryLedger:
 
 
 def good_when_taken(history: Sequence[Transfer], draws: Sequence[Draw], taker: Transfer) -> date | None:
-    """The last day on which points that a transfer took were good: its account's day, or the last of their lots'."""
+    """The last day on which points that a transfer took were good: the last one of their lots."""
     before = [each for each in history if each.seq < taker.seq]
-    if taker.lifetime is False:
-        return before[-1].expires_on
     upto = [*before, taker]
     taken_of = [
         each

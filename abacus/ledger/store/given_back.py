@@ -1,4 +1,4 @@
-"""The day until which points were good that a transfer took out of an account: given back, they are good until then."""
+"""The day of the lots that a transfer took points from: given back to an account by lots, the points have it again."""
 
 from datetime import date
 from typing import Final
@@ -7,13 +7,10 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# By activity the account's day, which the transfer before names. By lots the last day of the lots that the points came
-# from, the oldest first: so many points had left before, and each lot ends so many points after the first.
+# The last day of the lots that the points came from, the oldest first: so many points had left before, and each lot
+# ends so many points after the first. Also of a transfer by activity: points from before a change keep their lot's day.
 _GOOD_UNTIL: Final = Statement("""
-select case when taker.lifetime is false then (
-    select t.expires_on from transfer t
-    where t.member_id = :member_id and t.program = :program and t.seq = :seq - 1
-) else (
+select (
     select max(lot.expires_on) from (
         select t.expires_on, t.points - d.drawn as capacity, sum(t.points - d.drawn) over (order by t.seq) as upto
         from transfer t cross join lateral (
@@ -23,9 +20,9 @@ select case when taker.lifetime is false then (
         where t.member_id = :member_id and t.program = :program and t.seq < :seq and t.points > 0
     ) lot
     where lot.capacity > 0 and lot.upto > taker.gone and lot.upto - lot.capacity < taker.gone - taker.points
-) end
+)
 from (
-    select t.lifetime, t.points, coalesce((
+    select t.points, coalesce((
         select sum(-e.points) from transfer e
         where e.member_id = :member_id and e.program = :program and e.seq < :seq and e.points < 0
     ), 0) - coalesce((
