@@ -81,7 +81,8 @@ check: env ## every gate that is not a test
 	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 
-monitoring: ## the alerts of docs/monitoring, checked and tested; needs promtool
+monitoring: env ## the alerts of docs/monitoring, checked and tested, and the names of all metrics; needs promtool
+	@$(PY) -m tests.docs.exposition | promtool check metrics
 	@promtool check rules docs/monitoring/alerts.yaml
 	@promtool test rules docs/monitoring/alerts_test.yaml
 

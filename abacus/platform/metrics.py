@@ -168,9 +168,11 @@ NOTIFICATIONS_OLDEST: Final = Gauge(
 # Events that the counter worker read, by topic and outcome: counted, ignored (no definition counts them), repeated (the
 # sender sent them before), set_aside. And events that did not count for a definition although it names their type, by
 # the reason (the closed list of counters.decide.counting.NotCounted).
-COUNTER_EVENTS: Final = Counter("abacus_counter_events", "Events read by the counter, by outcome", ["topic", "outcome"])
+COUNTER_EVENTS: Final = Counter(
+    "abacus_counting_events", "Events read by the counter, by outcome", ["topic", "outcome"]
+)
 COUNTER_NOT_COUNTED: Final = Counter(
-    "abacus_counter_not_counted", "Events that did not count for a definition", ["definition", "reason"]
+    "abacus_counting_not_counted", "Events that did not count for a definition", ["definition", "reason"]
 )
 
 # Events that the campaigner worker read, by topic and outcome: read, answered (some campaign's conditions hold),
@@ -199,9 +201,9 @@ SERVICE_SECONDS: Final = Histogram(
 )
 
 # Rows of counters that this process holds in memory, those that it had to load, and those that it saved.
-COUNTER_ROWS: Final = Gauge("abacus_counter_open_rows", "Rows of counters in memory")
-COUNTER_ROWS_LOADED: Final = Counter("abacus_counter_rows_loaded", "Rows of counters loaded")
-COUNTER_ROWS_SAVED: Final = Counter("abacus_counter_rows_saved", "Rows of counters saved")
+COUNTER_ROWS: Final = Gauge("abacus_counting_open_rows", "Rows of counters in memory")
+COUNTER_ROWS_LOADED: Final = Counter("abacus_counting_rows_loaded", "Rows of counters loaded")
+COUNTER_ROWS_SAVED: Final = Counter("abacus_counting_rows_saved", "Rows of counters saved")
 
 
 def total(counter: Counter, **labels: str) -> int:

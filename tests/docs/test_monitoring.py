@@ -1,8 +1,10 @@
 """Dashboards and alerts name metrics and labels that exist and leave none out; each alert has a runbook and tests."""
 
-import ast
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,7 +13,7 @@ import prometheus_client
 import pytest
 import yaml
 
-from abacus.platform import metrics
+from tests.docs.exposition import labels
 from tests.support.documents import headings
 from tests.support.paths import DOCS
 
@@ -45,19 +47,6 @@ class Expression(NamedTuple):
     text: str
 
 
-def labels() -> dict[str, set[str]]:
-    """The labels of every metric, by its name as the code declares it."""
-    tree = ast.parse(Path(metrics.__file__).read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 1]
-    literals = [[ast.literal_eval(argument) for argument in call.args] for call in calls if _declares(call)]
-    return {name: set(more[0] if more else ()) for name, _, *more in literals}
-
-
-def _declares(call: ast.Call) -> bool:
-    first = call.args[0]
-    return isinstance(first, ast.Constant) and str(first.value).startswith("abacus_")
-
-
 def samples() -> dict[str, str]:
     """The names that Prometheus reads from `/metrics`, and the metric that each is of."""
     families = [each for each in prometheus_client.REGISTRY.collect() if each.name.startswith("abacus_")]
@@ -78,6 +67,14 @@ EXPRESSIONS: Final = list(_expressions())
 
 def test_the_metrics_are_read_as_they_are_declared() -> None:
     assert set(samples().values()) == set(labels())
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool; `make monitoring` needs it")
+def test_prometheus_finds_no_fault_in_what_is_exposed() -> None:
+    shown = subprocess.check_output([sys.executable, "-m", "tests.docs.exposition"])
+    assert shown.count(b"# TYPE abacus_") >= len(labels())
+    checked = subprocess.run(["promtool", "check", "metrics"], input=shown, capture_output=True, check=False)  # noqa: S607  # the one of the path
+    assert (checked.returncode, checked.stderr.decode()) == (0, "")
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS, ids=lambda each: each.place)
