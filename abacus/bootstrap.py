@@ -37,6 +37,7 @@ from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.alone import Alone, Sums
 from abacus.oversight.status.sources import Group
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.encryption import Secrets
@@ -106,6 +107,17 @@ def built_in_sources(settings: Settings) -> list[Source]:
         points_topic=settings.points_topic,
         tiers_topic=settings.tiers_topic,
     )
+
+
+def alone_of(settings: Settings) -> Alone:
+    """How many points somebody may move without a second person."""
+    sums = Sums(
+        actor_day=settings.alone_actor_day,
+        actor_month=settings.alone_actor_month,
+        member_day=settings.alone_member_day,
+        member_month=settings.alone_member_month,
+    )
+    return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
 
 
 def groups_of(settings: Settings) -> list[Group]:

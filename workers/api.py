@@ -13,7 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, built_in_sources, http_limits
+from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, http_limits
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -30,7 +30,6 @@ from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.store.holds import HoldReader
-from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.people.directory import PeopleDirectory
@@ -110,7 +109,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.beside(limiter.keep_giving_back())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets, sources_there = wiring.secrets(), built_in_sources(wiring.settings)
-    alone = Alone(wiring.settings.adjustment_limit, wiring.settings.reversal_limit)
+    alone = alone_of(wiring.settings)
     moves = approving(pool, wiring.clock, movement_batcher.move, alone, sources_there)
     backends = Backends(
         clock=wiring.clock,

@@ -13,7 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, built_in_sources, cassandra_of, groups_of, http_limits
+from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, cassandra_of, groups_of, http_limits
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -37,7 +37,6 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.store.opening import open_store
 from abacus.engage.counters.store.port import CounterStore
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.directory import PeopleDirectory
@@ -144,7 +143,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         (moved,) = await moves.move([movement])
         return moved
 
-    alone = Alone(settings.adjustment_limit, settings.reversal_limit)
+    alone = alone_of(settings)
     cassandra = cassandra_of(settings)
     counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
     large = approving(pool, clock, move, alone, built_in_sources(settings))

@@ -24,10 +24,10 @@ from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
 from abacus.ledger.store.holds import HoldKeeper, HoldReader
-from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.alone import Alone
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore

@@ -13,7 +13,8 @@ from abacus.engage.campaigns.proposing import proposed
 from abacus.engage.events.decide.source import Source
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.large_moves import Alone, LargeMoves, Mover
+from abacus.ledger.store.large_moves import LargeMoves, Mover
+from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.approving import canonical, check_unchanged

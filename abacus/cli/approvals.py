@@ -10,11 +10,11 @@ from uuid import UUID
 import typer
 
 from abacus.approving.executors import approving
-from abacus.bootstrap import built_in_sources
+from abacus.bootstrap import alone_of, built_in_sources
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
-from abacus.ledger.store.large_moves import Alone, LargeMoves
+from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.store.approvals import Approvals
@@ -130,9 +130,7 @@ def large_moves(opened: Pool, at: Acting) -> LargeMoves:
         return moved
 
     config = settings()
-    return approving(
-        opened, at.clock, move, Alone(config.adjustment_limit, config.reversal_limit), built_in_sources(config)
-    )
+    return approving(opened, at.clock, move, alone_of(config), built_in_sources(config))
 
 
 def document(approval: Approval) -> dict[str, Any]:

@@ -187,6 +187,11 @@ class Settings(BaseSettings):
     adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
     # How many points of one transfer a person may take back alone.
     reversal_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
+    # How many points one actor may adjust and take back alone on a day and in 30 days; and of one member.
+    alone_actor_day: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 50_000
+    alone_actor_month: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 500_000
+    alone_member_day: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 20_000
+    alone_member_month: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 50_000
     # What needs a second person beside large adjustments and reversals.
     limits_need_approval: bool = False
     cards_need_approval: bool = False

@@ -81,6 +81,20 @@ async def test_the_attack_of_one_who_calls_himself_many(house: House, open_shop:
     assert await verified(house)
 
 
+async def test_a_partner_splits_in_vain(house: House) -> None:
+    limits = {"adjustment_limit": 10_000, "alone_actor_day": 50_000, "alone_member_day": 30_000}
+    async with shop(house, "awarder", settings=house.settings.model_copy(update=limits)) as opened:
+        acme = await opened.caller(await register(house, may_adjust=True))
+        answers = [await adjust(acme, f"a-{number}", points=10_000, actor="ann") for number in range(4)]
+        assert [each.status_code for each in answers] == [201, 201, 201, 202]
+        answers = await asyncio.gather(
+            *(order(acme, f"members/m{n}/adjustments", f"b-{n}", LARGE | {"points": 10_000}) for n in range(26))
+        )
+        assert Counter(each.status_code for each in answers) == {201: 2, 202: 24}
+        assert await balance(house) == 50_000
+        assert await verified(house)
+
+
 async def test_only_an_approver_of_the_country_approves_what_it_has_seen(house: House, open_shop: Shop) -> None:
     ann = await person(house, open_shop, "ann", "support")
     request = (await adjust(ann, "a-1")).json()

@@ -100,6 +100,21 @@ async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, st
     assert (await abacus("ledger", "verify", env=env)).code == 0
 
 
+async def test_many_small_adjustments_take_two_people(env: dict[str, str], pool: Pool) -> None:
+    env = env | {"ABACUS_ALONE_ACTOR_DAY": "150"}
+    ann = env | {"ABACUS_TOKEN": await hire(pool, "ann", "support:SG")}
+    add = ("adjustments", "add", "bob", "100", "--reason", "Sorry")
+    assert (await abacus(*add, env=ann)).out.startswith("adjust +100 GRP for bob: balance 300")
+    request = (await abacus(*add, "--json", env=ann)).json["approval"]
+    assert request["status"] == "pending"
+    assert "ann moved 100 alone today, and more than 150 take a second person" in request["summary"]
+    assert (await abacus(*add, env=env)).out.startswith("adjust +100 GRP for bob: balance 400")
+    nobody = await abacus(*add, env=env | {"LOGNAME": "eve", "USER": "eve"})  # a name that a login gives itself
+    assert nobody.code == 2
+    assert nobody.err.startswith("abacus: 100 points; logins moved 100 alone today, and more than 150 take a second")
+    assert await pool.fetchval("select balance from account") == 400
+
+
 async def test_what_was_asked_for_is_rejected_or_withdrawn(env: dict[str, str], pool: Pool) -> None:
     ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}
     cat, ann = [env | {"ABACUS_TOKEN": await hire(pool, name, "support")} for name in ("cat", "ann")]

@@ -32,8 +32,8 @@ from abacus.engage.events.decide.builtin import built_in
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.store.large_moves import Alone
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants

@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import asyncpg
 import pytest
 
-from abacus.ledger.store.large_moves import Alone, LargeMoves
+from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.alone import Alone, Sums
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.people.decide.approving import canonical, digest_of
@@ -73,6 +74,42 @@ async def test_a_small_one_is_posted_and_leaves_no_approval(pool: Pool) -> None:
     moves = large(pool, Mortal(pool))
     assert isinstance(await moves.do(adjust(100)), Moved)
     assert await moves.approvals.all() == []
+
+
+async def test_many_small_ones_wait_for_a_second_person_together(pool: Pool) -> None:
+    """What waits stays as it is, also when its day is over and it would be small enough again."""
+    clock = FixedClock(NOW)
+    posting, limits = PostgresMoves(pool, clock), Alone(100, 100, Sums(actor_day=150))
+
+    async def move(movement: Movement) -> Moved:
+        (moved,) = await posting.move([movement])
+        return moved
+
+    moves = LargeMoves(Approvals(pool, clock), move, limits)
+    assert isinstance(await moves.do(adjust(100, "adjust:1")), Moved)
+    request = await moves.do(adjust(100, "adjust:2"))
+    assert isinstance(request, Approval)
+    assert request.summary == (
+        "adjust +100 GRP of bob in SG: a mistake"
+        " (100 points; ann moved 100 alone today, and more than 150 take a second person)"
+    )
+    clock.set(NOW + timedelta(days=1))
+    assert await moves.do(adjust(100, "adjust:2")) == request
+    assert (await moves.approvals.approve(request.approval_id, BEN, request.digest)).status == Status.DONE
+    assert await pool.fetchval("select sum(points) from transfer") == 200
+    assert isinstance(await moves.do(adjust(100, "adjust:2")), Moved)
+
+
+async def test_a_login_is_told_why_it_needs_a_person(pool: Pool) -> None:
+    moves = LargeMoves(Approvals(pool, FixedClock(NOW)), Mortal(pool).move, Alone(100, 100, Sums(actor_day=150)))
+    first, second = (
+        adjust(100, f"adjust:{name}", actor=name, source=f"login:{name}") for name in ("root@here", "eve@there")
+    )
+    assert isinstance(await moves.do(first), Moved)
+    with pytest.raises(
+        CannotDecide, match="logins moved 100 alone today, and more than 150 take a second person; login:eve"
+    ):
+        await moves.do(second)
 
 
 async def test_the_key_binds_the_facts(pool: Pool) -> None:

@@ -11,6 +11,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import Overtaken, in_a_transaction
+from abacus.ledger.types.alone import Sums
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
@@ -106,6 +107,11 @@ SECOND: Final[dict[str, tuple[Orders, Movement, Status]]] = {
     "a capture that comes twice is done once": ([capture()], capture(), DUPLICATE),
     "a reversal waits for another": ([reverse()], reverse(name="s"), REFUSED),
     "a spend waits for a reversal": ([reverse()], spend(1), REFUSED),
+    "an adjustment waits for another of its actor": (
+        [adjust(20, "k", member_id=JANE, sums=Sums(actor_day=30))],
+        adjust(11, "l", sums=Sums(actor_day=30)),
+        REFUSED,
+    ),
     "a reversal waits for a spend": ([spend(100)], reverse(part=1), POSTED),
 }
 

@@ -25,6 +25,10 @@ def counts(row: str, ledger: str = "memory") -> str:
     return f"{_LEDGER}/test_counting.py::test_what_counts[{ledger}-{row}]"
 
 
+def alone(row: str, ledger: str = "memory") -> str:
+    return f"{_LEDGER}/test_moved_alone.py::test_what_takes_a_second_person[{ledger}-{row}]"
+
+
 def once(row: str, ledger: str = "memory") -> str:
     return f"{_LEDGER}/test_transactions_once.py::test_what_becomes_of_each[{ledger}-{row}]"
 

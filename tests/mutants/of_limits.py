@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tests.mutants.changes import Node
-from tests.mutants.killers import counts, limits
+from tests.mutants.changes import Clause, Node
+from tests.mutants.killers import alone, counts, limits, second
 from tests.mutants.mutant import Mutant
 
 _ALLOWANCE: Final = "abacus/ledger/decide/allowance.py"
@@ -51,6 +51,20 @@ MUTANTS: Final = (
         "Allowance.on",
         Node("self._replace(...)", "self"),
         ("tests/ledger/test_limits.py::test_a_day_begins_anew_and_never_comes_back[1]",),
+    ),
+    Mutant(
+        "the lock on what an actor moves alone",
+        "abacus/ledger/store/alone.py",
+        "_LOCK",
+        Clause("pg_advisory_xact_lock(lock)", "lock"),
+        (second("an adjustment waits for another of its actor"),),
+    ),
+    Mutant(
+        "the sum of what is moved alone",
+        "abacus/ledger/decide/alone.py",
+        "MovedAlone.check",
+        Node("before + points > most", "points > most"),
+        (alone("in parts of several batches"),),
     ),
     Mutant(
         "counting adjustments",

@@ -41,14 +41,14 @@ MUTANTS: Final = (
     Mutant(
         "the rule that all of it is taken back once",
         _REVERSAL,
-        "_left_of",
+        "left_of",
         Node("points and before >= points", "False"),
         (fate("taken back once"),),
     ),
     Mutant(
         "the rule that no more is taken back than is left",
         _REVERSAL,
-        "_left_of",
+        "left_of",
         Node("part > points - before", "part > points"),
         (fate("several of one account in a batch"),),
     ),
@@ -139,7 +139,7 @@ MUTANTS: Final = (
     Mutant(
         "the rule that a refund gives nothing",
         _REVERSAL,
-        "_left_of",
+        "left_of",
         Node(
             "max(0, _share(original, refund, reversal.country) - before)",
             "_share(original, refund, reversal.country) - before",

@@ -170,8 +170,8 @@ MUTANTS: Final = (
         _MOVE,
         "PostgresMoves._move",
         Node(
-            "plan_moves(movements, earlier, books, self._clock.now(), standing)",
-            "plan_moves(movements, earlier, books, self._clock.now())",
+            "plan_moves(movements, earlier, books, self._clock.now(), standing, moved_alone=moved_alone)",
+            "plan_moves(movements, earlier, books, self._clock.now(), moved_alone=moved_alone)",
         ),
         (counts("a cap on each", "postgres"),),
     ),

@@ -71,6 +71,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "member_number_next": "select, insert, update(next)",
     "membership": "select, insert, delete, update(tier reason actor set_at)",
     "month_close": "select, insert",
+    "moved_alone": "select, insert, delete, update(points)",
     "notice": "select, insert, delete, update(due_at told_at)",
     "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
     "notification_preference": "select, insert, update(locale channels set_by set_at)",

@@ -10,10 +10,11 @@ from abacus.core.sources import Agent
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.ledger.decide.opening import Opening, Origin
-from abacus.ledger.store.large_moves import Alone, LargeMoves
+from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account
+from abacus.ledger.types.alone import Alone, Sums
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
@@ -128,7 +129,19 @@ async def _moves(pool: Pool, member: str) -> None:
             Spend(f"api:acme:{mark}-s", *account, facts, 20, f"{member} bought", *ACME),
             Reserve(f"api:acme:{mark}-h", *account, facts, 5, "a table", *ACME, award_id(mark), until),
             Reversal(
-                f"ops:{mark}", *account, facts, taken_back, 7, policy, "SG@1", why, *ALICE, NOW, day, lifetime=False
+                f"ops:{mark}",
+                *account,
+                facts,
+                taken_back,
+                7,
+                policy,
+                "SG@1",
+                why,
+                *ALICE,
+                NOW,
+                day,
+                lifetime=False,
+                sums=Sums(),
             ),
         ]
     )

@@ -7,11 +7,13 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.allowance import Allowance, Standing
+from abacus.ledger.decide.alone import MovedAlone
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_lots, with_used_closed
 from abacus.ledger.decide.movement import Books, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.alone import Total
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.limits import MemberDay, Rejection
 from abacus.ledger.types.movement import Hold, Moved, Movement, Reversal
@@ -32,6 +34,7 @@ class MemoryLedger:
         self.allowances: dict[str, Allowance] = {}
         self.member_days: dict[MemberDay, int] = {}
         self.rejections: dict[str, Rejection] = {}
+        self.moved_alone: list[Total] = []
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         touched = accounts_touched(awards, self.claims)
@@ -73,11 +76,15 @@ class MemoryLedger:
         by_lots = {id_: self.with_lots(account) for id_, account in accounts.items()}
         books = Books(by_lots, dict(self.holds), originals)
         standing = Standing(self.allowances, self.member_days, self.rejections)
-        decided = plan_moves(movements, self.claims, books, self._clock.now(), standing)
+        now = self._clock.now()
+        decided = plan_moves(
+            movements, self.claims, books, now, standing, moved_alone=MovedAlone(self.moved_alone, now)
+        )
         self.claims.update({claim.key: claim for claim in decided.claims})
         self.accounts.update(decided.accounts)
         self.transfers.extend(decided.transfers)
         self.draws.extend(decided.draws)
+        self.moved_alone += decided.alone.added
         self.holds.update({hold.hold_id: hold for hold in decided.holds})
         self.allowances.update(decided.spending.allowances)
         self.member_days.update(decided.spending.member_days)

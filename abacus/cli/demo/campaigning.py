@@ -20,7 +20,7 @@ from abacus.engage.events.decide.source import Source, parse_source
 from abacus.engage.events.store import SourceStore
 from abacus.engage.events.types import Event
 from abacus.ledger.store.finding import claims_of
-from abacus.ledger.store.large_moves import Alone
+from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals

@@ -9,6 +9,7 @@ from abacus.core.errors import SetAside
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.adjust import adjust
 from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
+from abacus.ledger.decide.alone import MovedAlone
 from abacus.ledger.decide.counting import count
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
@@ -49,6 +50,7 @@ class Moves(NamedTuple):
     draws: list[Draw]
     holds: list[Hold]
     spending: Spending
+    alone: MovedAlone
 
 
 def account_of(movement: Movement) -> AccountId:
@@ -80,9 +82,11 @@ def plan_moves(
     books: Books,
     now: datetime,
     standing: Standing = NOBODY,
+    *,
+    moved_alone: MovedAlone | None = None,
 ) -> Moves:
-    """Decide a round. `books` holds every account, hold and original that its new movements touch, and `standing` the
-    limits of the partners that `partners_counted` names, locked.
+    """Decide a round. `books` holds every account, hold and original that its new movements touch, `standing` the
+    limits of the partners that `partners_counted` names, and `moved_alone` the sums that `whose_sums` names, locked.
     """
     outcomes: list[Moved] = []
     transfers: list[Transfer] = []
@@ -90,7 +94,7 @@ def plan_moves(
     claims = Gate(claimed)
     changed: dict[AccountId, Account] = {}
     holds: dict[UUID, Hold] = {}
-    spending = Spending(standing, now)
+    spending, alone = Spending(standing, now), moved_alone or MovedAlone((), now)
     for movement in movements:
         earlier = claims.earlier(movement.key, movement.fingerprint)
         if earlier is not None:
@@ -99,10 +103,13 @@ def plan_moves(
         id_ = account_of(movement)
         try:
             change = _change(books, books.accounts[id_], movement, now)
-            count(spending, movement, _original(books, movement), change)
+            original = _original(books, movement)
+            alone.check(movement, original, change)
+            count(spending, movement, original, change)
         except (Declined, SetAside) as fault:
             outcomes.append(Moved(movement, Status.REFUSED, fault=fault))
             continue
+        alone.count(movement, original, change)
         books.accounts[id_] = change.after
         changed[id_] = change.after.account
         if change.hold is not None:
@@ -112,7 +119,8 @@ def plan_moves(
         draws += change.draws
         outcomes.append(Moved(movement, Status.POSTED, change.transfer, change.after.account))
     accounts = {id_: changed[id_] for id_ in sorted(changed)}
-    return Moves(outcomes, transfers, sorted(claims.entered.values()), accounts, draws, list(holds.values()), spending)
+    entered = sorted(claims.entered.values())
+    return Moves(outcomes, transfers, entered, accounts, draws, list(holds.values()), spending, alone)
 
 
 def _change(books: Books, before: AccountWithLots, movement: Movement, now: datetime) -> Change:

@@ -99,13 +99,15 @@ def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, 
 
 
 def _due(original: Original, reversal: Reversal) -> int:
-    due = _left_of(original, reversal)
+    due = left_of(original, reversal)
     if reversal.alone is not None and original.due_before + due > reversal.alone:
-        raise SecondPersonNeeded(due, reversal.alone)
+        detail = f"{due} points; more than {reversal.alone} of one transfer take a second person"
+        raise SecondPersonNeeded(due, detail)
     return due
 
 
-def _left_of(original: Original, reversal: Reversal) -> int:
+def left_of(original: Original, reversal: Reversal) -> int:
+    """The points of the transfer that are due. Raises `Declined` where so many are not left."""
     points, before = abs(original.transfer.points), original.due_before
     match reversal.part:
         case Refund() as refund:

@@ -3,31 +3,29 @@
 Small ones are posted at once. What is pending has not touched the account.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Final, Protocol
 
 from abacus.core.ids import award_id
 from abacus.core.sources import Agent, name_of
 from abacus.ledger.decide.reused_key import reused_by_another
+from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.ledger.types.posting import Status
 from abacus.people.decide.approving import check_unchanged
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
+from abacus.people.types.approval import Status as Decided
 from abacus.platform.postgres import Also
+
+# With an approval that stands so, the key is moved once more: then it is told what became of it.
+_MOVED_AGAIN: Final = frozenset({Decided.DONE, Decided.VOID})
 
 
 class Mover(Protocol):
     """Posts one movement. Raises `CannotDecide` for a key that is not its own."""
 
     async def __call__(self, movement: Movement, /) -> Moved: ...
-
-
-class Alone(NamedTuple):
-    """How many points somebody may move alone: in an adjustment, and by reversals of one transfer altogether."""
-
-    adjustment: int
-    reversal: int
 
 
 class LargeMoves:
@@ -43,15 +41,23 @@ class LargeMoves:
         """Post it, or where it is large ask for a second person. The same key gives the same again. Raises
         `CannotDecide` for a key that was used for something else.
         """
-        if isinstance(movement, Adjustment):
-            if abs(movement.points) <= self._alone.adjustment:
-                return await self._move(movement._replace(alone=self._alone.adjustment))
-            return await self._ask(Kind.ADJUSTMENT, movement)
-        moved = await self._move(movement._replace(alone=self._alone.reversal))
+        most, _, sums = self._alone
+        if isinstance(movement, Adjustment) and abs(movement.points) > most:
+            return await self._ask(movement)
+        earlier = await self.approvals.find(award_id(movement.key))
+        if earlier is not None and earlier.status not in _MOVED_AGAIN:
+            return await self._ask(movement)
+        moved = await self._move(
+            movement._replace(alone=most, sums=sums)
+            if isinstance(movement, Adjustment)
+            else movement._replace(alone=self._alone.reversal, sums=sums)
+        )
         if not isinstance(moved.fault, SecondPersonNeeded):
             return moved
-        # What is approved is a number of points, also where all that is left was asked for.
-        return await self._ask(Kind.REVERSAL, movement._replace(part=moved.fault.points))
+        if isinstance(movement, Reversal):
+            # What is approved is a number of points, also where all that is left was asked for.
+            movement = movement._replace(part=moved.fault.points)
+        return await self._ask(movement, moved.fault.detail)
 
     async def carry_out(self, approval: Approval, _: Also) -> None:
         """The executor of both kinds. The key of the movement sees to it that it is posted once."""
@@ -69,16 +75,19 @@ class LargeMoves:
             detail = f"{movement.key} was posted for something else meanwhile"
             raise CannotExecute(detail, CannotDecide("idempotency-key-reused", detail))
 
-    async def _ask(self, kind: Kind, movement: Adjustment | Reversal) -> Approval:
+    async def _ask(self, movement: Adjustment | Reversal, why: str | None = None) -> Approval:
         proposal = Proposal(
-            kind=kind,
+            kind=Kind.ADJUSTMENT if isinstance(movement, Adjustment) else Kind.REVERSAL,
             subject=movement.key,
             country=movement.country,
-            summary=_summary(movement),
+            summary=_summary(movement) + (f" ({why})" if why else ""),
             document=document_of(movement),
             once=award_id(movement.key),
         )
-        approval = await self.approvals.ask(proposal, Agent(movement.actor or "", movement.source))
+        try:
+            approval = await self.approvals.ask(proposal, Agent(movement.actor or "", movement.source))
+        except CannotDecide as refused:
+            raise CannotDecide(refused.kind, f"{why}; {refused.detail}" if why else refused.detail) from None
         first = read_movement(approval)
         if approval.subject != movement.key or first.fingerprint != movement.fingerprint:
             raise CannotDecide("idempotency-key-reused", reused_by_another(movement, first))

@@ -13,6 +13,7 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partner_counted, partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
+from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
 from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.deeds import are_noted, note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
@@ -72,6 +73,7 @@ class PostgresMoves:
     async def _move(
         self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim], whole: Whole
     ) -> Moves:
+        moved_alone = await lock_moved_alone(connection, movements, self._clock.now())
         partners = partners_counted(movements)
         standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
         locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
@@ -79,13 +81,14 @@ class PostgresMoves:
         earlier |= elsewhere
         new = [movement for movement in movements if movement.key not in earlier]
         books = await _books(connection, new, locked.accounts)
-        decided = plan_moves(movements, earlier, books, self._clock.now(), standing)
+        decided = plan_moves(movements, earlier, books, self._clock.now(), standing, moved_alone=moved_alone)
         decided.spending.in_hand()
         await write(
             connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
         )
         if partners:
             await write_use(connection, standing, decided.spending)
+        await write_moved_alone(connection, decided.alone)
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         await note_deeds(connection, decided.outcomes)

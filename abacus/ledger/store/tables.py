@@ -174,6 +174,16 @@ ALLOWANCE_MEMBER: Final = Table(
     Column("used", BigInteger, nullable=False),
 )
 
+# The points that an actor moved without a second person, and those so moved of a member (`member:bob`), by day. The log
+# lies where this does, at one place also in a ledger in slices.
+MOVED_ALONE: Final = Table(
+    "moved_alone",
+    METADATA,
+    Column("whose", KEY_TEXT, primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("points", BigInteger, nullable=False),
+)
+
 # Awards that met a limit, kept for ever as claims are.
 REJECTION: Final = Table(
     "rejection",

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from abacus.core.errors import AbacusError, SetAside
 from abacus.ledger.types.account import Account
+from abacus.ledger.types.alone import Sums
 from abacus.ledger.types.limits import RejectionReason
 from abacus.ledger.types.posting import Claim, Status
 from abacus.ledger.types.transfer import Transfer
@@ -43,10 +44,9 @@ class Declined(AbacusError):
 
 
 class SecondPersonNeeded(Declined):
-    """So many points of one transfer are not taken back by one person alone."""
+    """So many points are not moved by one person alone: of one transfer, or together with what was moved before."""
 
-    def __init__(self, points: int, alone: int) -> None:
-        detail = f"{points} points; more than {alone} of one transfer take a second person"
+    def __init__(self, points: int, detail: str) -> None:
         super().__init__(Decline.SECOND_PERSON_NEEDED, detail)
         self.points = points
 
@@ -118,8 +118,8 @@ class Release(NamedTuple):
 
 class Adjustment(NamedTuple):
     """Points that a person adds or takes, and answers for. Those added are good until `expires_on`; an account that is
-    empty goes by lots from then on if `lifetime` says so. At most `alone` points are moved by one person, where that is
-    said.
+    empty goes by lots from then on if `lifetime` says so. At most `alone` points are moved by one person, and no more
+    in `sums` with what was moved before, where that is said.
     """
 
     key: str
@@ -136,6 +136,7 @@ class Adjustment(NamedTuple):
     lifetime: bool
     on_behalf_of: str | None = None  # whom a partner names as the person at its end
     alone: int | None = None
+    sums: Sums | None = None
 
 
 class Refund(NamedTuple):
@@ -149,7 +150,7 @@ class Reversal(NamedTuple):
     """The transfer with the key `reverses` is taken back: the share of a refund, a number of points, or all that is
     left of it. Points that are given back keep the day that they had; `expires_on` is theirs where none is known.
     `lifetime` is for versions by which an empty account changed its way of lapsing. At most `alone` points of
-    the transfer are taken back altogether, where that is said.
+    the transfer are taken back altogether, and no more in `sums` with what was moved before, where that is said.
     """
 
     key: str
@@ -169,6 +170,7 @@ class Reversal(NamedTuple):
     lifetime: bool
     approved_by: str | None = None
     alone: int | None = None
+    sums: Sums | None = None
 
 
 Movement: TypeAlias = Spend | Reserve | Capture | Release | Adjustment | Reversal

@@ -17,6 +17,7 @@ from abacus.oversight.erasure.treatments import (
     holds,
     log_entries,
     member_numbers,
+    moved_alone,
     partner_awards,
     quarantine,
     touch,
@@ -139,7 +140,7 @@ BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
     expiry,
     member_numbers,
 )
-AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, holds, approvals, log_entries, errands)
+AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, moved_alone, holds, approvals, log_entries, errands)
 TREATED: Final = frozenset(
     {
         *DELETED,
@@ -151,6 +152,7 @@ TREATED: Final = frozenset(
         "console_errand_file",
         "hold",
         "member_number",
+        "moved_alone",
         "partner_award",
         "webhook_delivery",
         "quarantine",

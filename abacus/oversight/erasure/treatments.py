@@ -93,6 +93,9 @@ update expiry_run set found_member = :pseudonym where found_member = :member_id
 _RENAME_DAILY_USE: Final = Statement("""
 update allowance_member set member_id = :pseudonym where member_id = :member_id
 """)
+_RENAME_MOVED_ALONE: Final = Statement("""
+update moved_alone set whose = 'member:' || :pseudonym::text where whose = 'member:' || :member_id::text
+""")
 _LOGGED: Final = Statement("select entry_id, details from audit_log where subject = :subject")
 _FORGET_LOGGED: Final = Statement("""
 update audit_log set subject = :subject, details = :details where entry_id = :entry_id
@@ -181,6 +184,10 @@ async def member_numbers(connection: Connection, renaming: Renaming) -> Rows:
 
 async def daily_use(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(allowance_member=await touch(connection, _RENAME_DAILY_USE(**renaming._asdict())))
+
+
+async def moved_alone(connection: Connection, renaming: Renaming) -> Rows:
+    return Rows(moved_alone=await touch(connection, _RENAME_MOVED_ALONE(**renaming._asdict())))
 
 
 async def holds(connection: Connection, renaming: Renaming) -> Rows:

@@ -92,6 +92,8 @@ RULES: Final = (
     _Rule("abacus.ledger.store.partner_awards", "*", "*", Stage.INSERT),
     _Rule("abacus.ledger.store.partner_limits", "lock_standing", "*", Stage.LOCK),
     _Rule("abacus.ledger.store.partner_limits", "*", "*", Stage.INSERT),
+    _Rule("abacus.ledger.store.alone", "*lock*", "*", Stage.LOCK),
+    _Rule("abacus.ledger.store.alone", "*", "*", Stage.INSERT),
     _Rule("abacus.ledger.store.rows", "in_a_transaction", "*", Stage.BEGIN, Kind.ENTER),
     _Rule("abacus.ledger.store.rows", "in_a_transaction", "*", Stage.COMMIT, Kind.LEAVE),
     _Rule("abacus.ledger.store.rows", "in_a_transaction", "*", Stage.HANDLE),

@@ -67,6 +67,7 @@ REASONS: Final = (
         "only when another batch claims the same key or opens the same account at that moment; nothing is in hand",
     ),
     _Reason("abacus.ledger.store.rows", "_append", "*stamped*", "only when a batch waited past a later transaction id"),
+    _Reason("abacus.ledger.store.alone", "*", "*", _BY_THE_API),
     _Reason("abacus.ledger.store.moves", "*", "*_KEEP_HOLD*", _BY_THE_API),
     _Reason("abacus.ledger.store.post", "*_register_missing", "*", _IN_SLICES),
     _Reason("abacus.ledger.store.post", "*_post_in", "*_register_missing(*", _IN_SLICES),
