@@ -22,6 +22,7 @@ from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.platform.delivery.types import Answer, Said
@@ -119,9 +120,11 @@ async def _timed(work: Sequence[Awaitable[object]]) -> float:
 async def _send_all(pool: Pool) -> float:
     stop = asyncio.Event()
     pace = Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC"))
+    renderer = Renderer()
     sender = notification_sender(
         _Silent(),
         load_templates(None),
+        renderer,
         Outbox(pool, CLOCK, ChannelName.LOG, pace),
         clock=CLOCK,
         health=WorkerHealth("notifier"),
@@ -135,6 +138,7 @@ async def _send_all(pool: Pool) -> float:
     took = time.perf_counter() - began
     stop.set()
     await running
+    await renderer.close()
     return took
 
 

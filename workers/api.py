@@ -19,6 +19,7 @@ from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.events.posting import EventDesk, Publish, without_broker
 from abacus.engage.notify.preferences import PreferenceStore
+from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
@@ -128,7 +129,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
         movement_batcher=movement_batcher,
         holds=HoldReader(pool),
         large_moves=moves,
-        campaigns=CampaignDesk(pool, wiring.clock, sources_there, moves.approvals),
+        campaigns=CampaignDesk(pool, wiring.clock, sources_there, moves.approvals, await wiring.entered(rendering())),
         health=wiring.process_health,
         limiter=limiter,
     )

@@ -24,6 +24,7 @@ from abacus.engage.campaigns.values import Values
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.renderer import rendering
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.delivery.deliverer import IDLE_S
@@ -130,7 +131,7 @@ async def wire(wiring: Wiring) -> Run:
     turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),
-        MESSAGES: to_members(Notices(sliced, clock)),
+        MESSAGES: to_members(Notices(sliced, clock), await wiring.entered(rendering())),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     doers = [

@@ -36,6 +36,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.counters.store.opening import open_store
 from abacus.engage.counters.store.port import CounterStore
+from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
@@ -166,7 +167,9 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         selections=SelectionStore(pool, clock),
         cards=cards,
         card_desk=CardDesk(pool, clock, large.approvals),
-        campaigns=CampaignDesk(pool, clock, built_in_sources(settings), large.approvals),
+        campaigns=CampaignDesk(
+            pool, clock, built_in_sources(settings), large.approvals, await wiring.entered(rendering())
+        ),
         watched=Watched(
             settings.points_topic,
             settings.queue_prefix,

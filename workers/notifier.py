@@ -20,6 +20,7 @@ from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.renderer import rendering
 from abacus.engage.notify.sender import CONCURRENCY, notification_sender
 from abacus.engage.notify.templates import Templates, load_templates
 from abacus.platform.delivery.decide.addresses import checked_url
@@ -93,11 +94,13 @@ async def wire(wiring: Wiring) -> Run:
         for number, health in zip(numbers, gathering, strict=True)
     ]
     channels = {name: await _channel(name, wiring) for name in plan.channels}
+    renderer = await wiring.entered(rendering())
     concurrency = CONCURRENCY.shared_by(len(numbers))
     senders = [
         notification_sender(
             channels[name],
             plan.templates,
+            renderer,
             Outbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone)), number),
             clock=clock,
             health=next(sending),

@@ -10,7 +10,9 @@ from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.reading import restore_campaign
 from abacus.engage.campaigns.proposing import proposed
+from abacus.engage.campaigns.trying import tried_campaign
 from abacus.engage.events.decide.source import Source
+from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves, Mover
@@ -111,6 +113,8 @@ def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
         change = Change(approval.asked_by, now, approved_by=approval.decided_by)
         around = await surroundings(pool, sources, now)
         try:
+            async with rendering() as renderer:  # a process for the occasion, which is seldom
+                await tried_campaign(content["campaign"], around, renderer)
             await CampaignStore(pool).approve(campaign.name, campaign.version, around, change, also)
         except DocumentFaults as fault:
             raise CannotExecute(f"{campaign.label} does not fit what is published any more: {fault}") from None

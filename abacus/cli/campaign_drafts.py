@@ -15,15 +15,17 @@ from abacus.cli.draft_files import FileFault, read_files, refuse
 from abacus.cli.draft_plans import Say, agreed, unchanged
 from abacus.cli.shell import pool, print_json, settings
 from abacus.core.errors import Refused
-from abacus.core.fields import Fault
+from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import describe_changes
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.reading import read_campaign
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
+from abacus.engage.campaigns.trying import tried
+from abacus.engage.notify.renderer import Renderer, rendering
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
@@ -53,12 +55,19 @@ async def around(connections: Pool, at: Acting) -> Surroundings:
     return await surroundings(connections, built_in_sources(settings()), at.clock.now())
 
 
-def read_drafts(files: Sequence[Path], beside: Surroundings) -> tuple[list[Draft], list[FileFault]]:
+async def read_drafts(
+    files: Sequence[Path], beside: Surroundings, renderer: Renderer
+) -> tuple[list[Draft], list[FileFault]]:
     """The drafts of the files without faults, and the faults of the others."""
-    read, faults = read_files(files, partial(parse_campaign, around=beside))
+    found, faults = read_files(files, partial(read_campaign, around=beside))
     drafts: list[Draft] = []
     of_name: dict[str, str] = {}
-    for file, campaign in read:
+    for file, read in found:
+        try:
+            campaign = await tried(read, renderer)
+        except DocumentFaults as error:
+            faults += [FileFault(Path(file), fault) for fault in error.faults]
+            continue
         if campaign.name in of_name:
             twice = Fault("name", f"{of_name[campaign.name]} is a draft of {campaign.name} too")
             faults.append(FileFault(Path(file), twice))
@@ -68,9 +77,10 @@ def read_drafts(files: Sequence[Path], beside: Surroundings) -> tuple[list[Draft
     return drafts, faults
 
 
-def faultless(files: Sequence[Path], beside: Surroundings) -> list[Draft]:
+async def faultless(files: Sequence[Path], beside: Surroundings) -> list[Draft]:
     """Raises `DocumentFaults` with every fault of each file."""
-    drafts, faults = read_drafts(files, beside)
+    async with rendering() as renderer:
+        drafts, faults = await read_drafts(files, beside, renderer)
     refuse(faults)
     return drafts
 
@@ -92,7 +102,7 @@ async def publish_files(files: Sequence[Path], *, ask: bool, as_json: bool) -> N
     async with pool() as connections:
         store, at = CampaignStore(connections), await acting(connections)
         beside = await around(connections, at)
-        drafts = faultless(files, beside)
+        drafts = await faultless(files, beside)
         for draft in drafts:
             at.check(Deed.EDIT_CAMPAIGNS, draft.campaign.country)
         latest = {record.campaign.name: record for record in await store.latest()}

@@ -23,6 +23,7 @@ from abacus.engage.campaigns.simulating import Simulated, simulate
 from abacus.engage.campaigns.values import AskService, Values
 from abacus.engage.counters.reading.types import Counted, Lookup
 from abacus.engage.events.types import Event, Value
+from abacus.engage.notify.renderer import rendering
 from abacus.engage.rules.rounds import NotNow
 from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.ledger.store.read import LedgerReader
@@ -50,7 +51,7 @@ def simulate_campaign(
 
 
 async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:
-    async with pool() as connections, services(connections) as asking:
+    async with pool() as connections, services(connections) as asking, rendering() as renderer:
         at = await acting(connections)
         beside, now = await around(connections, at), at.clock.now()
         campaign = await chosen(which, connections, beside)
@@ -64,6 +65,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             values=values_now(connections, beside, asking.ask),
             around=beside,
             book=CardBook(await CardStore(connections).all()),
+            renderer=renderer,
             now=now,
         )
     if as_json:
@@ -75,7 +77,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
 async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
     """The campaign of a file, or a version of one that is there. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
-        return faultless([Path(which)], beside)[0].campaign
+        return (await faultless([Path(which)], beside))[0].campaign
     name, version = split_label(which)
     for record in reversed(await CampaignStore(connections).history(name)):
         if version in {None, record.campaign.version}:

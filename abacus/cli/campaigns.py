@@ -17,6 +17,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import split_label
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
 from abacus.engage.campaigns.decide.states import Act, State
+from abacus.engage.notify.renderer import rendering
 from abacus.people.types.deed import Deed
 
 app = typer.Typer(
@@ -106,8 +107,8 @@ def show(
 
 
 async def _lint(files: list[Path], *, as_json: bool) -> None:
-    async with pool() as connections:
-        drafts, faults = read_drafts(files, await around(connections, await acting(connections)))
+    async with pool() as connections, rendering() as renderer:
+        drafts, faults = await read_drafts(files, await around(connections, await acting(connections)), renderer)
     valid = {file: f"{campaign.name} of {campaign.country}" for file, campaign in drafts}
     print_faults(valid, faults, as_json=as_json)
 
@@ -115,7 +116,7 @@ async def _lint(files: list[Path], *, as_json: bool) -> None:
 async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
     async with pool() as connections:
         store = CampaignStore(connections)
-        (draft,) = faultless([file], await around(connections, await acting(connections)))
+        (draft,) = await faultless([file], await around(connections, await acting(connections)))
         if against:
             old = (await _version(store, against)).campaign
             name: str | None = old.label

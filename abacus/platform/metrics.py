@@ -183,6 +183,7 @@ CAMPAIGN_RUNS: Final = Counter("abacus_campaign_runs", "Events decided for campa
 # Actions of campaigns that were tried, by receiver and outcome (done, refused, failed), those whose time has come and
 # that wait, and the seconds since the oldest of them was due.
 CAMPAIGN_ACTIONS: Final = Counter("abacus_campaign_actions", "Actions of campaigns", ["receiver", "outcome"])
+RENDERINGS: Final = Counter("abacus_renderings", "Renderings of templates of messages", ["outcome"])
 CAMPAIGN_ACTIONS_WAITING: Final = Gauge(
     "abacus_campaign_actions_waiting", "Actions of campaigns that are due and not done", ["receiver"]
 )

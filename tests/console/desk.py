@@ -29,6 +29,7 @@ from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.events.decide.builtin import built_in
+from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
@@ -209,7 +210,7 @@ async def desk(
             selections=SelectionStore(pool, clock),
             cards=cards,
             card_desk=CardDesk(pool, clock, large.approvals),
-            campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals),
+            campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
             watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
             here=reading_of(pool, clock),
             move=move,

@@ -19,6 +19,7 @@ from abacus.engage.events.decide.message import encode_event, partition_key
 from abacus.engage.events.decide.source import Source, parse_source
 from abacus.engage.events.store import SourceStore
 from abacus.engage.events.types import Event
+from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.finding import claims_of
 from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.movement import Moved, Movement
@@ -127,18 +128,19 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
             parse_source(_SOURCE), built_in=built_in, events_topic=complete.events_topic, by="abacus demo", now=now
         )
     approvals = await _approvals(pool, built_in)
-    desk = CampaignDesk(pool, SystemClock(), built_in, approvals)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
     campaigns = []
-    for document in _CAMPAIGNS:
-        of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
-        in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
-        if in_force:
-            campaigns.append(in_force[-1].campaign)
-            continue
-        record, asked = await desk.publish(await desk.read(of), _EDITOR)
-        await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
-        campaigns.append(record.campaign)
+    async with rendering() as renderer:
+        desk = CampaignDesk(pool, SystemClock(), built_in, approvals, renderer)
+        for document in _CAMPAIGNS:
+            of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
+            in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
+            if in_force:
+                campaigns.append(in_force[-1].campaign)
+                continue
+            record, asked = await desk.publish(await desk.read(of), _EDITOR)
+            await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
+            campaigns.append(record.campaign)
     return campaigns
 
 

@@ -28,7 +28,6 @@ from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault
 from abacus.engage.campaigns.decide.document import to_toml, toml_of
-from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.sides import sides_there_are
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.events.decide.vocabulary import Vocabulary, event_type_of
@@ -146,7 +145,7 @@ async def _page(
     try:
         document = read_toml(text)
         rows = _rows(document, around, form)
-        campaign = parse_campaign(document, around)
+        campaign = await call.backends.campaigns.read(document, around)
         sentences = sentences_of(campaign)
         call.check(Deed.EDIT_CAMPAIGNS, campaign.country)
         form, _ = await asked_trial(call, act, form, campaign)

@@ -7,14 +7,15 @@ from abacus.core.clock import Clock
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.document import describe_changes
+from abacus.engage.campaigns.decide.document import describe_changes, to_document
 from abacus.engage.campaigns.decide.limits import Amounts
-from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
+from abacus.engage.campaigns.trying import tried_campaign
 from abacus.engage.events.decide.source import Source
+from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
@@ -26,11 +27,14 @@ from abacus.platform.postgres import Also, Connection, Pool
 class CampaignDesk:
     """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done."""
 
-    def __init__(self, pool: Pool, clock: Clock, built_in: Iterable[Source], approvals: Approvals) -> None:
+    def __init__(
+        self, pool: Pool, clock: Clock, built_in: Iterable[Source], approvals: Approvals, renderer: Renderer
+    ) -> None:
         self._pool = pool
         self._clock = clock
         self._built_in = tuple(built_in)
         self._approvals = approvals
+        self._renderer = renderer
         self._store = CampaignStore(pool)
 
     def now(self) -> datetime:
@@ -40,19 +44,25 @@ class CampaignDesk:
         """What is published, by which drafts are judged."""
         return await surroundings(self._pool, self._built_in, self.now())
 
-    async def read(self, document: Mapping[str, object]) -> Campaign:
-        """The draft of a document, judged by what is published. Raises `CampaignFaults`."""
-        return parse_campaign(document, await self.around())
+    async def read(self, document: Mapping[str, object], around: Surroundings | None = None) -> Campaign:
+        """The draft of a document, judged by what is published; its templates are tried. Raises `CampaignFaults`."""
+        return await tried_campaign(document, around or await self.around(), self._renderer)
 
     async def publish(self, draft: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
-        """Drafts a version and submits it. Raises `CampaignFaults`, and `CannotDecide` for who may not ask."""
+        """Drafts a version of what `read` has read, and submits it. Raises `CampaignFaults`, and `CannotDecide` for who
+        may not ask.
+        """
         around = await self.around()
         (campaign,) = await self._store.draft([draft], around, by=by.source, also=self._logged(by, draft, "draft"))
-        return await self.submit(campaign, by)
+        return await self._submitted(campaign, around, by)
 
     async def submit(self, campaign: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
         """Submits the latest version of a campaign. Raises as `publish` does."""
         around = await self.around()
+        await self.read(to_document(campaign), around)
+        return await self._submitted(campaign, around, by)
+
+    async def _submitted(self, campaign: Campaign, around: Surroundings, by: Actor) -> tuple[CampaignRecord, Approval]:
         change, also = Change(by.source, self.now()), self._logged(by, campaign, "submit")
         record = await self._store.submit(campaign.name, around, change, also)
         in_force = [each.campaign for each in await self.history(campaign.name) if each.in_force]

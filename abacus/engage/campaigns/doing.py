@@ -2,21 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple
-
-import orjson
 
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.guards import Guards
+from abacus.engage.campaigns.messages import told
 from abacus.engage.downstreams.directory import ByName
-from abacus.engage.notify.decide.news import Campaigned, CampaignWords
-from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.renderer import Renderer
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
@@ -36,11 +34,13 @@ _LOOK_EVERY_S: Final = 5.0
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _AT_ONCE: Final = timedelta(0)
 _RNG: Final = random.Random()
+_NONE_REFUSED: Final[Mapping[Waiting, str]] = {}
 
 # How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
 TurnsOf = Callable[[str, int], Awaitable[int]]
-# Returns when the receiver has these actions. Raises `Unavailable`, and then it may have some; it is called again.
-Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[None]]
+# Returns when the receiver has these actions, but for those that it refuses, with the reason. Raises `Unavailable`, and
+# then it may have some; it is called again.
+Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[Mapping[Waiting, str]]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 
@@ -110,11 +110,12 @@ class Doer:
             if actions:
                 refusals = await self._guards.refusals(actions)
                 kept_back = {*refusals.against, *refusals.unknown}
-                done = [each for each in actions if each not in kept_back]
-                await self._hand(batch, done)
-                await self._actions.end(batch, done, refusals.against)
+                holding = [each for each in actions if each not in kept_back]
+                refused = {**await self._hand(batch, holding), **refusals.against}
+                done = [each for each in holding if each not in refused]
+                await self._actions.end(batch, done, refused)
                 await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
-                CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refusals.against))
+                CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refused))
                 CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
         return _Done(len(actions), has_no_turn=len(actions) < len(batch.actions))
 
@@ -139,18 +140,21 @@ def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> Tur
 def to_award_queue(queue: Queue) -> Hand:
     """Awards go on the award queue, the only door for new points."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
         await queue.send(list(pack("awards", [each.document for each in actions])))
+        return _NONE_REFUSED
 
     return hand
 
 
-def to_members(notices: Notices) -> Hand:
+def to_members(notices: Notices, renderer: Renderer) -> Hand:
     """Messages become notices, in the transaction that ends the actions."""
 
-    async def hand(batch: Batch, actions: Sequence[Waiting]) -> None:
-        if actions:
-            await notices.enter_beside(batch.connection, list(map(_notice, actions)), gathered_for=_AT_ONCE)
+    async def hand(batch: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
+        said = await told(actions, renderer)
+        if said.notices:
+            await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
+        return said.refused
 
     return hand
 
@@ -158,20 +162,13 @@ def to_members(notices: Notices) -> Hand:
 def to_events(publish: Publish, events_topic: str) -> Hand:
     """Events of campaigns are published as those of other senders."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> None:
+    async def hand(_: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
         if messages:
             await publish(events_topic, messages)
+        return _NONE_REFUSED
 
     return hand
-
-
-def _notice(action: Waiting) -> Notice:
-    document = orjson.loads(action.document)
-    key = f"{action.key}/{action.number}"
-    words = {locale: CampaignWords(**each) for locale, each in document["words"].items()}
-    news = Campaigned(campaign=action.campaign, key=key, country=document["country"], words=words)
-    return Notice(action.member_id, key, action.decided_at, 0, news)
 
 
 RECEIVERS: Final = (AWARDS, MESSAGES, EVENTS)

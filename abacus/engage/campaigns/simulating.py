@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import orjson
+
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.budget import pots_of
@@ -11,17 +13,20 @@ from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
 from abacus.engage.campaigns.decide.deciding import decide
-from abacus.engage.campaigns.decide.effects import actions_of
+from abacus.engage.campaigns.decide.effects import MESSAGES, actions_of
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Due, Matched, Run
 from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.decide.sides import origin_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
+from abacus.engage.campaigns.messages import in_words
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.values import Subject, Values
 from abacus.engage.events.types import Event
+from abacus.engage.notify.decide.rendering import Unrenderable
+from abacus.engage.notify.renderer import Renderer
 from abacus.engage.rules.decide.lazy import Decision, Looked
 from abacus.engage.rules.decide.types import Place
 from abacus.engage.rules.rounds import Question, decide_all
@@ -56,6 +61,7 @@ async def simulate(
     values: Values,
     around: Surroundings,
     book: CardBook,
+    renderer: Renderer,
     now: datetime,
 ) -> Simulated:
     """Raises `Refused`, `SetAside` and `Unavailable`."""
@@ -86,7 +92,20 @@ async def simulate(
         progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
     left = await PotStore(pool, 0).left(limited)
     (run,) = decide([matched], progress, left, limited).runs
-    return Simulated(seen, None, run, list(actions_of(run, now)))
+    return Simulated(seen, None, run, [await _said(due, renderer) for due in actions_of(run, now)])
+
+
+async def _said(due: Due, renderer: Renderer) -> Due:
+    """A message with what it says, or why it says nothing."""
+    if due.receiver != MESSAGES:
+        return due
+    document = orjson.loads(due.document)
+    (words,) = await in_words([document], renderer)
+    if isinstance(words, Unrenderable):
+        said: dict[str, object] = {"fault": str(words)}
+    else:
+        said = {"words": {locale: each._asdict() for locale, each in words.items()}}
+    return due._replace(document=orjson.dumps({"country": document["country"], **said}))
 
 
 def _against(campaign: Campaign, event: Event) -> str | None:

@@ -12,14 +12,16 @@ from pydantic import ValidationError
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.engage.notify.channels.port import Channel
-from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words
 from abacus.engage.notify.decide.news import NEWS_LIST_JSON
 from abacus.engage.notify.decide.notification import Notification, Turn
-from abacus.engage.notify.decide.rendering import Unrenderable
+from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
 from abacus.engage.notify.outbox import Outbox
-from abacus.engage.notify.templates import Templates, words_of
+from abacus.engage.notify.renderer import Renderer
+from abacus.engage.notify.templates import Templates, together
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
@@ -42,6 +44,7 @@ log = structlog.get_logger(__name__)
 def notification_sender(
     channel: Channel,
     templates: Templates,
+    renderer: Renderer,
     outbox: Outbox,
     *,
     clock: Clock,
@@ -59,11 +62,13 @@ def notification_sender(
     async def attempt(turn: Turn) -> Answer:
         await asyncio.sleep(max(0.0, (turn.start_at - clock.now()).total_seconds()))
         try:
-            outgoing = _in_words(turn.notification, templates)
+            outgoing = await _in_words(turn.notification, templates, renderer)
         except Unrenderable as fault:
             return Answer(Said.REFUSED, str(fault))
         except ValidationError:
             return Answer(Said.REFUSED, "this version of Abacus cannot read it")
+        except Unavailable as fault:
+            return Answer(Said.FAILED, str(fault))
         return await channel.send(outgoing)
 
     return Deliverer(
@@ -78,12 +83,18 @@ def notification_sender(
     )
 
 
-def _in_words(notification: Notification, templates: Templates) -> Outgoing:
-    """The message in words. Raises `Unrenderable`, and `ValidationError` for news of a newer version."""
+async def _in_words(notification: Notification, templates: Templates, renderer: Renderer) -> Outgoing:
+    """The message in words. Raises `Unrenderable`, `Unavailable`, and `ValidationError` for news of a newer version."""
     member_id, message_id, locale = notification.member_id, notification.message_id, notification.locale
     news = NEWS_LIST_JSON.validate_json(notification.parts)
-    words = words_of(templates, news, locale)
-    return Outgoing(member_id, message_id, locale, words, news, notification.created_at)
+    parts = [templates.rendering(each, locale) for each in news]
+    answers = iter(await renderer.render([each for each in parts if isinstance(each, Rendering)]))
+    words = []
+    for each in (next(answers) if isinstance(part, Rendering) else part for part in parts):
+        if not isinstance(each, Words):
+            raise each
+        words.append(each)
+    return Outgoing(member_id, message_id, locale, together(words), news, notification.created_at)
 
 
 def _on_settled(channel: ChannelName, settled: Settled[Turn]) -> None:

@@ -9,20 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
-
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Campaigned, Kind, News, fields_of
-from abacus.engage.notify.decide.rendering import (
-    ENVIRONMENT,
-    LARGEST,
-    SPELLED,
-    Unrenderable,
-    compiled,
-    nearest,
-    rendered,
-)
+from abacus.engage.notify.decide.rendering import LARGEST, Rendering, Unrenderable, nearest, rendered, written
 
 SHIPPED: Final = Path(__file__).parent / "templates"
 
@@ -33,16 +23,21 @@ _NAME: Final = re.compile(r"(?P<kind>[a-z_]+)\.(?P<locale>[a-z]{2,3}(?:-[A-Z]{2}
 class Templates:
     """All templates of a process."""
 
-    def __init__(self, templates: Mapping[tuple[Kind, str], Template]) -> None:
+    def __init__(self, templates: Mapping[tuple[Kind, str], str]) -> None:
         self._templates = templates
 
-    def render(self, news: News, locale: str) -> Words:
-        """Render news in the locale, in its language, or in English. Raises `Unrenderable`."""
+    def rendering(self, news: News, locale: str) -> Words | Rendering:
+        """News in the locale, in its language, or in English: what is to be rendered, or the words that it has."""
         if isinstance(news, Campaigned):
             return Words(*news.words[nearest(locale, news.words)].model_dump().values())
         known = {each: template for (kind, each), template in self._templates.items() if kind is news.kind}
         which = nearest(locale, known)
-        return _rendered(known[which], news, which)
+        return _rendering(known[which], news, which)
+
+    def render(self, news: News, locale: str) -> Words:
+        """Render news here, in this process. Raises `Unrenderable`."""
+        part = self.rendering(news, locale)
+        return part if isinstance(part, Words) else rendered(part)
 
     def locales(self) -> list[str]:
         return sorted({locale for _, locale in self._templates})
@@ -61,8 +56,12 @@ def load_templates(folder: Path | None) -> Templates:
 
 def words_of(templates: Templates, news: Sequence[News], locale: str) -> Words:
     """The title of the most important news, and the texts of all. Raises `Unrenderable`."""
-    rendered = [templates.render(each, locale) for each in news]
-    return Words(rendered[0].title, "\n".join(each.text for each in rendered))
+    return together([templates.render(each, locale) for each in news])
+
+
+def together(parts: Sequence[Words]) -> Words:
+    """One message of the words of its news, the most important first."""
+    return Words(parts[0].title, "\n".join(each.text for each in parts))
 
 
 def _templates_in(folder: Path) -> list[Path]:
@@ -76,24 +75,18 @@ def _about(path: Path) -> tuple[Kind, str]:
     return Kind(match["kind"]), match["locale"]
 
 
-def _checked(path: Path) -> Template:
+def _checked(path: Path) -> str:
     """The template, rendered with each sample of its kind before anybody relies on it. Raises `Refused`."""
     kind, locale = _about(path)
+    source = _source(path)
     try:
-        source = _source(path)
-        tree = ENVIRONMENT.parse(source)
-        unknown = sorted(meta.find_undeclared_variables(tree) - fields_of(kind) - SPELLED.keys())
-        if unknown:
-            known = ", ".join(sorted(fields_of(kind)))
-            raise Refused(f"{path}: {unknown[0]!r} is no field of {kind}; there are {known}")
-        template = compiled(source)
         for sample in SAMPLES[kind]:
-            _rendered(template, sample, locale)
-    except TemplateSyntaxError as error:
-        raise Refused(f"{path}: line {error.lineno}: {error.message}") from None
-    except (TemplateError, Unrenderable) as error:
+            rendering = _rendering(source, sample, locale)
+            written(rendering, of=f" of {kind}")
+            rendered(rendering)
+    except Unrenderable as error:
         raise Refused(f"{path}: {error}") from None
-    return template
+    return source
 
 
 def _source(path: Path) -> str:
@@ -108,6 +101,5 @@ def _source(path: Path) -> str:
     return source
 
 
-def _rendered(template: Template, news: News, locale: str) -> Words:
-    fields = {name: getattr(news, name) for name in type(news).model_fields if name != "kind"}
-    return rendered(template, fields, locale)
+def _rendering(template: str, news: News, locale: str) -> Rendering:
+    return Rendering(template, locale, {name: getattr(news, name) for name in fields_of(news.kind)})

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from abacus.core.document_text import read_toml
 from abacus.engage.campaigns.decide.document import describe_changes, to_document, to_toml
-from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, restore_campaign
+from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, read_campaign, restore_campaign
+from abacus.engage.notify.decide.message import Words
+from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, rendered, written
 from tests.support.campaigns import campaign, document, surroundings
 
 EQ = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
@@ -19,9 +21,18 @@ FREE: dict[str, Any] = {"limits": {"unlimited": True}}
 
 def faults(document: dict[str, Any]) -> list[str]:
     """What is wrong with it, as text."""
+    read = read_campaign(document, surroundings())
     with pytest.raises(CampaignFaults) as caught:
-        parse_campaign(document, surroundings())
+        read.judged([answer_of(each.rendering) for each in read.trials])
     return str(caught.value).splitlines()
+
+
+def answer_of(rendering: Rendering) -> Words | Unrenderable:
+    try:
+        written(rendering)
+        return rendered(rendering)
+    except Unrenderable as fault:
+        return fault
 
 
 def deep(levels: int) -> dict[str, Any]:

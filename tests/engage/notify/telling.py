@@ -14,8 +14,10 @@ from abacus.engage.notify.decide.message import ChannelName, Outgoing
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.pace import read_rates
+from abacus.engage.notify.decide.rendering import Rendering
 from abacus.engage.notify.notices import Gathered, Notices
 from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.platform.delivery.types import Answer, Said
@@ -68,12 +70,14 @@ async def sending(
     clock: Clock = CLOCK,
     park_after: timedelta = timedelta(hours=24),
 ) -> AsyncIterator["asyncio.Task[None]"]:
-    stop = asyncio.Event()
+    stop, renderer = asyncio.Event(), Renderer()
+    await renderer.render([Rendering("Hi\nThere", "en", {})])  # its process has started by now
     pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
     senders = [
         notification_sender(
             channel,
             TEMPLATES,
+            renderer,
             Outbox(pool, clock, channel.name, pace, number),
             clock=clock,
             health=WorkerHealth("notifier"),
@@ -89,6 +93,7 @@ async def sending(
     finally:
         stop.set()
         await asyncio.wait((running,))
+        await renderer.close()
         if not running.cancelled():
             running.result()
 

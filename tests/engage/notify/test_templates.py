@@ -104,7 +104,7 @@ def test_an_operators_folder_replaces_by_name_and_adds_locales(tmp_path: Path) -
         ("earned.en.txt", "Hi\n{{ day(expires_on) }}", "it does not render: 'NoneType' object has no attribute"),
         ("earned.en.txt", "Hi\n{{ points / (count - 1) }}", "it does not render: division by zero"),
         ("earned.en.txt", "Hi\n{{ points.__class__.__mro__ }}", "access to attribute '__class__'"),
-        ("earned.en.txt", "Hi\n{% include 'expired.en.txt' %}", "it does not render: no loader"),
+        ("earned.en.txt", "Hi\n{% include 'expired.en.txt' %}", "line 2: include is not for messages"),
         ("earned.en.txt", "Hi\n{% if points %}", "line 2: Unexpected end of template"),
         ("earned.en.txt", "Hi\n{{ points | shout }}", "line 2: No filter named 'shout'"),
         ("earned.en.txt", "Only a title", "the first line is the title and the rest the text"),

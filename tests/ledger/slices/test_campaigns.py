@@ -30,6 +30,7 @@ from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.renderer import Renderer
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
@@ -105,7 +106,8 @@ async def all_turns(_: str, wanted: int) -> int:
 async def done_once(pool: Pool, actions: ActionStore) -> None:
     """A process that does messages, until nothing is left that it could do."""
     stop, health = asyncio.Event(), WorkerHealth("campaigner")
-    hand = to_members(Notices(pool, LATER))
+    renderer = Renderer()
+    hand = to_members(Notices(pool, LATER), renderer)
     given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
     doer = Doer("messages", hand, actions, Unguarded(), all_turns, **given)
     working = asyncio.create_task(doer.run(stop))
@@ -116,6 +118,7 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     await until(nothing_waits)
     stop.set()
     await working
+    await renderer.close()
 
 
 async def test_each_lies_with_its_member(pool: Pool, owner: Connection) -> None:

@@ -11,7 +11,7 @@ from abacus.core.sources import campaign_source
 from abacus.engage.campaigns.decide.actions import Action, Award, Call, Publish, Tell
 from abacus.engage.campaigns.decide.campaign import Step
 from abacus.engage.campaigns.decide.run import Due, Run
-from abacus.engage.campaigns.decide.templates import message_of
+from abacus.engage.campaigns.decide.templates import fields_of, kept
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.events.decide.message import encode_event
 from abacus.engage.events.types import Event
@@ -63,18 +63,9 @@ def _document(run: Run, step: Step, action: Action, now: datetime) -> tuple[str,
             return AWARDS, encode_award(_award(run, step, matched.worth[step.number]))
         case Tell(templates):
             points = matched.worth[step.number].points if step.number in matched.worth else 0
-            words = {
-                locale: message_of(
-                    template,
-                    locale,
-                    matched.event,
-                    campaign=matched.campaign.name,
-                    count=run.count or 1,
-                    points=points,
-                )._asdict()
-                for locale, template in templates.items()
-            }
-            return MESSAGES, orjson.dumps({"country": matched.campaign.country, "words": words})
+            fields = fields_of(matched.event, campaign=matched.campaign.name, count=run.count or 1, points=points)
+            country = matched.campaign.country
+            return MESSAGES, orjson.dumps({"country": country, "templates": dict(templates), "fields": kept(fields)})
         case Call(webhook):
             return f"webhook:{webhook}", orjson.dumps(_told(run, step, now))
         case Publish(type_, constants, copied):

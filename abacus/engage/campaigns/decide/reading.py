@@ -1,10 +1,10 @@
 """Campaigns as people write them: read with every fault and its path. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.core import fields
 from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
@@ -13,15 +13,18 @@ from abacus.engage.campaigns.decide.lengths import read_hours, read_length
 from abacus.engage.campaigns.decide.reading_limits import read_limits
 from abacus.engage.campaigns.decide.reading_steps import read_steps
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.templates import Trial
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.events.decide.vocabulary import EventType, event_type_of
+from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.pricing.decide.card import PublishedCard
 
 MAX_TYPES: Final = 50
 MAX_HOURS: Final = 10
 MAX_ARMS: Final = 10
 MAX_ABOUT: Final = 500
+MOST_TRIALS: Final = 10_000  # renderings, of which each takes some fifty microseconds
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WHOLE: Final = 100
 _MOST_EVENTS: Final = 1_000_000
@@ -43,22 +46,57 @@ class CampaignFaults(DocumentFaults):
     """Every fault of a campaign."""
 
 
-def parse_campaign(document: Mapping[str, object], around: Surroundings) -> Campaign:
-    """The draft of a document, be it from TOML or from JSON, judged by what is published. Raises `CampaignFaults` with
-    every fault that it has.
+class Read(NamedTuple):
+    """What was read of a document: a campaign, where it has no fault yet, and the templates that are to be tried."""
+
+    campaign: Campaign | None
+    faults: Sequence[Fault]
+    trials: Sequence[Trial]
+
+    def judged(self, answers: Iterable[object]) -> Campaign:
+        """After its trials, of which an `Unrenderable` is a fault. Raises `CampaignFaults` with every fault."""
+        of_templates: dict[str, Fault] = {}
+        for trial, answer in zip(self.trials, answers, strict=True):
+            if isinstance(answer, Unrenderable):
+                of_templates.setdefault(trial.path, trial.fault(answer))
+        if self.campaign is None or of_templates:
+            raise CampaignFaults([*self.faults, *of_templates.values()])
+        return self.campaign
+
+
+def read_campaign(document: Mapping[str, object], around: Surroundings) -> Read:
+    """The draft of a document, be it from TOML or from JSON, judged by what is published. Its templates are not tried:
+    `trying.py` does that.
     """
-    return _campaign(document, around)
+    faults, trials = faults_of_text(document), list[Trial]()
+    campaign = _campaign(document, around, faults, trials)
+    if len(trials) > MOST_TRIALS:
+        several = f"{len(trials):,} messages, by locale and type of event"
+        faults.append(Fault("steps", f"{several}; write at most {MOST_TRIALS:,}"))
+    return Read(None if faults else campaign, faults, trials[:MOST_TRIALS])
+
+
+def parse_campaign(document: Mapping[str, object], around: Surroundings) -> Campaign:
+    """The draft of a document whose templates were tried before. Raises `CampaignFaults` with every fault."""
+    read = read_campaign(document, around)
+    return read.judged([None] * len(read.trials))
 
 
 def restore_campaign(document: Mapping[str, object], version: int) -> Campaign:
     """The campaign of a document that was judged before. Raises `DocumentFaults` for one that only a newer Abacus can
     read.
     """
-    return _campaign(document, None).numbered(version)
+    faults: list[Fault] = []
+    campaign = _campaign(document, None, faults, [])
+    if faults:
+        raise CampaignFaults(faults)
+    return campaign.numbered(version)
 
 
-def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Campaign:
-    faults = [] if around is None else faults_of_text(document)
+def _campaign(
+    document: Mapping[str, object], around: Surroundings | None, faults: list[Fault], trials: list[Trial]
+) -> Campaign:
+    """Adds to the faults and the trials; where there are faults, what it returns is no campaign."""
     top = Fields(document, "", faults)
     name = top.read("name", _name, "")
     about = top.read_if_there("about", _about, "")
@@ -68,7 +106,7 @@ def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Ca
     starts_at = top.read("starts_at", fields.moment, EARLIEST).astimezone(UTC)
     ends_at = top.read("ends_at", fields.moment, EARLIEST).astimezone(UTC)
     on = _on(top.read("on", _texts, ()), around, faults)
-    words = Words(on, around, faults)
+    words = Words(on, around, faults, trials)
     when = words.rule(top, "when")
     weekdays = top.read_if_there("weekdays", _weekdays, _NO_DAYS)
     hours = top.read_if_there("hours", _hours, _NO_HOURS)
@@ -82,8 +120,6 @@ def _campaign(document: Mapping[str, object], around: Surroundings | None) -> Ca
     top.refuse_unknown()
     if around is not None:
         _judge(top, starts_at, ends_at, around, words)
-    if faults:
-        raise CampaignFaults(faults)
     return Campaign(
         name=name,
         country=country,

@@ -21,7 +21,7 @@ from abacus.engage.campaigns.decide.actions import (
     Tell,
 )
 from abacus.engage.campaigns.decide.lengths import length_text, read_clock, read_length
-from abacus.engage.campaigns.decide.templates import check_template, read_templates
+from abacus.engage.campaigns.decide.templates import read_templates, trial_of
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.events.decide.source import BUILT_IN
 from abacus.engage.events.decide.vocabulary import event_type_of
@@ -103,12 +103,8 @@ def _factors(table: Fields) -> Mapping[FactorName, Decimal]:
 def _tell(table: Fields, words: Words) -> Deed | None:
     templates = table.read(Kind.TELL.value, read_templates, None)
     for locale, template in (templates or {}).items():
-        for kind in words.samples:
-            try:
-                check_template(template, locale, kind)
-            except Bad as bad:
-                table.note(f"{Kind.TELL}.{locale}", str(bad))
-                break
+        path = table.path_of(f"{Kind.TELL}.{locale}")
+        words.trials += [trial_of(path, template, locale, event) for event in words.samples]
     return None if templates is None else Tell(templates)
 
 

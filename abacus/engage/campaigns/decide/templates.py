@@ -4,26 +4,22 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from jinja2 import TemplateError, TemplateSyntaxError, meta
-
-from abacus.core.fields import Bad, mapping, shown
+from abacus.core.fields import Bad, Fault, mapping, shown
 from abacus.engage.events.types import Event, Value, VariableType
-from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.rendering import (
     DEFAULT_LOCALE,
-    ENVIRONMENT,
     LARGEST,
     LOCALE_PATTERN,
-    SPELLED,
+    Rendering,
     Unrenderable,
-    compiled,
-    rendered,
+    Unwritten,
 )
 
 _LOCALE: Final = re.compile(LOCALE_PATTERN)
-_OWN: Final = ("campaign", "count", "points", "event")
+_DECIMAL: Final = "decimal"
+_TIME: Final = "time"
 _SAMPLES: Final[Mapping[VariableType, Value]] = {
     VariableType.TEXT: "text",
     VariableType.INTEGER: 1,
@@ -32,6 +28,20 @@ _SAMPLES: Final[Mapping[VariableType, Value]] = {
     VariableType.TIME: datetime(2026, 1, 10, 12, 30, tzinfo=UTC),
     VariableType.TEXTS: ("text",),
 }
+
+
+class Trial(NamedTuple):
+    """A template of a document at its path, to be rendered for a sample of the events of a type."""
+
+    path: str
+    event_type: str
+    rendering: Rendering
+
+    def fault(self, error: Unrenderable) -> Fault:
+        """What came of it, for the author."""
+        if isinstance(error, Unwritten):
+            return Fault(self.path, str(error))
+        return Fault(self.path, f"does not render for {self.event_type}: {error}")
 
 
 def read_templates(value: object) -> Mapping[str, str]:
@@ -55,21 +65,36 @@ def sample(types: Mapping[str, VariableType], event_type: tuple[str, str]) -> Ev
     return Event(source, type_, "1", "bob", "SG", datetime(2026, 1, 10, 12, 30, tzinfo=UTC), values)
 
 
-def check_template(template: str, locale: str, event: Event) -> None:
-    """Renders the template for a sample of an event. Raises `Bad` where that fails."""
-    try:
-        known = {*_OWN, *SPELLED}
-        if unknown := sorted(meta.find_undeclared_variables(ENVIRONMENT.parse(template)) - known):
-            raise Bad(f"{unknown[0]!r} is no field; there are {', '.join(_OWN)}")
-        message_of(template, locale, event, campaign="campaign", count=1, points=1)
-    except TemplateSyntaxError as error:
-        raise Bad(f"line {error.lineno}: {error.message}") from None
-    except (TemplateError, Unrenderable) as error:
-        raise Bad(f"does not render for {event.source}/{event.type}: {error}") from None
+def trial_of(path: str, template: str, locale: str, event: Event) -> Trial:
+    fields = fields_of(event, campaign="campaign", count=1, points=1)
+    return Trial(path, f"{event.source}/{event.type}", Rendering(template, locale, fields))
 
 
-def message_of(template: str, locale: str, event: Event, *, campaign: str, count: int, points: int) -> Words:
-    """The message that a template makes of an event. Variables are `event.NAME`. Raises `Unrenderable`."""
+def fields_of(event: Event, *, campaign: str, count: int, points: int) -> dict[str, Any]:
+    """What a template may use. Variables are `event.NAME`."""
     about: dict[str, Any] = {"member_id": event.member_id, "country": event.country, "occurred_at": event.occurred_at}
-    fields = {"campaign": campaign, "count": count, "points": points, "event": {**about, **event.variables}}
-    return rendered(compiled(template), fields, locale)
+    return {"campaign": campaign, "count": count, "points": points, "event": {**about, **event.variables}}
+
+
+def kept(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as JSON holds them; `restored` makes the same fields of it."""
+    event = {name: _kept(value) for name, value in fields["event"].items()}
+    return {**fields, "event": event}
+
+
+def restored(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """What `kept` was given."""
+    event = {name: _restored(value) for name, value in kept["event"].items()}
+    return {**kept, "event": event}
+
+
+def _kept(value: Value | None) -> object:
+    if isinstance(value, Decimal):
+        return {_DECIMAL: str(value)}
+    return {_TIME: value.isoformat()} if isinstance(value, datetime) else value
+
+
+def _restored(value: Any) -> Value | None:
+    if isinstance(value, dict):
+        return Decimal(value[_DECIMAL]) if _DECIMAL in value else datetime.fromisoformat(value[_TIME])
+    return tuple(value) if isinstance(value, list) else value

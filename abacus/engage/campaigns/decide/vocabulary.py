@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping
 from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.templates import sample
+from abacus.engage.campaigns.decide.templates import Trial, sample
 from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
 from abacus.engage.events.types import Event, VariableType
 from abacus.engage.rules.decide.reading import parse_rule, restore_document, rule_document
@@ -16,10 +16,17 @@ class Words:
     was published, and what stood around it may be other by now.
     """
 
-    def __init__(self, on: Sequence[EventType] | None, around: Surroundings | None, faults: list[Fault]) -> None:
+    def __init__(
+        self,
+        on: Sequence[EventType] | None,
+        around: Surroundings | None,
+        faults: list[Fault],
+        trials: list[Trial],
+    ) -> None:
         self.on = on
         self.around = around
         self.samples: Sequence[Event] = ()
+        self.trials = trials
         self._faults = faults
         self._vocabulary: Vocabulary | None = None
         if on and around is not None:

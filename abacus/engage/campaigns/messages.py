@@ -1,0 +1,68 @@
+"""The messages that campaigns have decided: what their templates say, which is known when they are told."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from abacus.engage.campaigns.actions import Waiting
+from abacus.engage.campaigns.decide.templates import restored
+from abacus.engage.notify.decide.message import Words
+from abacus.engage.notify.decide.news import Campaigned, CampaignWords
+from abacus.engage.notify.decide.notice import Notice
+from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
+from abacus.engage.notify.renderer import Renderer
+
+InWords = Mapping[str, Words]  # by locale
+
+
+class Told(NamedTuple):
+    """The notices of actions, and the actions whose templates cannot be rendered, with the reason."""
+
+    notices: Sequence[Notice]
+    refused: Mapping[Waiting, str]
+
+
+async def told(actions: Sequence[Waiting], renderer: Renderer) -> Told:
+    """Raises `Unavailable`."""
+    documents = [orjson.loads(each.document) for each in actions]
+    notices: list[Notice] = []
+    refused: dict[Waiting, str] = {}
+    for action, document, words in zip(actions, documents, await in_words(documents, renderer), strict=True):
+        if isinstance(words, Unrenderable):
+            refused[action] = f"its message: {words}"
+        else:
+            notices.append(_notice(action, document["country"], words))
+    return Told(notices, refused)
+
+
+async def in_words(documents: Sequence[Mapping[str, Any]], renderer: Renderer) -> list[InWords | Unrenderable]:
+    """What each document of an action says. Raises `Unavailable`."""
+    renderings = [_renderings(each) for each in documents]
+    answers = iter(await renderer.render([each for some in renderings for each in some.values()]))
+    said: list[InWords | Unrenderable] = []
+    for document, some in zip(documents, renderings, strict=True):
+        words = {locale: next(answers) for locale in some}
+        faults = [each for each in words.values() if isinstance(each, Unrenderable)]
+        fine = {locale: each for locale, each in words.items() if isinstance(each, Words)}
+        said.append(faults[0] if faults else _rendered_before(document) or fine)
+    return said
+
+
+def _renderings(document: Mapping[str, Any]) -> dict[str, Rendering]:
+    if "templates" not in document:
+        return {}
+    fields = restored(document["fields"])
+    return {locale: Rendering(template, locale, fields) for locale, template in document["templates"].items()}
+
+
+def _rendered_before(document: Mapping[str, Any]) -> InWords:
+    """Of an action that was decided by an Abacus that rendered it then."""
+    return {locale: Words(**each) for locale, each in document.get("words", {}).items()}
+
+
+def _notice(action: Waiting, country: str, words: InWords) -> Notice:
+    key = f"{action.key}/{action.number}"
+    said = {locale: CampaignWords(**each._asdict()) for locale, each in words.items()}
+    news = Campaigned(campaign=action.campaign, key=key, country=country, words=said)
+    return Notice(action.member_id, key, action.decided_at, 0, news)
