@@ -13,7 +13,7 @@ import structlog
 
 from abacus.api.http.limits import HttpLimits
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, SetAside, Unavailable
+from abacus.core.errors import SetAside, Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.counters.definitions import DefinitionStore
@@ -22,7 +22,7 @@ from abacus.engage.counters.reading.cache_share import CacheShare, CacheShareSto
 from abacus.engage.counters.reading.closed_parts import ClosedParts
 from abacus.engage.counters.reading.rounds import Rounds
 from abacus.engage.counters.reading.service import CountService
-from abacus.engage.counters.reading.shared_parts import NothingShared, SharedParts
+from abacus.engage.counters.reading.shared_parts import shared_parts
 from abacus.engage.counters.store.cassandra.session import Address
 from abacus.engage.counters.store.opening import Cluster, OpenedStore, open_store
 from abacus.engage.counters.store.port import CounterStore
@@ -297,12 +297,16 @@ class Wiring:
         self.beside(counters.keep_fresh())
         return counters
 
-    async def counting(self, pool: Pool, store: CounterStore, *, at_once: int = 1) -> CountService:
-        """Answers to lookups of counters, by as many rounds at once. `close` it at the end."""
+    async def counting(
+        self, pool: Pool, store: CounterStore, *, at_once: int = 1, keeps_parts: bool = True
+    ) -> CountService:
+        """Answers to lookups of counters, by as many rounds at once; all of them from the store itself, unless it keeps
+        closed parts. `close` it at the end.
+        """
         settings, clock = self.settings, self.clock
-        share = CacheShare(CacheShareStore(pool, clock).read)
-        self.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
-        self.beside(share.keep_fresh())
+        keeps = self._cache_share(pool).includes if keeps_parts else lambda _: False
+        redis_url = settings.counts_redis_url if keeps_parts else None
+        shared = shared_parts(redis_url, prefix=settings.queue_prefix, health=self.process_health)
         definitions = self.counters(pool)
         await until_available(definitions.refresh, self.health)
         parts = ClosedParts(settings.counts_cache_parts)
@@ -312,27 +316,20 @@ class Wiring:
             within_s=settings.counts_timeout_seconds,
             parts=parts,
             keep_s=_KEEP_COUNTS_S,
-            shared=await self._shared_counts(),
+            shared=await self.entered(shared),
             at_once=at_once,
             health=self.process_health,
         )
         late_by = timedelta(hours=settings.counts_late_hours)
         return CountService(
-            definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=share.includes
+            definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps
         )
 
-    async def _shared_counts(self) -> SharedParts:
-        """Raises `Refused` where the client of the cache is not installed."""
-        url = self.settings.counts_redis_url
-        if url is None:
-            return NothingShared()
-        try:
-            from abacus.engage.counters.reading.redis_parts import opened  # noqa: PLC0415  # needs the extra `redis`
-        except ModuleNotFoundError:
-            raise Refused(
-                "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
-            ) from None
-        return await self.entered(opened(url, prefix=self.settings.queue_prefix, health=self.process_health))
+    def _cache_share(self, pool: Pool) -> CacheShare:
+        share = CacheShare(CacheShareStore(pool, self.clock).read)
+        self.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
+        self.beside(share.keep_fresh())
+        return share
 
     def segments(self, pool: Pool) -> SegmentsInUse:
         segments = SegmentsInUse(pool)

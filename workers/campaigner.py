@@ -11,6 +11,7 @@ from abacus.engage.campaigns.calling import CONCURRENCY, caller
 from abacus.engage.campaigns.calls import CallStore, webhooks_of
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
+from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.deferring import Deferring, Redeciding
 from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
@@ -21,6 +22,8 @@ from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.values import Values
+from abacus.engage.counters.headway import Headway
+from abacus.engage.counters.series import SeriesBook
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.notify.notices import Notices
@@ -32,6 +35,7 @@ from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
+from abacus.platform.kafka.topic_id import TopicIds
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES
 from abacus.platform.quarantine.store import QuarantineStore
@@ -63,18 +67,22 @@ async def wire(wiring: Wiring) -> Run:
             within_s=settings.counts_timeout_seconds,
         )
     )
-    counting = await wiring.counting(pool, store)
+    counting = await wiring.counting(pool, store, keeps_parts=False)
     wiring.at_the_end(counting.close)
     members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
     downstreams = wiring.downstreams(pool)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=_POSTS_AT_ONCE, whole_up_to=LONGEST_ANSWER)
     wiring.at_the_end(poster.close)
     secrets = wiring.secrets()
+    ids = TopicIds(settings.required("kafka_bootstrap"))
+    wiring.at_the_end(ids.close)
+    headway = Headway(SeriesBook(pool, clock), ids, within_s=settings.campaign_counter_wait_seconds)
     values = Values(
         pool,
         members=members,
-        counters=lambda: campaigns.around().counters,
-        counts=counting.counts,
+        counters=CounterValues(
+            pool, campaigns.around, counting.counts, headway.passed, events_topic=settings.events_topic
+        ),
         segments=wiring.segments(pool).look,
         services=Services(downstreams.by_name, poster, pool, clock, secrets, health=wiring.process_health).ask,
     )

@@ -15,6 +15,7 @@ from abacus.cli.services import services
 from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.run import Due
 from abacus.engage.campaigns.decide.surroundings import Surroundings
@@ -62,7 +63,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             campaign,
             event,
             pool=connections,
-            values=values_now(connections, beside, asking.ask),
+            values=values_now(connections, beside, asking.ask, adds_event=True),
             around=beside,
             book=CardBook(await CardStore(connections).all()),
             renderer=renderer,
@@ -90,20 +91,21 @@ async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow 
     return [None] * len(events)
 
 
-def values_now(connections: Pool, beside: Surroundings, ask: AskService) -> Values:
-    """What rules look up, as it is now."""
+def values_now(connections: Pool, beside: Surroundings, ask: AskService, *, adds_event: bool = False) -> Values:
+    """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
 
     async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
         return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
 
+    events_topic = settings().events_topic
+    counters = CounterValues(connections, lambda: beside, counts, events_topic=events_topic, adds_event=adds_event)
     tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
     members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
     segments = SegmentsInUse(connections).look
     return Values(
         connections,
         members=members,
-        counters=lambda: beside.counters,
-        counts=counts,
+        counters=counters,
         segments=segments,
         services=ask,
     )

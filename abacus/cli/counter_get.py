@@ -10,6 +10,7 @@ from abacus.cli.shell import Absent, AsJson, console, moment, pool, print_json, 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.counters.decide.catalog import Catalog
+from abacus.engage.counters.decide.tiling import end_of_quarter
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.counters.reading.decide.plan import Planner
 from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted, Why
@@ -22,14 +23,23 @@ from abacus.platform.settings import Settings
 def get(
     key: Annotated[str, typer.Argument(metavar="KEY", help="rain_drops:city:111222", show_default=False)],
     begin: Annotated[str, typer.Option("--from", metavar="TIME", help="With an offset.", show_default=False)],
-    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="With an offset. Default: now.")] = None,
+    end: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="TIME", help="With an offset. Default: the end of the running quarter of an hour."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the events of a key in a range of time, whose ends are floored to the quarter of an hour."""
+    """Count the events of a key in a range of time, whose ends are floored to the quarter of an hour.
+
+    Without --to everything is in it that was counted so far.
+    """
 
     async def main() -> None:
         now = SystemClock().now()
-        lookup = Lookup(key, _second("--from", begin), int(now.timestamp()) if end is None else _second("--to", end))
+        until = end_of_quarter(int(now.timestamp())) if end is None else _second("--to", end)
+        lookup = Lookup(key, _second("--from", begin), until)
         async with pool() as connections:
             counted = await count_now(lookup, connections, settings(), now)
         times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]

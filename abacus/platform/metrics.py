@@ -180,6 +180,11 @@ COUNTER_NOT_COUNTED: Final = Counter(
 CAMPAIGN_EVENTS: Final = Counter("abacus_campaign_events", "Events read by the campaigner", ["topic", "outcome"])
 CAMPAIGN_RUNS: Final = Counter("abacus_campaign_runs", "Events decided for campaigns, by outcome", ["outcome"])
 
+# Events that went to the retry queue of campaigns, because a counter that a rule asks had not come to them.
+CAMPAIGN_COUNTERS_BEHIND: Final = Counter(
+    "abacus_campaign_counters_behind", "Events that waited for a counter in vain", ["topic"]
+)
+
 # Actions of campaigns that were tried, by receiver and outcome (done, refused, failed), those whose time has come and
 # that wait, and the seconds since the oldest of them was due.
 CAMPAIGN_ACTIONS: Final = Counter("abacus_campaign_actions", "Actions of campaigns", ["receiver", "outcome"])

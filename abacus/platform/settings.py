@@ -183,6 +183,8 @@ class Settings(BaseSettings):
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
     # A campaign's limit of a member to so many runs or more is not counted.
     campaign_uncounted_from: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
+    # How long a campaign that asks a counter waits until the counter has come to the event; then it is decided later.
+    campaign_counter_wait_seconds: Annotated[float, Field(ge=0, le=60)] = 3
     # How many points a person may add or take alone; more waits for a second person.
     adjustment_limit: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 10_000
     # How many points of one transfer a person may take back alone.

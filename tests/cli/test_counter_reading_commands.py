@@ -1,5 +1,8 @@
 """`abacus counters get` and `cache`."""
 
+import time
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from abacus.platform.postgres import Pool
@@ -34,6 +37,19 @@ async def test_a_count_is_read_from_the_store(pool: Pool, database_url: str) -> 
     assert (unknown.code, unknown.err[:39]) == (1, "abacus: no counter has keys such as 'ha")
     backwards = await get(KEY, "2024-09-24T00:00:00Z", "--to", "2024-09-23T00:00:00Z")
     assert (backwards.code, backwards.err) == (2, "abacus: `to` is before `from`\n")
+
+
+async def test_what_was_counted_so_far_is_in_a_count_without_an_end(pool: Pool, database_url: str) -> None:
+    definition = await publish_counter(pool, RAIN, await publish_weather(pool))
+    quarter = datetime.fromtimestamp(time.time() // 900 * 900, UTC)
+    counted = [("quarters", quarter.isoformat(), 3)]
+    await save_counts(pool, definition, KEY, counted)
+    begin = (quarter - timedelta(minutes=15)).isoformat()
+    env = {"ABACUS_DATABASE_URL": database_url}
+    so_far = (await abacus("counters", "get", KEY, "--from", begin, "--json", env=env)).json
+    assert (so_far["count"], datetime.fromisoformat(so_far["to"]) > quarter) == (3, True)
+    until = ("--to", quarter.isoformat())
+    assert (await abacus("counters", "get", KEY, "--from", begin, *until, "--json", env=env)).json["count"] == 0
 
 
 @pytest.mark.parametrize(

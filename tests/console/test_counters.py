@@ -1,5 +1,6 @@
 """The pages of counters: a chart sums what was counted, for those whose role holds everywhere."""
 
+from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
@@ -65,6 +66,19 @@ async def test_what_cannot_be_drawn_is_said_beside_its_field(pool: Pool, here: s
         ann = await open_desk.inside("ann", "viewer")
         said = await ann.twin(here)
         assert (said.status_code, list(said.json()["form"]["wrong"])) == (422, [field])
+
+
+async def test_a_chart_without_an_end_has_what_was_counted_so_far(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        definition = await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
+        now = open_desk.clock.now()
+        quarter = now.replace(minute=now.minute // 15 * 15, second=0, microsecond=0)
+        await save_counts(open_desk.pool, definition, KEY, [("quarters", quarter.isoformat(), 3)])
+        ann = await open_desk.inside("ann", "viewer")
+        begin = (quarter - timedelta(minutes=15)).isoformat()
+        here = f"/counters?{urlencode({'keys': KEY, 'from': begin, 'step': 'quarters'})}"
+        (drawn,) = (await ann.twin(here)).json()["chart"]["value"]["series"]
+        assert sum(drawn["values"]) == 3
 
 
 async def test_counters_are_for_those_whose_role_holds_everywhere(pool: Pool) -> None:

@@ -73,6 +73,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "people_required": False,
         "retry_hours": 24,
         "campaign_uncounted_from": 100_000,
+        "campaign_counter_wait_seconds": 3,
         "secrets_key": None,
         "envelope_keys": "",
         "webhooks_to_private": False,

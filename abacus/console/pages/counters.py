@@ -19,6 +19,7 @@ from abacus.console.web.routes import file, page
 from abacus.core.errors import Refused
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.diff import described
+from abacus.engage.counters.decide.tiling import end_of_quarter
 from abacus.engage.counters.definitions import DefinitionRecord, DefinitionStore, named
 from abacus.engage.counters.reading.decide.plan import Plan, Planner
 from abacus.engage.counters.reading.types import Lookup, NotCounted
@@ -149,7 +150,7 @@ def _spans(call: Call, typed: dict[str, str]) -> Sequence[Span]:
     if typed["step"] not in SECONDS:
         raise ValueError("Steps are quarters, hours or days.")
     begin = _second(typed["from"])
-    end = _second(typed["to"]) if "to" in typed else int(call.now.timestamp())
+    end = _second(typed["to"]) if "to" in typed else end_of_quarter(int(call.now.timestamp()))
     return spans_of(begin, end, typed["step"])
 
 

@@ -19,7 +19,7 @@ from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.events.decide.following import followed_topics, reader_of
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.replaying import again_topic, event_item
-from abacus.engage.events.types import Event
+from abacus.engage.events.types import Event, Position
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import CAMPAIGN_EVENTS, CAMPAIGN_RUNS
@@ -128,11 +128,12 @@ class Campaigner:
                 continue
             seen.append(event)
             origin = origin_of(record.topic, record.partition, record.offset)
+            position = Position(record.topic, record.partition, record.offset)
             for armed in self._topics.answering(event):
                 try:
                     card = cards.in_force(armed.campaign.country, event.occurred_at)
                 except SetAside as fault:
                     aside.append(item_of(origin, record.value, armed.campaign, fault))
                     continue
-                candidates.append(Candidate(origin, record.value, event, armed, card))
+                candidates.append(Candidate(origin, record.value, event, armed, card, position))
         return candidates

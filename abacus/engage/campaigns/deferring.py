@@ -24,7 +24,7 @@ from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue, Received
 from abacus.pricing.decide.book import CardBook
 
-_REASON: Final = "an external service, or a server with slices, gives no answer"
+_REASON: Final = "an external service, a counter or a server with slices gives no answer"
 _attempt: Final = attrgetter("attempt")
 
 
@@ -72,7 +72,7 @@ class Deferring:
             event = of_event[0].event
             origin = deferred_origin(self._events_topic, event.key)
             body = encode_event(event)
-            deferred.append(Deferred(body, origin, names, attempt, first_failed_at, _REASON))
+            deferred.append(Deferred(body, origin, names, attempt, first_failed_at, _REASON, of_event[0].position))
         await self._quarantine.add(aside)
         for attempt, together in groupby(sorted(deferred, key=_attempt), key=_attempt):
             bodies = list(pack(ENVELOPE_NAME, map(encode_deferred, together)))
@@ -157,7 +157,7 @@ class Redeciding:
                 except SetAside as fault:
                     aside.append(item_of(each.origin, each.event, armed.campaign, fault))
                     continue
-                candidate = Candidate(each.origin, each.event, event, armed, card)
+                candidate = Candidate(each.origin, each.event, event, armed, card, each.position)
                 before[candidate.sent] = each
                 yield candidate
 

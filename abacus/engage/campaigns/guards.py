@@ -12,7 +12,8 @@ from abacus.engage.campaigns.decide.actions import Action
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.values import Subject, Values
+from abacus.engage.campaigns.subject import Subject
+from abacus.engage.campaigns.values import Values
 from abacus.engage.events.decide.reading import own_reader
 from abacus.engage.events.decide.vocabulary import Vocabulary
 from abacus.engage.rules.decide.lazy import Plan

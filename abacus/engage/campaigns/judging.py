@@ -13,8 +13,9 @@ from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.decide.running import Armed
 from abacus.engage.campaigns.decide.waves import Wanting, waves
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
-from abacus.engage.campaigns.values import Subject, Values
-from abacus.engage.events.types import Event
+from abacus.engage.campaigns.subject import Subject
+from abacus.engage.campaigns.values import Values
+from abacus.engage.events.types import Event, Position
 from abacus.engage.rules.decide.lazy import Decision
 from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.quarantine.types import Item, Stage
@@ -33,6 +34,7 @@ class Candidate(NamedTuple):
     event: Event
     armed: Armed
     card: PublishedCard
+    position: Position | None = None  # of the message, where a counter may have to come to it first
 
     @property
     def key(self) -> str:
@@ -46,7 +48,7 @@ class Candidate(NamedTuple):
 
     @property
     def subject(self) -> Subject:
-        return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program)
+        return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program, self.position)
 
 
 class Judged(NamedTuple):

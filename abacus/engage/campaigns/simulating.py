@@ -23,7 +23,8 @@ from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.messages import in_words
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.campaigns.values import Subject, Values
+from abacus.engage.campaigns.subject import Subject
+from abacus.engage.campaigns.values import Values
 from abacus.engage.events.types import Event
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer

@@ -1,43 +1,25 @@
 """The values that rules of campaigns look up: each kind of a whole round in one call."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
-from abacus.core.errors import Unavailable
-from abacus.engage.campaigns.decide.campaign import Campaign, Period
+from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.progress import NONE, WHOLE, Place, Progress, count_place
-from abacus.engage.campaigns.decide.sides import Calendar, Origin, counter_side, rank_of
+from abacus.engage.campaigns.decide.sides import Origin, rank_of
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.counters.decide.counting import Counting
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
+from abacus.engage.campaigns.subject import Subject, Wishes
 from abacus.engage.events.types import Event, Value
 from abacus.engage.rules.decide.types import Side
 from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, some_are_away, unless_away
+from abacus.platform.sliced import at_member, unless_away
 from abacus.pricing.decide.card import BASE_TIER
 
 _SEGMENT: Final = f"{Origin.SEGMENT}."
 _EXTERNAL: Final = f"{Origin.EXTERNAL}."
 _ORIGINS: Final = tuple(Origin)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_PERIODS: Final = {Calendar.TODAY: Period.DAY, Calendar.WEEK: Period.WEEK, Calendar.MONTH: Period.MONTH}
-
-
-class Subject(NamedTuple):
-    """For whom a value is wanted: a member in a campaign, and the program of the campaign's country."""
-
-    campaign: Campaign
-    member_id: str
-    program: str
-
-    @property
-    def account(self) -> AccountId:
-        return self.member_id, self.program
 
 
 class Members(Protocol):
@@ -49,16 +31,11 @@ class Members(Protocol):
         ...
 
 
-# The counts of some lookups, in order. Raises `Unavailable`.
-Counts = Callable[[Sequence[Lookup]], Awaitable[Sequence[Counted | NotCounted]]]
-
 # Whether each segment has the member. Raises `Unavailable`.
 InSegments = Callable[[Collection[Pair]], Awaitable[Mapping[Pair, bool]]]
 
 # The values of a service for some events, in order. Raises `Unavailable`.
 AskService = Callable[[str, Sequence[Event]], Awaitable[Sequence[Value | NotNow | None]]]
-
-Wishes = Sequence[tuple[Subject, Event, Side]]
 
 
 class Values:
@@ -69,15 +46,13 @@ class Values:
         pool: Pool,
         *,
         members: Members,
-        counters: Callable[[], Mapping[str, Definition]],
-        counts: Counts,
+        counters: CounterValues,
         segments: InSegments,
         services: AskService,
     ) -> None:
         self._pool = pool
         self._members = members
         self._counters = counters
-        self._counts = counts
         self._segments = segments
         self._services = services
 
@@ -94,7 +69,7 @@ class Values:
             case Origin.CAMPAIGN:
                 return await self._in_reach(wanted, self._of_campaigns)
             case Origin.COUNTER:
-                return await self._of_counters(wanted)
+                return await self._counters.of(wanted)
             case Origin.EXTERNAL:
                 return await self._of_services(wanted)
 
@@ -154,20 +129,6 @@ class Values:
             found |= dict(zip(of_service, values, strict=True))
         return [found[place] for place in range(len(wanted))]
 
-    async def _of_counters(self, wanted: Wishes) -> list[Value | NotNow | None]:
-        """A count is None where the event lacks a field of the key. What lies at a server that is away cannot be told
-        now. Raises `Unavailable` when there is another reason.
-        """
-        counters = self._counters()
-        lookups = [_lookup(counters, subject.campaign, event, side.text) for subject, event, side in wanted]
-        asked = list(dict.fromkeys(lookup for lookup in lookups if lookup is not None))
-        found = dict(zip(asked, await self._counts(asked), strict=True)) if asked else {}
-        missing = [outcome for outcome in found.values() if isinstance(outcome, NotCounted)]
-        others = [outcome for outcome in missing if not outcome.why.is_ours]
-        if others or (missing and not await some_are_away(self._pool)):
-            raise Unavailable("counters", (others or missing)[0].detail)
-        return [_count(found[lookup]) if lookup is not None else None for lookup in lookups]
-
 
 def _of_member(text: str, tier: str | None, standing: Standing | None) -> Value | None:
     if text == "member.tier":
@@ -192,37 +153,3 @@ def _of_progress(text: str, progress: Progress) -> int:
             return progress.used.points
         case _:
             return progress.events
-
-
-def _lookup(counters: Mapping[str, Definition], campaign: Campaign, event: Event, text: str) -> Lookup | None:
-    """The counter's key for the event, over the range that ends with it."""
-    side = counter_side(text)
-    definition = counters.get(side.counter) if side is not None else None
-    if side is None or definition is None:
-        raise Unavailable("counters", f"{text} is not defined any more")
-    try:
-        key = Counting(definition, None).key(event)
-    except TypeError:
-        return None
-    if key is None:
-        return None
-    end = _seconds(event.occurred_at) + 1
-    if isinstance(side.range, timedelta):
-        return Lookup(key, end - int(side.range.total_seconds()), end)
-    return Lookup(key, _begin_of(_PERIODS[side.range], campaign, event.occurred_at), end)
-
-
-def _begin_of(period: Period, campaign: Campaign, at: datetime) -> int:
-    """The first second of the day, week or month of the campaign's zone."""
-    local = at.astimezone(campaign.zone)
-    days = {Period.DAY: 0, Period.WEEK: local.weekday(), Period.MONTH: local.day - 1}[period]
-    first = local.date() - timedelta(days=days)
-    return _seconds(datetime(first.year, first.month, first.day, tzinfo=campaign.zone))
-
-
-def _seconds(at: datetime) -> int:
-    return int((at - _EPOCH).total_seconds())
-
-
-def _count(outcome: Counted | NotCounted) -> Value | NotNow:
-    return outcome.value if isinstance(outcome, Counted) else NOT_NOW

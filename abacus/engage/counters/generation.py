@@ -11,7 +11,7 @@ from abacus.engage.counters.topic import Topic
 from abacus.platform.kafka.reader import DEPENDENCY, StartAgain
 from abacus.platform.kafka.topic_id import NoTopicIds
 
-_BY_LAST_RECORD: Final = "by-last-record-"
+BY_LAST_RECORD: Final = "by-last-record-"  # how an identity begins where the broker tells no ids
 
 log = structlog.get_logger(__name__)
 
@@ -60,12 +60,12 @@ class Generation:
             raise StartAgain(f"the topic {self._topic.name} was deleted and created anew")
 
     async def _by_last_record(self, partition: int) -> str:
-        latest = await self._book.latest(self._topic.name, partition, _BY_LAST_RECORD)
+        latest = await self._book.latest(self._topic.name, partition, BY_LAST_RECORD)
         if latest is None:
-            return f"{_BY_LAST_RECORD}1"
+            return f"{BY_LAST_RECORD}1"
         identity, tally = latest
         if tally.last_offset is None or tally.last_print is None:
             return identity
         if await self._topic.has(partition, tally.last_offset, tally.last_print):
             return identity
-        return f"{_BY_LAST_RECORD}{int(identity.removeprefix(_BY_LAST_RECORD)) + 1}"
+        return f"{BY_LAST_RECORD}{int(identity.removeprefix(BY_LAST_RECORD)) + 1}"

@@ -80,6 +80,15 @@ where s.topic = :topic and s.identity ^@ :prefix and s.definition_id = 0
 order by s.series desc limit 1
 """)
 
+_UPTOS: Final = Statement(f"""
+select u.partition, l.upto from unnest(:partitions::integer[]) as u (partition)
+cross join lateral (
+    select t.upto from counter_series s join counter_tally t on t.writer = s.series * {_PARTITIONS} + u.partition
+    where s.topic = :topic and s.identity ^@ :prefix and s.definition_id = 0
+    order by s.series desc limit 1
+) l
+""")
+
 # Whoever opens a series waits for the others, so that no two get one number.
 NUMBERING: Final = Statement("select pg_advisory_xact_lock(hashtext('counter series'))")
 
@@ -157,6 +166,14 @@ class SeriesBook:
         async with passing_failures():
             row = await self._pool.fetchrow(*_LATEST(topic=topic, partition=partition, prefix=prefix))
         return None if row is None else (row["identity"], row_of(Tally, row))
+
+    async def uptos(self, topic: str, partitions: Collection[int], prefix: str) -> Mapping[int, int]:
+        """The offset up to which each partition is counted, in the last identity of the topic that begins like this;
+        partitions that were never begun are left out.
+        """
+        async with passing_failures():
+            rows = await self._pool.fetch(*_UPTOS(topic=topic, partitions=list(partitions), prefix=prefix))
+        return {row["partition"]: row["upto"] for row in rows}
 
     async def places(self, writers: Collection[int]) -> dict[int, Place]:
         """Where these writers are; those that have not begun are left out."""

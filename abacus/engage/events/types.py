@@ -1,4 +1,4 @@
-"""An event and the types of its variables. Pure."""
+"""An event, the types of its variables, and where its message stands. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,6 +19,14 @@ class VariableType(StrEnum):
 
 
 Value: TypeAlias = str | int | Decimal | bool | datetime | tuple[str, ...]
+
+
+class Position(NamedTuple):
+    """Where a message stands: the topic, the partition in it, and the offset in that."""
+
+    topic: str
+    partition: int
+    offset: int
 
 
 class Event(NamedTuple):

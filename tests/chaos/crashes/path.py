@@ -171,6 +171,7 @@ RULES: Final = (
     _Rule("abacus.engage.campaigns.judging", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.rules.rounds", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.values", "*", "*", Stage.DECIDE),
+    _Rule("abacus.engage.campaigns.counter_values", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.guards", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.deferring", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.engage.campaigns.deferring", "*", "*queue.send(*", Stage.RETRY),

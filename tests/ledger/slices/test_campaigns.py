@@ -238,7 +238,7 @@ async def test_what_is_in_the_hand_of_a_slice_that_is_away_is_not_given_to_other
 async def test_values_of_a_slice_that_is_away_cannot_be_told(pool: Pool) -> None:
     members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
     nothing = cast("Any", None)
-    values = Values(pool, members=members, counters=nothing, counts=nothing, segments=nothing, services=nothing)
+    values = Values(pool, members=members, counters=nothing, segments=nothing, services=nothing)
     rules = [("member.balance", "lt", 5), ("member.tier", "eq", "member"), ("campaign.runs", "lt", 1)]
     offers = [campaign(when={"operator": how, "lhs": side, "rhs": to}) for side, how, to in rules]
     for offer in (*offers, campaign(steps=[{"do": [{"award": {"multiple": "2"}}]}])):

@@ -11,6 +11,7 @@ import pytest
 import structlog
 
 from abacus.core.errors import Unavailable
+from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.judging import Candidate, Judging
@@ -146,8 +147,9 @@ async def test_events_whose_counts_are_away_are_decided_later(pool: Pool, owner:
     values = Values(
         pool,
         members=nothing,
-        counters=lambda: {RIDES.name: RIDES},
-        counts=counting.counts,
+        counters=CounterValues(
+            pool, lambda: replace(AROUND, counters={RIDES.name: RIDES}), counting.counts, events_topic="events"
+        ),
         segments=nothing,
         services=nothing,
     )

@@ -8,6 +8,7 @@ import orjson
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from abacus.engage.events.types import Position
 from abacus.platform.validation import unreadable
 
 ENVELOPE_NAME: Final = "events"
@@ -15,7 +16,7 @@ ENVELOPE_NAME: Final = "events"
 
 class Deferred(NamedTuple):
     """`event` is as Abacus publishes it; `campaigns` are those that wait for a value. `attempt` counts the failures so
-    far; the first was at `first_failed_at`.
+    far; the first was at `first_failed_at`. `position` is where the event was read first.
     """
 
     event: bytes
@@ -24,6 +25,15 @@ class Deferred(NamedTuple):
     attempt: int
     first_failed_at: datetime
     reason: str
+    position: Position | None = None
+
+
+class PositionMessage(TypedDict):
+    """Where the message of an event stands."""
+
+    topic: str
+    partition: Annotated[int, Field(ge=0)]
+    offset: Annotated[int, Field(ge=0)]
 
 
 class DeferredMessage(TypedDict):
@@ -35,6 +45,7 @@ class DeferredMessage(TypedDict):
     attempt: Annotated[int, Field(ge=1, le=1_000_000)]
     first_failed_at: AwareDatetime
     reason: str
+    position: NotRequired[PositionMessage | None]
 
 
 class DeferredEnvelope(TypedDict):
@@ -50,7 +61,8 @@ ENVELOPE: Final[TypeAdapter[DeferredEnvelope]] = TypeAdapter(DeferredEnvelope)
 
 
 def encode_deferred(deferred: Deferred) -> bytes:
-    return orjson.dumps({**deferred._asdict(), "event": orjson.Fragment(deferred.event)})
+    position = deferred.position._asdict() if deferred.position is not None else None
+    return orjson.dumps({**deferred._asdict(), "event": orjson.Fragment(deferred.event), "position": position})
 
 
 def decode_deferred(body: str) -> Sequence[Deferred]:
@@ -67,6 +79,7 @@ def decode_deferred(body: str) -> Sequence[Deferred]:
             attempt=each["attempt"],
             first_failed_at=each["first_failed_at"],
             reason=each["reason"],
+            position=Position(**position) if (position := each.get("position")) is not None else None,
         )
         for each in envelope["events"]
     ]

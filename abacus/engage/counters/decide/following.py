@@ -1,6 +1,6 @@
 """The topics whose events count, and the documents by which the events of each are counted. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,10 +32,13 @@ def in_force(catalog: Catalog, topic: str, events_topic: str) -> InForce:
     """The documents for a topic."""
     on_topic = sources_on(topic, catalog.sources, events_topic)
     reader = reader_of(topic, catalog.types(), catalog.sources, events_topic)
-    definitions = [
-        each for each in catalog.definitions if not each.retired and any(name in on_topic for name, _ in each.on)
-    ]
+    definitions = [each for each in catalog.definitions if counts_events_on(each, on_topic)]
     return InForce(catalog, {each.id: each.version for each in catalog.definitions}, definitions, reader.read)
+
+
+def counts_events_on(definition: Definition, on_topic: Collection[str]) -> bool:
+    """Whether it counts events of these sources, which are those of a topic."""
+    return not definition.retired and any(name in on_topic for name, _ in definition.on)
 
 
 @lru_cache(maxsize=1)

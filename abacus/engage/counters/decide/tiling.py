@@ -62,6 +62,11 @@ def floor_quarter(at: int) -> int:
     return at - at % QUARTER_S
 
 
+def end_of_quarter(at: int) -> int:
+    """The end of the quarter that contains this second since 1970."""
+    return floor_quarter(at) + QUARTER_S
+
+
 def slots_of(definition: Definition, at: int) -> tuple[KeptSlot, ...]:
     """The quarter, the hour and the day that contain this second since 1970, but for those that the definition does not
     keep. They are the same for all definitions of one zone that keep their counts equally long.

@@ -1,0 +1,27 @@
+"""For whom the rules of campaigns look values up."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.events.types import Event, Position
+from abacus.engage.rules.decide.types import Side
+from abacus.ledger.types.account import AccountId
+
+
+class Subject(NamedTuple):
+    """A member in a campaign, and the program of the campaign's country. `position` is that of the event; None for one
+    that comes from no topic, or did so long ago.
+    """
+
+    campaign: Campaign
+    member_id: str
+    program: str
+    position: Position | None = None
+
+    @property
+    def account(self) -> AccountId:
+        return self.member_id, self.program
+
+
+Wishes: TypeAlias = Sequence[tuple[Subject, Event, Side]]
