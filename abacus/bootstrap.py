@@ -39,6 +39,7 @@ from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.alone import Alone, Sums
 from abacus.oversight.status.sources import Group
+from abacus.people.types.approval import Terms
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
@@ -118,6 +119,11 @@ def alone_of(settings: Settings) -> Alone:
         member_month=settings.alone_member_month,
     )
     return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
+
+
+def terms_of(settings: Settings) -> Terms:
+    """The terms of approvals."""
+    return Terms(timedelta(days=settings.approval_pending_days), timedelta(days=settings.approval_independence_days))
 
 
 def groups_of(settings: Settings) -> list[Group]:

@@ -13,7 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, http_limits
+from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, http_limits, terms_of
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -111,7 +111,7 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets, sources_there = wiring.secrets(), built_in_sources(wiring.settings)
     alone = alone_of(wiring.settings)
-    moves = approving(pool, wiring.clock, movement_batcher.move, alone, sources_there)
+    moves = approving(pool, wiring.clock, movement_batcher.move, alone, sources_there, terms=terms_of(wiring.settings))
     backends = Backends(
         clock=wiring.clock,
         cards=cards,

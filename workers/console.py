@@ -13,7 +13,17 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, cassandra_of, groups_of, http_limits
+from abacus.bootstrap import (
+    Run,
+    Service,
+    Wiring,
+    alone_of,
+    built_in_sources,
+    cassandra_of,
+    groups_of,
+    http_limits,
+    terms_of,
+)
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -147,10 +157,10 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
     alone = alone_of(settings)
     cassandra = cassandra_of(settings)
     counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
-    large = approving(pool, clock, move, alone, built_in_sources(settings))
+    large = approving(pool, clock, move, alone, built_in_sources(settings), terms=terms_of(settings))
     errands = ErrandStore(pool, clock)
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
-    wiring.beside(keep_tidying(pool, clock))
+    wiring.beside(keep_tidying(pool, clock, large.approvals))
     return Backends(
         address=plan.address,
         clock=clock,

@@ -22,14 +22,22 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.approving import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.store.audit import entry_of, with_entry
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Terms
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
 from abacus.pricing.store.cards import CardStore
 
 
-def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Iterable[Source]) -> LargeMoves:
+def approving(
+    pool: Pool,
+    clock: Clock,
+    move: Mover,
+    alone: Alone,
+    built_in: Iterable[Source],
+    *,
+    terms: Terms | None = None,
+) -> LargeMoves:
     """The large moves, with the approvals that they and every other kind go through."""
 
     async def moved(movement: Movement) -> Moved:
@@ -44,7 +52,7 @@ def approving(pool: Pool, clock: Clock, move: Mover, alone: Alone, built_in: Ite
         Kind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         Kind.ASSUMPTION: assuming(pool, clock),
     }
-    return LargeMoves(Approvals(pool, clock, executors), moved, alone)
+    return LargeMoves(Approvals(pool, clock, executors, terms), moved, alone)
 
 
 def card_proposal(card: RateCard, changes: list[str]) -> Proposal:

@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from abacus.approving.executors import approving
-from abacus.bootstrap import alone_of, built_in_sources
+from abacus.bootstrap import alone_of, built_in_sources, terms_of
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
@@ -89,10 +89,12 @@ def approve(
 
     async def main() -> None:
         async with _room() as room:
-            room.at.check(Deed.APPROVE, (await room.find(approval)).country)
-            named = digest or _seen(await room.find(approval))
+            found = await room.find(approval)
+            room.at.check(Deed.APPROVE, found.country)
             try:
-                done = await room.approvals.approve(approval, room.at.actor, named)
+                if digest is None:
+                    await room.approvals.check_approves(found, room.at.actor)
+                done = await room.approvals.approve(approval, room.at.actor, digest or _seen(found))
             except (CannotDecide, CannotExecute) as error:
                 raise Refused(error.detail) from None
         if as_json:
@@ -130,7 +132,7 @@ def large_moves(opened: Pool, at: Acting) -> LargeMoves:
         return moved
 
     config = settings()
-    return approving(opened, at.clock, move, alone_of(config), built_in_sources(config))
+    return approving(opened, at.clock, move, alone_of(config), built_in_sources(config), terms=terms_of(config))
 
 
 def document(approval: Approval) -> dict[str, Any]:
@@ -152,6 +154,9 @@ def show_waiting(approval: Approval, *, as_json: bool) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
     if approval.status == Status.PENDING:
         hint = f"another person approves it: abacus approvals approve {approval.approval_id}"
+        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+    elif approval.status == Status.EXPIRED:
+        hint = f"{approval.note}: ask for it again, under another key"
         console.print(hint, highlight=False, markup=False, soft_wrap=True)
 
 

@@ -8,6 +8,7 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 
@@ -35,11 +36,12 @@ async def tidy(pool: Pool, clock: Clock) -> None:
             await pool.execute(*statement(before=before))
 
 
-async def keep_tidying(pool: Pool, clock: Clock) -> None:
-    """Runs until cancelled."""
+async def keep_tidying(pool: Pool, clock: Clock, approvals: Approvals) -> None:
+    """Runs until cancelled. Approvals also end when somebody looks at them: here for a house in which nobody does."""
     while True:
         try:
             await tidy(pool, clock)
+            await approvals.expire()
         except Unavailable as error:
             log.warning("old rows of the console stay", dependency=error.dependency)
         await asyncio.sleep(_EVERY_S)

@@ -194,6 +194,9 @@ class Settings(BaseSettings):
     alone_actor_month: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 500_000
     alone_member_day: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 20_000
     alone_member_month: Annotated[int, Field(ge=0, le=MAX_POINTS)] = 50_000
+    # For how many days access that one person gave another ties the two, and after how many a pending approval ends.
+    approval_independence_days: Annotated[int, Field(ge=0, le=366)] = 30
+    approval_pending_days: Annotated[int, Field(ge=1, le=366)] = 14
     # What needs a second person beside large adjustments and reversals.
     limits_need_approval: bool = False
     cards_need_approval: bool = False

@@ -50,6 +50,36 @@ async def test_the_first_admin_is_made_by_a_login_and_the_next_by_an_admin(abacu
     ]
 
 
+async def test_an_admin_does_not_approve_by_a_person_that_it_made(abacus: Abacus, pool: Pool) -> None:
+    """The approver that a login enters before the admin has a token is independent of the admin."""
+    for card in example_cards():
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+    await abacus("people", "create", "ann", "--role", "admin")
+    await abacus("people", "create", "cat", "--role", "approver")
+    cat = str((await abacus("people", "token", "cat", "--json")).json["token"])
+    ann = str((await abacus("people", "token", "ann", "--json")).json["token"])
+    await abacus("people", "create", "ben", "--role", "approver", token=ann)
+    ben = str((await abacus("people", "token", "ben", "--json", token=ann)).json["token"])
+    large = ("adjustments", "add", "bob", "20000", "--reason", "Sorry", "--country", "SG", "--json")
+    request = (await abacus(*large, token=ann)).json["approval"]
+    approve = ("approvals", "approve", request["approval_id"])
+    seen = ("--digest", request["digest"])
+    for words in (approve, (*approve, *seen)):
+        refused = await abacus(*words, token=ben)
+        assert refused.code == 2
+        assert refused.err.startswith(
+            "abacus: person:ben is not independent of person:ann: person:ann entered person:ben"
+        )
+        assert "until then it takes an approver to whom person:ann gave no access in the last 30 days" in refused.err
+    assert (await abacus(*approve, *seen, token=cat)).out.startswith("done: adjust +20,000")
+    log = (await abacus("people", "log", "--deed", "manage-people", "--json")).json
+    assert {each["subject"]: each["actor"] for each in log} == {
+        "person:ann": LOGIN,
+        "person:cat": LOGIN,
+        "person:ben": "person:ann",
+    }
+
+
 async def test_look_alikes_are_refused(abacus: Abacus) -> None:
     for name in ("ann\u200b", "\u0430nn", "\uff41nn", "Ann"):
         ran = await abacus("people", "create", name, "--role", "admin")

@@ -7,7 +7,7 @@ from abacus.people.decide.approving import canonical
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, Kind, Proposal
+from abacus.people.types.approval import Approval, Kind, Proposal, Terms
 from abacus.platform.postgres import Also, Pool
 from tests.support.fixed_clock import FixedClock
 
@@ -44,5 +44,5 @@ class Effects:
             self.happened.append((approval.subject, approval.document))
 
 
-def room(pool: Pool, executor: Executor, now: datetime = NOW) -> Approvals:
-    return Approvals(pool, FixedClock(now), dict.fromkeys(Kind, executor))
+def room(pool: Pool, executor: Executor, now: datetime = NOW, terms: Terms | None = None) -> Approvals:
+    return Approvals(pool, FixedClock(now), dict.fromkeys(Kind, executor), terms)

@@ -1,8 +1,9 @@
 """The approvals room on Postgres: two at once, what is cut off, what is changed; and what holds whatever people do."""
 
 import asyncio
+import json
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Unavailable
 from abacus.core.sources import Agent, partner_source
-from abacus.people.store.audit import log
+from abacus.people.store.audit import entry_of, log, write
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status, Terms
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, Effects, person, proposal, room
 
@@ -38,6 +40,54 @@ async def test_a_second_person_lets_it_take_effect_once(pool: Pool) -> None:
     assert effects.happened == [("acme", request.document)]
     again = await approvals.ask(proposal(), ANN.agent)
     assert (again.status, again.approval_id != request.approval_id) == (Status.PENDING, True)
+
+
+async def gave(pool: Pool, by: Actor, to: str, did: str, at: datetime) -> None:
+    entry = entry_of(by.source, Deed.MANAGE_PEOPLE, to, at, did=did)
+    async with pool.acquire() as connection:
+        await write(connection, [entry])
+
+
+async def test_nobody_approves_by_a_person_to_whom_it_gave_access(pool: Pool) -> None:
+    effects = Effects()
+    request = await room(pool, effects).ask(proposal(), ANN.agent)
+    await gave(pool, ANN, "person:ben", "token", NOW)
+    await gave(pool, LOGIN, "person:cat", "create", NOW)
+    await gave(pool, ANN, "person:cat", "disable", NOW)
+    refused = "person:ann gave a token to person:ben on 2026-11-22. person:ben may approve this from 2026-12-22 00:00"
+    with pytest.raises(CannotDecide, match=refused) as fault:
+        await room(pool, effects).approve(request.approval_id, BEN, request.digest)
+    assert fault.value.kind == "not-independent"
+    assert effects.happened == []
+    other = await room(pool, effects).ask(proposal("other"), ANN.agent)
+    assert (await room(pool, effects).approve(other.approval_id, CAT, other.digest)).status == Status.DONE
+    later = room(pool, effects, NOW + timedelta(days=30), Terms(pending=timedelta(days=31)))
+    assert (await later.approve(request.approval_id, BEN, request.digest)).status == Status.DONE
+
+
+async def test_what_nobody_decides_on_expires(pool: Pool) -> None:
+    effects = Effects()
+    request = await room(pool, effects).ask(proposal(), ANN.agent)
+    nearly = room(pool, effects, NOW + timedelta(days=14, seconds=-1))
+    (pending,) = await nearly.all()
+    assert pending == request
+    late = room(pool, effects, NOW + timedelta(days=14))
+    with pytest.raises(CannotDecide, match="it is expired: nobody decided within 14 days") as fault:
+        await late.approve(request.approval_id, BEN, request.digest)
+    assert fault.value.kind == "approval-expired"
+    with pytest.raises(CannotDecide, match="it is expired"):
+        await late.reject(request.approval_id, BEN, "no")
+    (shown,) = await late.all(status=Status.EXPIRED)
+    assert (shown.approval_id, shown.decided_by) == (request.approval_id, None)
+    assert [(each.actor, each.deed, json.loads(each.details)["did"]) for each in await log(pool)] == [
+        ("clock", "approve", "expire"),
+        ("person:ann", "edit-limits", "ask"),
+    ]
+    again = await late.ask(proposal(), ANN.agent)
+    assert (again.status, again.approval_id != request.approval_id) == (Status.PENDING, True)
+    assert (await late.approve(again.approval_id, BEN, again.digest)).status == Status.DONE
+    with pytest.raises(asyncpg.PostgresError):  # and it stays as it is
+        await pool.execute("update approval set status = 'pending' where status = 'expired'")
 
 
 async def test_of_two_who_decide_at_once_one_wins(pool: Pool) -> None:

@@ -66,6 +66,8 @@ def test_what_holds_when_nothing_is_set() -> None:
         "alone_actor_month": 500_000,
         "alone_member_day": 20_000,
         "alone_member_month": 50_000,
+        "approval_independence_days": 30,
+        "approval_pending_days": 14,
         "limits_need_approval": False,
         "cards_need_approval": False,
         "assumptions_need_approval": False,

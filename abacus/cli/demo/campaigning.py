@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from abacus.approving.executors import approving
 from abacus.bootstrap import built_in_sources
+from abacus.cli.acting import Acting, login
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.campaign_store import CampaignStore
@@ -27,8 +28,9 @@ from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
-from abacus.platform.postgres import Pool, nothing_else
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
@@ -114,7 +116,6 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
 _MEMBERS: Final = 20
 _EDITOR: Final = Actor("demo-editor", parse_grants(["country_editor:SG"]))
 _APPROVER: Final = Actor("demo-approver", parse_grants(["approver:SG"]))
-_ADMIN: Final = Actor("demo", parse_grants(["admin"]))  # whoever runs the demo reaches the database
 _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.1
 
@@ -145,13 +146,19 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
 
 
 async def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
-    """Two people of the demo are entered, if they are not there, so that one approves what the other asks for."""
+    """Two people of the demo are entered, if they are not there, so that one approves what the other asks for. The
+    login enters them, as it enters the first people of any house: so neither has its access from the other. Raises
+    `Refused` in a house that has an admin.
+    """
     clock = SystemClock()
-    people = PeopleStore(pool, clock)
+    people, by = PeopleStore(pool, clock), Actor(login(), None)
     known = {each.person.person_id for each in await people.all()}
+    at = Acting(by, people_required=False, pool=pool, clock=clock)
     for actor in (_EDITOR, _APPROVER):
         if actor.name not in known:
-            await people.create(actor.name, actor.grants or (), by=_ADMIN, also=nothing_else)
+            roles = list(map(str, actor.grants or ()))
+            also = at.told(Deed.MANAGE_PEOPLE, f"person:{actor.name}", did="create", roles=roles)
+            await people.create(actor.name, actor.grants or (), by=by, also=also)
 
     async def nobody_moves(_: Movement) -> Moved:
         raise Refused("the demo moves no points by hand")

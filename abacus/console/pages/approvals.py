@@ -22,7 +22,7 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import restore_campaign
-from abacus.people.decide.approving import check_approves, check_rejects
+from abacus.people.decide.approving import check_rejects
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide import timeline
@@ -131,7 +131,7 @@ async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str |
         approval=shown,
         lines=lines_of(document) if before is None else compared(before, document),
         compares=before is not None,
-        why_not=_why_not(call, shown),
+        why_not=await _why_not(call, shown),
         may_reject=_may_reject(call, shown),
         backtest=None if card is None else await call.part(backtest_of(call, card)),
         trials=None if campaign is None else await call.part(trials_of(call, campaign)),
@@ -173,10 +173,10 @@ def _campaign(shown: Approval) -> Campaign | None:
         return None
 
 
-def _why_not(call: Call, shown: Approval) -> str | None:
+async def _why_not(call: Call, shown: Approval) -> str | None:
     """Why this person cannot approve it; None where it can."""
     try:
-        check_approves(shown, call.actor, shown.digest, call.now)
+        await call.backends.approvals.check_approves(shown, call.actor)
     except CannotDecide as error:
         return error.detail
     return None

@@ -3,13 +3,16 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final
 
 from abacus.core.errors import Refused
 from abacus.core.sources import is_login
+from abacus.people.decide.independence import tie, told
 from abacus.people.decide.rights import check
+from abacus.people.types.access import Access
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Proposal, Status
 from abacus.people.types.deed import Deed
@@ -73,14 +76,25 @@ def check_approves(approval: Approval, by: Actor, digest: str, now: datetime) ->
         and approval.decided_at is not None
         and now < approval.decided_at + _OTHERS_AFTER
     )
+    _check_in_time(approval)
     if approval.status not in _OPEN or (approval.status == Status.APPROVED and under_way):
         raise CannotDecide("approval-decided", _state(approval))
+
+
+def check_independent(approval: Approval, by: Actor, given: Iterable[Access], now: datetime, lasts: timedelta) -> None:
+    """Whether this person's agreement says anything beside that of who asked; `given` is the access that people gave
+    each other of late. What is agreed on already is carried out by whomever. Raises `CannotDecide`.
+    """
+    tied = tie(approval.asked_by, by.source, given, now, lasts) if approval.status == Status.PENDING else None
+    if tied is not None:
+        raise CannotDecide("not-independent", told(tied, approval.asked_by, by.source, lasts))
 
 
 def check_rejects(approval: Approval, by: Actor) -> None:
     """Whether this actor may reject it, or withdraw what it asked for itself. Raises `CannotDecide`."""
     if by.source != approval.asked_by:
         _check_may_decide(approval, by)
+    _check_in_time(approval)
     if approval.status != Status.PENDING:
         raise CannotDecide("approval-decided", _state(approval))
 
@@ -99,6 +113,13 @@ def _check_may_decide(approval: Approval, by: Actor) -> None:
         check(by, Deed.APPROVE, approval.country)
     except Refused as fault:
         raise CannotDecide("role-needed" if by.is_authenticated else "person-needed", str(fault)) from None
+
+
+def _check_in_time(approval: Approval) -> None:
+    if approval.status == Status.EXPIRED:
+        raise CannotDecide(
+            "approval-expired", f"it is {approval.status}: {approval.note}; it has to be asked for again"
+        )
 
 
 def _state(approval: Approval) -> str:

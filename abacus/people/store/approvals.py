@@ -11,19 +11,20 @@ from uuid import UUID, uuid4
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
-from abacus.core.sources import Agent
+from abacus.core.sources import CLOCK, Agent
 from abacus.people.decide.approving import (
     OnAsk,
     check_approves,
     check_asks,
+    check_independent,
     check_rejects,
     check_unchanged,
     digest_of,
     on_ask,
 )
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.audit import access_given, entry_of, write
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Status
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Status, Terms
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
@@ -74,13 +75,26 @@ update approval set status = :status, note = coalesce(:note, note)
 where approval_id = :approval_id and status = 'approved' returning {columns(Approval)}
 """)
 
+_OVERDUE: Final = "status = 'pending' and asked_at <= :before"
+_IS_OVERDUE: Final = Statement(f"select exists (select from approval where {_OVERDUE})")
+_EXPIRE: Final = Statement(f"""
+update approval set status = 'expired', decided_at = :now, note = :note where {_OVERDUE} returning {columns(Approval)}
+""")
+
 
 class Approvals:
     """Every method raises `Unavailable` while the database is away, and `CannotDecide` for what may not be."""
 
-    def __init__(self, pool: Pool, clock: Clock, executors: Mapping[Kind, Executor] | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        executors: Mapping[Kind, Executor] | None = None,
+        terms: Terms | None = None,
+    ) -> None:
         self._pool = pool
         self._clock = clock
+        self._terms = terms or Terms()
         self._executors = dict(executors or {})
 
     def carried_out_by(self, executors: Mapping[Kind, Executor]) -> None:
@@ -93,6 +107,7 @@ class Approvals:
         """
         check_asks(by.source)
         kind, subject, country, summary, document, once = proposal
+        await self.expire()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK_SUBJECT(kind=kind, subject=subject))
             row = await connection.fetchrow(*_EARLIER(kind=kind, subject=subject, once=once))
@@ -119,7 +134,20 @@ class Approvals:
             await self._log(connection, approval, by.source, _DEEDS[kind], did="ask")
         return approval
 
+    async def expire(self) -> None:
+        """Ends what was pending for too long: nobody decides on it any more, and its subject is free again."""
+        now = self._clock.now()
+        given = {"before": now - self._terms.pending, "now": now}
+        note = f"nobody decided within {self._terms.pending.days} days"
+        async with passing_failures():
+            if not await self._pool.fetchval(*_IS_OVERDUE(before=given["before"])):
+                return
+            async with self._pool.acquire() as connection, connection.transaction():
+                for row in await connection.fetch(*_EXPIRE(**given, note=note)):
+                    await self._log(connection, Approval(*row), CLOCK, Deed.APPROVE, did="expire")
+
     async def find(self, approval_id: UUID) -> Approval | None:
+        await self.expire()
         async with passing_failures():
             row = await self._pool.fetchrow(*_FIND(approval_id=approval_id))
         return Approval(*row) if row else None
@@ -135,6 +163,7 @@ class Approvals:
         limit: int = _MOST,
     ) -> list[Approval]:
         """The newest first, a thousand at most; `before` is the time and the id of the one behind which they begin."""
+        await self.expire()
         before_at, before_id = before or (None, None)
         given: dict[str, object] = {"status": status, "kinds": kinds, "countries": countries, "asked_by": asked_by}
         given |= {"before_at": before_at, "before_id": before_id, "limit": min(limit, _MOST)}
@@ -146,21 +175,33 @@ class Approvals:
         """Approve what has this digest, and carry it out. Raises `CannotExecute` when that is not possible any more;
         then it is void. One that was approved and cut off is carried out.
         """
+        await self.expire()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             approval = await _locked(connection, approval_id)
             if approval.status == Status.DONE and approval.decided_by == by.source:
                 return approval
-            check_approves(approval, by, digest, self._clock.now())
+            await self._check_approves(connection, approval, by, digest)
             if approval.status == Status.PENDING:
                 approval = await self._set(connection, approval, Status.APPROVED, by.source, None, did="approve")
         return await self._carry_out(approval)
 
+    async def check_approves(self, approval: Approval, by: Actor) -> None:
+        """Whether the person may approve it, as it is shown."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            await self._check_approves(connection, approval, by, approval.digest)
+
     async def reject(self, approval_id: UUID, by: Actor, why: str) -> Approval:
         """Reject it as a person who could approve it, or withdraw what one has asked for."""
+        await self.expire()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             approval = await _locked(connection, approval_id)
             check_rejects(approval, by)
             return await self._set(connection, approval, Status.REJECTED, by.source, why, did="reject")
+
+    async def _check_approves(self, connection: Connection, approval: Approval, by: Actor, digest: str) -> None:
+        now, lasts = self._clock.now(), self._terms.tied
+        check_approves(approval, by, digest, now)
+        check_independent(approval, by, await access_given(connection, now - lasts), now, lasts)
 
     async def _carry_out(self, approval: Approval) -> Approval:
         async def done(connection: Connection) -> None:

@@ -7,6 +7,8 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from abacus.core.sources import is_person
+from abacus.people.decide.independence import GIVING
+from abacus.people.types.access import Access
 from abacus.people.types.deed import Deed, Entry
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
@@ -20,6 +22,13 @@ where (:actor::text is null or actor = :actor) and (:deed::text is null or deed 
     and (:countries::text[] is null or country = any(:countries)) and not deed = any(:without::text[])
     and (:before_at::timestamptz is null or (at <= :before_at and (at < :before_at or entry_id > :before_id::uuid)))
 order by at desc, entry_id limit :limit
+""")
+
+# A person is managed, and a partner gets keys. The index `audit_log_access_idx` has these deeds.
+_GIVING_DEEDS: Final = (Deed.MANAGE_PEOPLE, Deed.EDIT_PARTNERS)
+_GIVEN: Final = Statement("""
+select actor, subject, details ->> 'did', at from audit_log
+where deed = any(:deeds::text[]) and at > :since and details ->> 'did' = any(:did::text[])
 """)
 
 
@@ -53,6 +62,12 @@ def with_entry(also: Also, entry: Entry) -> Also:
         await write(connection, [entry])
 
     return both
+
+
+async def access_given(connection: Connection, since: datetime) -> list[Access]:
+    """Who gave whom a way to act since then."""
+    rows = await connection.fetch(*_GIVEN(deeds=_GIVING_DEEDS, did=list(GIVING), since=since))
+    return [Access(*row) for row in rows]
 
 
 async def log(

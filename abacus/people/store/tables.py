@@ -70,4 +70,11 @@ AUDIT_LOG: Final = Table(
     Column("details", JSON, nullable=False),
     Index(None, "at"),
     Index(None, "subject"),
+    # Who gave whom a way to act of late.
+    Index(
+        "audit_log_access_idx",
+        "deed",
+        "at",
+        postgresql_where=text("deed in ('manage-people', 'edit-partners')"),
+    ),
 )

@@ -1,6 +1,6 @@
 """What waits for a second person, bound by its digest to exactly what shall take effect. Pure values."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
@@ -27,6 +27,14 @@ class Status(StrEnum):
     DONE = "done"
     REJECTED = "rejected"
     VOID = "void"  # it was replaced, or what it would have done is not possible any more
+    EXPIRED = "expired"  # nobody decided in time
+
+
+class Terms(NamedTuple):
+    """For how long an approval may be pending, and for how long access that one person gave another ties the two."""
+
+    pending: timedelta = timedelta(days=14)
+    tied: timedelta = timedelta(days=30)
 
 
 class Proposal(NamedTuple):

@@ -1,0 +1,25 @@
+"""Who gave whom a way to act here. Pure values."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Access(NamedTuple):
+    """Somebody entered a person or a partner, or gave it roles or something to prove itself by. `by` and `to` are
+    sources.
+    """
+
+    by: str
+    to: str
+    did: str
+    at: datetime
+
+
+class Tie(NamedTuple):
+    """Why a person is not independent of who asked: the access that one had from the other, or both from `root`, and
+    when that will be long enough ago.
+    """
+
+    root: str
+    given: tuple[Access, ...]
+    until: datetime
