@@ -33,7 +33,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "second-person-needed": (403, "Somebody else has to approve it", "Have another person approve it."),
     "not-independent": (
         403,
-        "The approver has its access from who asked, or both have it from one person",
+        "The approver has its access from the person who asked",
         "Have an approver decide who is independent, or wait until the time that `detail` names.",
     ),
     "person-needed": (403, "Only a person may do this", "Use a personal token, `abp_…`; partners and logins may not."),

@@ -41,9 +41,7 @@ def _with_statuses(more: str) -> None:
 
 def upgrade() -> None:
     _with_statuses(", 'expired'")
-    op.execute("""
-        create index audit_log_access_idx on audit_log (deed, at) where deed in ('manage-people', 'edit-partners')
-    """)
+    op.execute("create index audit_log_access_idx on audit_log (at) where deed = 'manage-people'")
 
 
 def downgrade() -> None:

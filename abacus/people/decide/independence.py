@@ -1,4 +1,4 @@
-"""Whether two people are two: who gave the other access a short while ago may well be both. Pure.
+"""Whether an approver is somebody else than the author: who gave another access may act as both. Pure.
 
 What a person gave itself ties it to nobody, and what a login gave ties neither: a login enters the first people of a
 house, while there is no admin, and the log has them as that.
@@ -21,25 +21,23 @@ GIVING: Final[Mapping[str, str]] = {
     "password": "gave a password to",
     "totp": "gave an authenticator to",
     "totp-remove": "took away the authenticator of",
-    "rotate-key": "gave a key to",
 }
 
 _Way = tuple[Access, ...]
 
 
 def tie(asked_by: str, by: str, given: Iterable[Access], now: datetime, lasts: timedelta) -> Tie | None:
-    """What ties the approver to who asked; None where they are independent."""
+    """How the approver has its access from who asked, directly or through others; None where it has not."""
     fresh = sorted(
         (each for each in given if each.by != each.to and is_person(each.by) and each.at > now - lasts),
         key=lambda each: each.at,
     )
-    found = _common(asked_by, by, fresh)
-    if found is None:
+    way = _way(asked_by, by, fresh)
+    if way is None:
         return None
     # Access that is older falls away first: how much of it has to, before nothing ties them?
-    until = next(each.at for place, each in enumerate(fresh, 1) if _common(asked_by, by, fresh[place:]) is None) + lasts
-    root, ways = found
-    return Tie(root, ways, until)
+    until = next(each.at for place, each in enumerate(fresh, 1) if _way(asked_by, by, fresh[place:]) is None) + lasts
+    return Tie(way, until)
 
 
 def told(tied: Tie, asked_by: str, by: str, lasts: timedelta) -> str:
@@ -49,35 +47,25 @@ def told(tied: Tie, asked_by: str, by: str, lasts: timedelta) -> str:
     )
     return (
         f"{by} is not independent of {asked_by}: {reasons}. {by} may approve this from"
-        f" {tied.until:%Y-%m-%d %H:%M} UTC on; until then it takes an approver to whom {tied.root} gave no access in"
+        f" {tied.until:%Y-%m-%d %H:%M} UTC on; until then it takes an approver to whom {asked_by} gave no access in"
         f" the last {lasts.days} days"
     )
 
 
-def _common(asked_by: str, by: str, given: Sequence[Access]) -> tuple[str, _Way] | None:
-    """The nearest from whom both have their access, which may be one of them, with the ways to both."""
-    ways = _ways_up(asked_by, given), _ways_up(by, given)
-    shared = [(len(ways[0][each]) + len(ways[1][each]), each) for each in ways[0].keys() & ways[1].keys()]
-    if not shared:
-        return None
-    _, root = min(shared)
-    return root, tuple(dict.fromkeys((*ways[1][root], *ways[0][root])))
-
-
-def _ways_up(source: str, given: Sequence[Access]) -> dict[str, _Way]:
-    """All from whom it has its access, itself too, with the way down from each. Nobody hands on what came later."""
+def _way(giver: str, receiver: str, given: Sequence[Access]) -> _Way | None:
+    """The shortest way of access from one to the other. Nobody hands on what came later."""
     by_receiver: defaultdict[str, list[Access]] = defaultdict(list)
     for each in given:
         by_receiver[each.to].append(each)
-    ways: dict[str, _Way] = {source: ()}
+    ways: dict[str, _Way] = {receiver: ()}
     latest: dict[str, datetime] = {}
-    below = [source]
+    below = [receiver]
     while below:
-        receiver = below.pop(0)
-        for each in by_receiver[receiver]:
-            in_time = receiver not in latest or each.at <= latest[receiver]
+        at = below.pop(0)
+        for each in by_receiver[at]:
+            in_time = at not in latest or each.at <= latest[at]
             if in_time and (each.by not in ways or latest.get(each.by, each.at) < each.at):
-                ways.setdefault(each.by, (each, *ways[receiver]))
+                ways.setdefault(each.by, (each, *ways[at]))
                 latest[each.by] = each.at
                 below.append(each.by)
-    return ways
+    return ways.get(giver) or None

@@ -24,11 +24,10 @@ where (:actor::text is null or actor = :actor) and (:deed::text is null or deed 
 order by at desc, entry_id limit :limit
 """)
 
-# A person is managed, and a partner gets keys. The index `audit_log_access_idx` has these deeds.
-_GIVING_DEEDS: Final = (Deed.MANAGE_PEOPLE, Deed.EDIT_PARTNERS)
+# The index `audit_log_access_idx` has this deed alone.
 _GIVEN: Final = Statement("""
 select actor, subject, details ->> 'did', at from audit_log
-where deed = any(:deeds::text[]) and at > :since and details ->> 'did' = any(:did::text[])
+where deed = :deed and at > :since and details ->> 'did' = any(:did::text[])
 """)
 
 
@@ -66,7 +65,7 @@ def with_entry(also: Also, entry: Entry) -> Also:
 
 async def access_given(connection: Connection, since: datetime) -> list[Access]:
     """Who gave whom a way to act since then."""
-    rows = await connection.fetch(*_GIVEN(deeds=_GIVING_DEEDS, did=list(GIVING), since=since))
+    rows = await connection.fetch(*_GIVEN(deed=Deed.MANAGE_PEOPLE, did=list(GIVING), since=since))
     return [Access(*row) for row in rows]
 
 

@@ -73,8 +73,7 @@ AUDIT_LOG: Final = Table(
     # Who gave whom a way to act of late.
     Index(
         "audit_log_access_idx",
-        "deed",
         "at",
-        postgresql_where=text("deed in ('manage-people', 'edit-partners')"),
+        postgresql_where=text("deed = 'manage-people'"),
     ),
 )

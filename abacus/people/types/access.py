@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 
 class Access(NamedTuple):
-    """Somebody entered a person or a partner, or gave it roles or something to prove itself by. `by` and `to` are
-    sources.
-    """
+    """Somebody entered a person, or gave it roles or something to prove itself by. `by` and `to` are sources."""
 
     by: str
     to: str
@@ -16,10 +14,9 @@ class Access(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """Why a person is not independent of who asked: the access that one had from the other, or both from `root`, and
-    when that will be long enough ago.
+    """Why a person is not independent of who asked: the access that it has from there, and when that will be long
+    enough ago.
     """
 
-    root: str
     given: tuple[Access, ...]
     until: datetime
