@@ -6,12 +6,11 @@ from typing import Any, Final, NamedTuple
 
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.problems import invalid, pointer, shortened
+from abacus.core.json_names import Members, NamedTwice, each_once, standing_twice
 
 MOST_MEMBERS: Final = 100  # of one object: ten times those of any body that a route takes
 
 _MOST_READ_AGAIN: Final = 256 * 1024  # bytes; of a longer body the name is told, without its place
-
-Members = list[tuple[str, Any]]
 
 
 def read_json(content: bytes) -> Any:
@@ -20,20 +19,12 @@ def read_json(content: bytes) -> Any:
     """
     try:
         return _decoded(_CHECKING, content)
-    except _NamedTwice as error:
+    except NamedTwice as error:
         if len(content) > _MOST_READ_AGAIN:
             raise ApiProblem("invalid", f"an object names {shortened(error.name)!r} twice") from None
         raise invalid([_first_named_twice(content)]) from None
     except (ValueError, RecursionError):
         raise ApiProblem("malformed", "the body is not JSON") from None
-
-
-class _NamedTwice(Exception):
-    """An object names a member twice."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
 
 
 def _decoded(decoder: json.JSONDecoder, content: bytes) -> Any:
@@ -43,22 +34,10 @@ def _decoded(decoder: json.JSONDecoder, content: bytes) -> Any:
 def _checked(members: Members) -> dict[str, Any]:
     if len(members) > MOST_MEMBERS:
         raise ApiProblem("invalid", f"an object of {len(members)} members; it may have {MOST_MEMBERS}")
-    by_name = dict(members)
-    if len(by_name) < len(members):
-        raise _NamedTwice(_twice(members))
-    return by_name
+    return each_once(members)
 
 
 _CHECKING: Final = json.JSONDecoder(object_pairs_hook=_checked)
-
-
-def _twice(members: Members) -> str:
-    seen: set[str] = set()
-    for name, _ in members:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("each member stands once")
 
 
 class _Ambiguous(NamedTuple):
@@ -69,7 +48,7 @@ class _Ambiguous(NamedTuple):
 
 def _marked(members: Members) -> dict[str, Any] | _Ambiguous:
     by_name = dict(members)
-    return by_name if len(by_name) == len(members) else _Ambiguous(_twice(members))
+    return by_name if len(by_name) == len(members) else _Ambiguous(standing_twice(members))
 
 
 _MARKING: Final = json.JSONDecoder(object_pairs_hook=_marked)

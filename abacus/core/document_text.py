@@ -3,10 +3,11 @@
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from abacus.core.fields import DocumentFaults, Fault
+from abacus.core.json_names import NamedTwice, each_once
 
 
 class Inline(dict[str, object]):
@@ -28,10 +29,12 @@ def read_toml(text: str) -> dict[str, object]:
 def read_json(text: str) -> object:
     """Raises `DocumentFaults` for text that is not JSON, with the line and column, and for a name that stands twice."""
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=each_once)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise DocumentFaults([Fault(place, f"not JSON: {error.msg}")]) from None
+    except NamedTwice as error:
+        raise DocumentFaults([Fault("document", f"{json.dumps(error.name)} stands twice in one table")]) from None
     except (ValueError, RecursionError) as error:
         message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise DocumentFaults([Fault("document", message)]) from None
@@ -40,15 +43,6 @@ def read_json(text: str) -> object:
 def write_toml(document: Mapping[str, object]) -> str:
     """The document as a person writes it. `read_toml` makes the same document of it again."""
     return "\n".join(_lines(document, "")) + "\n"
-
-
-def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in table if names.count(name) > 1)
-        raise ValueError(f"{json.dumps(twice)} stands twice in one table")
-    return table
 
 
 def _lines(table: Mapping[str, object], path: str, *, of_many: bool = False) -> list[str]:

@@ -10,6 +10,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.engage.events.decide.form import EventFault, Form, NoType, form_of, own_form_of
 from abacus.engage.events.decide.source import Source, substream_topic
 from abacus.engage.events.types import Event
+from abacus.platform.json_names import check_names_read
 
 MAX_BYTES: Final = 1024 * 1024  # what a broker takes, unless it is told otherwise
 
@@ -102,4 +103,5 @@ def _decoded(value: bytes) -> Mapping[str, Any]:
         raise SetAside(Reason.UNDECODABLE, f"not JSON: {error}") from None
     if not isinstance(message, dict):
         raise SetAside(Reason.INVALID, "not a JSON object")
+    check_names_read(value, message)
     return message

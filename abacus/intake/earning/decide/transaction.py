@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, Vali
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, NAME_PATTERN, event_key, fingerprint, refund_key, transaction_key
+from abacus.platform.json_names import check_names
 from abacus.platform.validation import Moment, faults_of, first_fault
 
 COMPLETED: Final = "transaction.completed"
@@ -145,19 +146,28 @@ class _Typed(BaseModel):
 TRANSACTION: Final[TypeAdapter[Transaction]] = TypeAdapter(Transaction)
 
 
+# Between the members of a transaction that has no others. Each further member, and each that stands twice, adds one.
+_LEAST_COMMAS: Final = {kind: len(kind.model_fields) - 1 for kind in (Completed, Refunded, Event)}
+_COMMA: Final = ord(",")
+
+
 def read_transaction(body: bytes) -> Transaction:
     """The transaction in a message's bytes. Raises `SetAside` with the first fault when it is not one."""
     if len(body) > MAX_BYTES:
         raise SetAside(Reason.UNDECODABLE, f"{len(body)} bytes; a transaction has at most {MAX_BYTES}")
+    transaction: Transaction
     try:
-        return Completed.model_validate_json(body)
+        transaction = Completed.model_validate_json(body)
     except ValidationError as error:
         faults = faults_of(error)
         if any(fault["type"] == "json_invalid" for fault in faults):
             raise SetAside(Reason.UNDECODABLE, first_fault(error)) from None
         if all(fault["loc"] != ("type",) for fault in faults):
             raise SetAside(Reason.INVALID, first_fault(error)) from None
-    return _read_other(body)
+        transaction = _read_other(body)
+    if body.count(_COMMA) != _LEAST_COMMAS[type(transaction)]:
+        check_names(body)
+    return transaction
 
 
 def _read_other(body: bytes) -> Transaction:
