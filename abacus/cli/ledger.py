@@ -42,6 +42,9 @@ def migrate(
 
     async def main() -> None:
         url = settings().required("database_url")
+        if citus:
+            async with spreading(url) as servers:
+                await servers.prepare()
         before, after = await migrate_database(url)
         was_cut = slices is not None and await cut(url, slices)
         placed = await _placed(url) if citus else None

@@ -10,11 +10,11 @@ from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, 
 
 from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
-from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.cli.shell import Absent, AsJson, console, counted, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.pool import Address
-from abacus.platform.spreading import Move, spreading
+from abacus.platform.spreading import Move, Spreading, spreading
 
 _LOOK_EVERY_S = 1.0
 
@@ -28,10 +28,10 @@ Blocking = Annotated[
 
 @app.command("list")
 def list_slices(as_json: AsJson = False) -> None:
-    """Show which server has which slice, and how large it is."""
+    """Show which server has which slice, and how large it is; a slice whose server is away has no size."""
 
     async def main() -> None:
-        async with spreading(settings().required("database_url")) as slices:
+        async with _of_a_cut_ledger() as slices:
             placed = await slices.placed()
         rows = [(each.schema, str(each.address), each.size) for each in placed]
         if as_json:
@@ -55,7 +55,7 @@ def move(
 
     async def main() -> None:
         target = _address(server)
-        async with spreading(settings().required("database_url")) as slices:
+        async with _of_a_cut_ledger() as slices:
             where = {each.schema: each.address for each in await slices.placed()}
             if slice_ not in where:
                 raise Refused(f"there is no slice {slice_!r}; `abacus slices list` has them")
@@ -79,7 +79,7 @@ def rebalance(
     """
 
     async def main() -> None:
-        async with spreading(settings().required("database_url")) as slices:
+        async with _of_a_cut_ledger() as slices:
             moves = await slices.evened()
         if dry_run:
             _show(moves, as_json=as_json)
@@ -89,8 +89,19 @@ def rebalance(
     run(main())
 
 
+@asynccontextmanager
+async def _of_a_cut_ledger() -> AsyncIterator[Spreading]:
+    async with spreading(settings().required("database_url")) as slices:
+        if not await slices.are_cut():
+            raise Absent("this ledger is not cut into slices")
+        yield slices
+
+
 async def _make(moves: list[Move], *, blocking: bool, pause_s: float, as_json: bool) -> None:
     url = settings().required("database_url")
+    if moves:
+        async with spreading(url) as slices:
+            await slices.prepare_moves()
     async with pool() as opened:
         await (await acting(opened)).begins(Deed.RUN_JOBS, "job:slices", moves=[_facts(each) for each in moves])
     for number, each in enumerate(moves):
@@ -149,5 +160,5 @@ def _address(server: str) -> Address:
     return Address(host, int(port))
 
 
-def _told(size: int) -> str:
-    return f"{size / 1_000_000:,.1f} MB"
+def _told(size: int | None) -> str:
+    return "its server does not answer" if size is None else f"{size / 1_000_000:,.1f} MB"

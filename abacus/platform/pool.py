@@ -145,10 +145,10 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             raise ConnectionError(f"{self._address} let nobody in a moment ago")
         try:
             return await super().acquire(timeout=within_s)  # type: ignore[no-any-return]  # as above
-        except (OSError, TimeoutError):
+        except OSError as error:
             if within_s is None:  # otherwise the wait may have been for others who use the pool
                 self._away_until = time.monotonic() + _AWAY_S
-            raise
+            raise ConnectionError(f"{self._address} let nobody in: {str(error) or type(error).__name__}") from error
 
     async def nearest(self, schema: str | None) -> "SlicedPool":
         """The pool of the server that has this slice; this one without a schema. While somebody looks where slices are

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from abacus.core.errors import Refused
+from abacus.platform import servers
 from abacus.platform.pool import Address, addresses
 from abacus.platform.postgres import (
-    APPLICATION_ROLE,
     LONG_S,
     Connection,
     Pool,
@@ -35,11 +35,13 @@ _SERVERS: Final = """
 select nodename, nodeport from pg_dist_node
 where noderole = 'primary' and isactive and shouldhaveshards order by nodename, nodeport
 """
-_PREPARES: Final = "select min(result::int) from run_command_on_all_nodes('show max_prepared_transactions')"
 _PLACE: Final = Statement("select citus_schema_distribute(:schema::text::regnamespace)")
-_MOVE: Final = Statement("""
-select citus_schema_move(:schema::text::regnamespace, :host::text, :port::int, :mode::text::citus.shard_transfer_mode)
-""")
+# The mode is a literal: to name its type would take a right to the schema that has it.
+_MOVE: Final = """
+select citus_schema_move(:schema::text::regnamespace, :host::text, :port::int, '{mode}')
+"""
+_MOVE_AS_IT_IS_POSTED_TO: Final = Statement(_MOVE.format(mode="force_logical"))
+_MOVE_WHILE_WRITERS_WAIT: Final = Statement(_MOVE.format(mode="block_writes"))
 _SIZES: Final = """
 select n.nspname::text as schema, sum(c.shard_size)::bigint as size
 from citus_shards c join pg_class t on t.oid = c.table_name join pg_namespace n on n.oid = t.relnamespace
@@ -56,17 +58,13 @@ select n.name, shard_name(s.logicalrelid, s.shardid) as shard
 from unnest(:names::text[]) as n (name) join pg_dist_shard s on s.logicalrelid = n.name::regclass
 """)
 
-# Between servers the application's sessions go under its own name; how it is let in is the servers' own setting.
-_MAY_GO: Final = f"select rolcanlogin from pg_roles where rolname = '{APPLICATION_ROLE}'"
-_LET_GO: Final = f"alter role {APPLICATION_ROLE} login"
-
 
 class Placed(NamedTuple):
-    """A slice, the server that has it, and its bytes there."""
+    """A slice, the server that has it, and its bytes there; None where the server does not answer."""
 
     schema: str
     address: Address
-    size: int
+    size: int | None
 
 
 class Move(NamedTuple):
@@ -103,23 +101,22 @@ class Spreading:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    async def prepare(self) -> None:
+        """Give the servers what slices need, also before the first migration. Raises `Refused`, and `Unprepared` for
+        what an administrator has to do.
+        """
+        await servers.prepare(self._connection)
+
     async def place(self) -> list[str]:
         """Place the slices that are not placed yet on the servers of Citus; returns their schemas. Rows go with them.
 
-        Each is placed by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` where
-        there is no Citus, where it cannot commit on two servers at once, and for a ledger that is not cut.
+        Each is placed by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` for a
+        ledger that is not cut, and where the servers lack what `prepare` gives them.
         """
-        if not await self._connection.fetchval(_HAS_CITUS):
-            raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
+        await self.prepare()
         slicing = await slicing_on(self._connection)
         if not slicing.is_cut:
             raise Refused("this ledger is not cut; --slices says into how many slices (docs/scaling.md)")
-        if not await self._connection.fetchval(_PREPARES):
-            raise Refused(
-                "a server has max_prepared_transactions = 0, so nothing can be committed on two servers at once"
-            )
-        if not await self._connection.fetchval(_MAY_GO):
-            await self._connection.execute(_LET_GO)
         # The triggers look at nothing but the row and the session, so they may fire on every server.
         await self._connection.execute("set citus.enable_unsafe_triggers = on")
         placed = await addresses(self._connection)
@@ -133,10 +130,14 @@ class Spreading:
         where = await self._where()
         sizes = {row["schema"]: row["size"] for row in await self._connection.fetch(_SIZES)}
         return [
-            Placed(schema, where[schema], sizes.get(schema, 0))
+            Placed(schema, where[schema], sizes.get(schema))
             for schema in (await slicing_on(self._connection)).schemas
             if schema in where
         ]
+
+    async def are_cut(self) -> bool:
+        """Whether the ledger has slices at all."""
+        return (await slicing_on(self._connection)).is_cut
 
     async def servers(self) -> list[Address]:
         """The servers that take slices."""
@@ -146,13 +147,17 @@ class Spreading:
         """The moves that spread the slices evenly over the servers that take any."""
         return evened(await self._where(), await self.servers())
 
+    async def prepare_moves(self) -> None:
+        """See that slices can be moved from here. Raises `Unprepared` for what an administrator has to do."""
+        await servers.prepare_moves(self._connection)
+
     async def move(self, schema: str, target: Address, *, blocking: bool = False) -> None:
         """Move a slice while it is posted to. Its rows are copied first; at the end its writers wait for a moment, or
         from the beginning where `blocking`. Raises `Refused` when Citus does not do it, also when another move of the
         slice is under way; a table that is made in it is waited for.
         """
-        mode = "block_writes" if blocking else "force_logical"
-        statement = _MOVE(schema=schema, host=target.host, port=target.port, mode=mode)
+        moving = _MOVE_WHILE_WRITERS_WAIT if blocking else _MOVE_AS_IT_IS_POSTED_TO
+        statement = moving(schema=schema, host=target.host, port=target.port)
         for left in reversed(range(_TIMES)):
             try:
                 await self._connection.execute(*statement, timeout=24 * LONG_S)

@@ -43,6 +43,11 @@ class Servers:
         return len(self._addresses) > 1
 
     @property
+    def addresses(self) -> Sequence[str]:
+        """Of the database that was named, on each of them."""
+        return self._addresses
+
+    @property
     def ports(self) -> list[int]:
         return [_place(address)[1] for address in self._addresses]
 

@@ -1,0 +1,142 @@
+"""What the servers of a Citus are given, and what is left to an administrator, named with its server."""
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from abacus.core.errors import AbacusError
+from abacus.platform.pool import Address
+from abacus.platform.servers import Door, Server, Unprepared, lacks, shut
+from abacus.platform.spreading import spreading
+from tests.support.cluster import Servers
+from tests.support.slices import SLICES
+
+A, B, C = (Address("db", number) for number in range(3))
+LOGINS = ["owner", "workers"]
+READY = Server(A, prepares=200, is_there=True, enters=True, logins=["abacus_app", *LOGINS], members=LOGINS)
+
+
+@pytest.mark.parametrize(
+    ("server", "wanted"),
+    [
+        (READY, None),
+        (READY._replace(enters=False), "run `alter role abacus_app login`"),
+        (READY._replace(members=["owner"]), 'run `grant abacus_app to "workers"`'),
+        (
+            READY._replace(logins=["owner"], members=["owner"]),
+            'run `create role "workers" login; grant abacus_app to "workers"`',
+        ),
+        (
+            READY._replace(is_there=False, enters=False, members=[]),
+            'run `create role abacus_app login; grant abacus_app to "owner"; grant abacus_app to "workers"`',
+        ),
+        (
+            READY._replace(prepares=0),
+            "set max_prepared_transactions, which is 0: nothing can be committed on two servers at once",
+        ),
+        (
+            READY._replace(prepares=0, enters=False),
+            (
+                "run `alter role abacus_app login`, and to set max_prepared_transactions, which is 0:"
+                " nothing can be committed on two servers at once"
+            ),
+        ),
+    ],
+)
+def test_what_a_server_lacks_is_sql_for_an_administrator(server: Server, wanted: str | None) -> None:
+    told = [str(each) for each in lacks([READY._replace(address=B), server], LOGINS)]
+    assert told == ([f"on {A} an administrator has to {wanted}"] if wanted else [])
+
+
+def test_a_server_that_lets_others_not_in_is_named_once_with_them() -> None:
+    doors = [Door("owner", A, C), Door("owner", B, C), Door("abacus_app", A, B)]
+    first, second = map(str, shut(doors))
+    assert first.startswith(f"{C} does not let owner in from {A}, {B}: ")
+    assert second.startswith(f"{B} does not let abacus_app in from {A}: ")
+
+
+@asynccontextmanager
+async def role(servers: Servers, options: str, *, on: int | None = None) -> AsyncIterator[str]:
+    """A login of all servers, or of one alone."""
+    name = f"abacus_test_{uuid.uuid4().hex[:12]}"
+    addresses = servers.addresses if on is None else [servers.addresses[on]]
+    try:
+        for address in addresses:
+            await _run(address, f"create role {name} {options}")
+        yield name
+    finally:
+        for address in addresses:
+            await _run(address, f"drop role if exists {name}")
+
+
+async def _run(address: str, statement: str) -> None:
+    connection = await asyncpg.connect(address)
+    try:
+        await connection.execute("set citus.enable_ddl_propagation = off")
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+async def _may(address: str, login: str) -> bool:
+    connection = await asyncpg.connect(address)
+    try:
+        return bool(await connection.fetchval("select pg_has_role($1::name, 'abacus_app', 'member')", login))
+    finally:
+        await connection.close()
+
+
+def as_login(database_url: str, login: str) -> str:
+    parts = urlsplit(database_url)
+    return urlunsplit(parts._replace(netloc=f"{login}@{parts.netloc.rpartition('@')[2]}"))
+
+
+async def test_the_owner_is_made_a_member_on_every_server_where_it_may(database_url: str, servers: Servers) -> None:
+    if not servers.are_several:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus")
+    async with servers.alone(), role(servers, "login createrole") as owner:
+        assert not any([await _may(address, owner) for address in servers.addresses])
+        async with spreading(as_login(database_url, owner)) as slices:
+            await slices.prepare()
+        assert all([await _may(address, owner) for address in servers.addresses])
+
+
+async def test_what_the_owner_may_not_give_is_told_for_each_server(database_url: str, servers: Servers) -> None:
+    if not servers.are_several:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus")
+    first, *others = servers.ports
+    async with servers.alone(), role(servers, "login") as owner, role(servers, "login", on=0) as workers:
+        await _run(servers.addresses[0], f"grant abacus_app to {owner}, {workers}")
+        async with spreading(as_login(database_url, owner)) as slices:
+            with pytest.raises(Unprepared) as told:
+                await slices.prepare()
+        texts = [str(each) for each in told.value.faults]
+        assert len(texts) == len(others), f"{first} lacks nothing"
+        for port, text in zip(others, texts, strict=True):
+            assert f":{port} an administrator has to run `" in text
+            for wanted in (
+                f'grant abacus_app to "{owner}"',
+                f'create role "{workers}" login; grant abacus_app to "{workers}"',
+            ):
+                assert wanted in text
+
+
+async def test_moving_takes_no_right_to_the_schema_of_citus(database_url: str, servers: Servers) -> None:
+    """The slice's owner may move it, and is no superuser."""
+    if not servers.are_several or SLICES == 1:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+    async with spreading(database_url) as slices:
+        schema, source, _ = (await slices.placed())[0]
+        target = next(each for each in await slices.servers() if each != source)
+
+    async def move_as(login: str) -> None:
+        async with spreading(as_login(database_url, login)) as slices:
+            await slices.move(schema, target)
+
+    async with servers.alone(), role(servers, "login") as stranger:
+        with pytest.raises(AbacusError, match=f"must be owner of schema {schema}"):
+            await move_as(stranger)
