@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
+from abacus.engage.campaigns.names import CampaignNames
 from abacus.intake.awarding.awarder import LATER_S, Awarder, hands_for
 from abacus.intake.awarding.door import Door
 from abacus.intake.pulse.store import PulseStore
@@ -23,7 +24,7 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     ledger = PostgresLedger(pool, wiring.clock)
     moves = PostgresMoves(pool, wiring.clock)
-    door = Door(wiring.cards(pool), wiring.clock, wiring.verifier())
+    door = Door(wiring.cards(pool), wiring.clock, wiring.verifier(), CampaignNames(pool))
     tally = Tally(PulseStore(pool), wiring.clock)
     wiring.at_the_end(tally.write)
     wiring.beside(tally.keep_writing())

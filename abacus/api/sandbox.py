@@ -71,7 +71,8 @@ class Sandbox:
         clock = live.clock
         register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
         quarantine = QuarantineStore(pool, clock, counted=False)
-        door = Door(live.cards, clock, Verifier())  # its envelopes do not leave the process, so nobody signs them
+        # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
+        door = Door(live.cards, clock, Verifier())
         awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
         self._directory = Directory(PartnerStore(pool, clock), clock)
         self.refresh = self._directory.refresh

@@ -66,6 +66,11 @@ def partner_of(source: str | None) -> str | None:
     return source.removeprefix(PARTNER_PREFIX) if source is not None and source.startswith(PARTNER_PREFIX) else None
 
 
+def campaign_of(source: str) -> str | None:
+    """The campaign that gave the points; None where none did."""
+    return source.removeprefix(CAMPAIGN_PREFIX) if source.startswith(CAMPAIGN_PREFIX) else None
+
+
 def source_of_key(key: str, actor: str | None = None) -> str | None:
     """The source that a key implies; None where it implies none. Only this and `source_sql` read awards and
     transfers that were written without a source.

@@ -1,5 +1,6 @@
 """The door of the award queue for tests: cards that stand still."""
 
+from collections.abc import Collection
 from typing import Final
 
 from abacus.core.clock import Clock
@@ -24,5 +25,16 @@ class StandingCards:
         """They are as new as they get."""
 
 
-def door(clock: Clock, verifier: Verifier = NOBODY_SIGNS) -> Door:
-    return Door(StandingCards(), clock, verifier)
+class StandingCampaigns:
+    """Always the same names."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = frozenset(names)
+
+    async def unknown(self, names: Collection[str]) -> frozenset[str]:
+        return frozenset(names) - self._names
+
+
+def door(clock: Clock, verifier: Verifier = NOBODY_SIGNS, *campaigns: str) -> Door:
+    """With campaigns of these names."""
+    return Door(StandingCards(), clock, verifier, StandingCampaigns(*campaigns))

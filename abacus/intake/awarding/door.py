@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
-from abacus.core.sources import STREAM
+from abacus.core.sources import STREAM, campaign_of
 from abacus.core.vouching import Verifier, check_vouched
-from abacus.intake.awarding.decide.admission import PASSING, Issued
+from abacus.intake.awarding.decide.admission import PASSING, Issued, no_campaign
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import decode_envelope, encode_award
 from abacus.ledger.types.movement import Reversal
@@ -27,6 +27,24 @@ class Cards(Protocol):
     async def read_anew(self) -> None:
         """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
         ...
+
+
+class Campaigns(Protocol):
+    """The campaigns that there are or were."""
+
+    async def unknown(self, names: Collection[str]) -> frozenset[str]:
+        """Those of the names that no campaign has. Raises `Unavailable`."""
+        ...
+
+
+class NoCampaigns:
+    """Where none may give points."""
+
+    async def unknown(self, names: Collection[str]) -> frozenset[str]:
+        return frozenset(names)
+
+
+NO_CAMPAIGNS: Final = NoCampaigns()
 
 
 class Admitted(NamedTuple):
@@ -50,10 +68,11 @@ class Admitted(NamedTuple):
 class Door:
     """Lets awards in, one by one: a bad one never hides its neighbours."""
 
-    def __init__(self, cards: Cards, clock: Clock, verifier: Verifier) -> None:
+    def __init__(self, cards: Cards, clock: Clock, verifier: Verifier, campaigns: Campaigns = NO_CAMPAIGNS) -> None:
         self._cards = cards
         self._clock = clock
         self._verifier = verifier
+        self._campaigns = campaigns
         self._issued: Issued | None = None
 
     async def admit(self, bodies: Sequence[str]) -> Admitted:
@@ -98,6 +117,10 @@ class Door:
         if any(fault.reason in PASSING for fault in (*faults.values(), *refunds.values())):
             await self._cards.read_anew()
             faults, refunds = self._faults(opened)
+        named = {place: name for place, award in enumerate(opened.awards) if (name := campaign_of(award.source))}
+        if named:
+            unknown = await self._campaigns.unknown(set(named.values()))
+            faults |= {place: no_campaign(name) for place, name in named.items() if name in unknown}
         if not faults and not refunds:
             return opened
         return Admitted(

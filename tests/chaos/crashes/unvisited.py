@@ -96,6 +96,12 @@ REASONS: Final = (
         "abacus.platform.fresh_copy", "*.look_again", "asyncio.sleep*", "only when the cards were read a moment ago"
     ),
     _Reason("abacus.intake.awarding.door", "*._sorted", "*read_anew*", _FORGED),
+    _Reason(
+        "abacus.intake.awarding.door",
+        "*._sorted",
+        "*unknown(*",
+        "only for awards of campaigns; a look that changes nothing",
+    ),
     _Reason("abacus.platform.sqs.queue", "*_send_call", "*sleep*", "only when the queue takes a part of a call"),
     _Reason(
         "abacus.platform.sqs.consumer",

@@ -42,7 +42,7 @@ def signed(producer: Producer, *things: Award | Reversal) -> str:
 
 
 async def admitted(*bodies: str, verifier: Verifier = NOBODY_SIGNS) -> Admitted:
-    return await door(CLOCK, verifier).admit(bodies)
+    return await door(CLOCK, verifier, "summer").admit(bodies)
 
 
 def partners(**changed: Any) -> Award:
@@ -58,6 +58,7 @@ FORGED: Final[dict[str, tuple[Award | Reversal, Reason]]] = {
     "an expiry's key": (award(key="expiry:2026-11:bob:GRP", source="clock"), Reason.UNKNOWN_SOURCE),
     "an import's key": (award(key="import:old:bob:GRP", source="import"), Reason.UNKNOWN_SOURCE),
     "a person's points": (award(key="x", source="person:ann"), Reason.UNKNOWN_SOURCE),
+    "a campaign's that nobody published": (award(key="campaign:mint:app:lunch:1:1"), Reason.UNKNOWN_SOURCE),
     "a key of no kind": (award(key="x"), Reason.UNKNOWN_SOURCE),
     "of a time to come": (award(occurred_at=NOW + timedelta(minutes=6)), Reason.IN_THE_FUTURE),
     "good for a lifetime": (award(expires_on=date(2109, 12, 31)), Reason.INVALID),
@@ -80,6 +81,7 @@ OURS: Final[dict[str, Award | Reversal]] = {
     "a transaction": award(),
     "a fixed award": award(key="event:rides:booking.cancelled_by_driver:1"),
     "a partner's": partners(),
+    "a campaign's": award(key="campaign:summer:app:lunch:1:1"),
     "a partner's, by a card of another country": partners(program="OVO"),
     "the last day of the longest card": award(expires_on=date(2031, 1, 31)),
     "a refund": refund("5.00", key="refund:rides:1"),

@@ -71,6 +71,11 @@ class Issued:
         return SetAside(Reason.UNKNOWN_PROGRAM, f"no rate card issues {program} in {country}")
 
 
+def no_campaign(name: str) -> SetAside:
+    """The fault of an award by a campaign that there is not, nor was."""
+    return SetAside(Reason.UNKNOWN_SOURCE, f"no campaign is called {name!r}")
+
+
 def _fault_of_award(award: Award, issued: Issued, now: datetime) -> SetAside | None:
     if not award.key.startswith(_AWARDED):
         return SetAside(Reason.UNKNOWN_SOURCE, f"no award by the queue has a key like {award.key!r}")
