@@ -80,7 +80,7 @@ class Counts:
 
 
 def _set_aside(**labels: str) -> int:
-    """The counter reads the same stream, and sets aside what is no event once more."""
+    """Without the events of the same stream that a counter sets aside: transactions to come are events to come."""
     return total(QUARANTINED, **labels) - total(QUARANTINED, stage=str(Stage.EVENT), **labels)
 
 

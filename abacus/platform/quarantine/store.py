@@ -78,6 +78,7 @@ on conflict (id) do update
         set_aside_at = excluded.set_aside_at,
         fingerprint = excluded.fingerprint, posted_fingerprint = excluded.posted_fingerprint
     where q.status <> excluded.status
+returning stage, reason
 """)
 
 _WHICH: Final = """(:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
@@ -160,9 +161,9 @@ class QuarantineStore:
             return
         now = self._clock.now()
         async with passing_failures():
-            await self._pool.execute(*_ADD(**arrays(_Row, [_Row.of(item, now) for item in unique])))
-        for item in unique if self._counted else ():
-            QUARANTINED.labels(str(item.stage), str(item.reason)).inc()
+            new = await self._pool.fetch(*_ADD(**arrays(_Row, [_Row.of(item, now) for item in unique])))
+        for stage, reason in new if self._counted else ():
+            QUARANTINED.labels(stage, reason).inc()
 
     async def list(
         self, which: Which = ALL_HELD, *, limit: int = 100, after: tuple[datetime, str] | None = None

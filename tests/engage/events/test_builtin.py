@@ -8,6 +8,8 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
+from abacus.core.errors import Reason as Reasons
+from abacus.core.errors import SetAside
 from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.decide.source import BUILT_IN, Source, SourceFaults, parse_source, to_document
@@ -35,6 +37,32 @@ def event_of(source: str, body: bytes) -> Event | None:
 def point_event(award: Award) -> bytes:
     account = Account.opened((award.member_id, award.program), award.country)
     return encode_event(apply(account._replace(balance=1000, last_seq=41), award, NOW)[1])
+
+
+NOT_FOR_THEM: Final = {
+    "no JSON": b"{",
+    "no object": b"[]",
+    "no amount that points follow from": json.dumps(completed(1, amount="much")).encode(),
+    "no member": json.dumps({**completed(1), "member_id": None}).encode(),
+    "an amount twice": json.dumps(completed(1))[:-1].encode() + b', "amount": "1.00"}',
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOR_THEM)
+def test_what_the_calculator_sets_aside_is_not_set_aside_once_more(name: str) -> None:
+    with pytest.raises(SetAside):
+        read_transaction(NOT_FOR_THEM[name])
+    assert event_of("transactions", NOT_FOR_THEM[name]) is None
+
+
+def test_a_transaction_that_is_to_come_is_an_event_to_come() -> None:
+    """Each has a replay of its own."""
+    body = json.dumps(completed(1)).encode()
+    with pytest.raises(SetAside) as fault:
+        EventReader(SOURCES, TOPICS["transactions"], events_topic=EVENTS_TOPIC).read(
+            body, datetime(2020, 1, 1, tzinfo=UTC)
+        )
+    assert fault.value.reason is Reasons.IN_THE_FUTURE
 
 
 def test_there_is_a_source_for_each_topic() -> None:

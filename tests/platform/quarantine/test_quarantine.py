@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
+from prometheus_client import Counter
 
 from abacus.core.errors import Reason, SetAside
+from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore, Which
 from abacus.platform.quarantine.types import Item, Stage
@@ -33,6 +35,10 @@ def quarantine(request: pytest.FixtureRequest, clock: FixedClock) -> Quarantine:
 
 def item(number: int, reason: Reason = Reason.INVALID, detail: str = "because") -> Item:
     return Item(Stage.TRANSACTION, f"kafka:t/0/{number}", reason, detail, b"\xff\x00body")
+
+
+def told(counter: Counter) -> float:
+    return next(sample.value for metric in counter.collect() for sample in metric.samples)
 
 
 async def held(quarantine: Quarantine) -> dict[str, str]:
@@ -110,3 +116,18 @@ async def test_a_replay_takes_what_it_is_told(quarantine: Quarantine, clock: Fix
     async with quarantine.replaying(limit=0) as chosen:
         assert list(chosen.held) == []
     assert await held(quarantine) == {"kafka:t/0/3": "because"}
+
+
+async def test_metrics_count_an_item_that_is_set_aside_again_once(pool: Pool, clock: FixedClock) -> None:
+    """Two workers that read one topic set the same message aside; a crash does it twice. After a replay it is news."""
+    store, counted = QuarantineStore(pool, clock), QUARANTINED.labels("transaction", "unvouched")
+    before = told(counted)
+    twice = item(1, Reason.UNVOUCHED)
+    for _ in range(2):
+        await store.add([twice])
+        await store.add([twice, item(2, Reason.UNVOUCHED)])
+    assert told(counted) - before == 2
+    async with store.replaying(ids=[twice.id]):
+        pass
+    await store.add([twice])
+    assert told(counted) - before == 3

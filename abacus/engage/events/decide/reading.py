@@ -8,8 +8,9 @@ import orjson
 
 from abacus.core.errors import Reason, SetAside
 from abacus.engage.events.decide.form import EventFault, Form, NoType, form_of, own_form_of
-from abacus.engage.events.decide.source import Source, substream_topic
+from abacus.engage.events.decide.source import TRANSACTIONS, Source, substream_topic
 from abacus.engage.events.types import Event
+from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.platform.json_names import check_names_read
 
 MAX_BYTES: Final = 1024 * 1024  # what a broker takes, unless it is told otherwise
@@ -25,7 +26,8 @@ class EventReader:
 
     `only` has the types that are wanted, by source. Other events are passed over, and so is a message without a value.
     A message is one event at most: where several sources name the topic, of the first of them that takes its type.
-    Without a type it is at fault where every one of them misses it, also those of which nothing is wanted.
+    Without a type it is at fault where every one of them misses it, also those of which nothing is wanted. A message of
+    the transactions topic that is none is passed over: the calculator sets it aside, and once is enough.
     """
 
     def __init__(self, sources: Iterable[Source], topic: str, *, events_topic: str, only: Only | None = None) -> None:
@@ -34,6 +36,7 @@ class EventReader:
         self._only = only
         self._forms: list[Form] = []
         self._others: list[Form] = []
+        self._of_transactions = any(each.name == TRANSACTIONS and each.topic == topic for each, _ in wanted)
         if topic == events_topic:
             self._own = {source.name: own_form_of(source, types) for source, types in wanted if types is None or types}
             return
@@ -46,6 +49,14 @@ class EventReader:
         """Nothing for an event that is not taken. Raises `SetAside`: `EventFault` where one place is at fault."""
         if not value:
             return None
+        try:
+            return self._read(value, now)
+        except SetAside:
+            if self._of_transactions and not _is_transaction(value):
+                return None
+            raise
+
+    def _read(self, value: bytes, now: datetime) -> Event | None:
         message = _decoded(value)
         if self._own is not None:
             return self._read_own(message, self._own, now)
@@ -92,6 +103,14 @@ def own_reader(sources: Iterable[Source]) -> EventReader:
 def _has(source: Source, topic: str, events_topic: str) -> bool:
     """Whether the topic has the source's messages: it is its own, or its sub-stream."""
     return topic == source.topic or (source.substream and topic == substream_topic(source.name, events_topic))
+
+
+def _is_transaction(value: bytes) -> bool:
+    try:
+        read_transaction(value)
+    except SetAside:
+        return False
+    return True
 
 
 def _decoded(value: bytes) -> Mapping[str, Any]:

@@ -18,7 +18,8 @@ from abacus.engage.events.types import VariableType
 
 V = TypeVar("V")
 
-BUILT_IN: Final = frozenset({"transactions", "points", "tiers"})  # sources that are there from the start
+TRANSACTIONS: Final = "transactions"  # the source of the topic that the calculator reads
+BUILT_IN: Final = frozenset({TRANSACTIONS, "points", "tiers"})  # sources that are there from the start
 SOURCE_PATTERN: Final = "[a-z][a-z0-9-]{0,39}"
 MAX_SENDERS: Final = 100
 
