@@ -13,15 +13,17 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
-from abacus.engage.campaigns.deferring import Deferring, Redeciding
+from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
 from abacus.engage.campaigns.effects import SLOTS, Effects
 from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.retry_queue import Redeciding
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.counters.headway import Headway
 from abacus.engage.counters.series import SeriesBook
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
@@ -88,7 +90,6 @@ async def wire(wiring: Wiring) -> Run:
     )
     client, quarantine, rng = await wiring.sqs(), QuarantineStore(pool, clock), random.Random()
     retries = await wiring.queue(client, CAMPAIGN_RETRY)
-    judging = Judging(values)
     slot = rng.randrange(SLOTS)
     seen = SeenStore(pool, slot)
     exhausting = Exhausting(CampaignStore(pool), clock)
@@ -101,6 +102,7 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
         rng=rng,
     )
+    verdicts = Verdicts(Judging(values), effects, deferring, quarantine)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
@@ -112,10 +114,8 @@ async def wire(wiring: Wiring) -> Run:
         campaigner = Campaigner(
             topic,
             topics,
-            judging=judging,
-            deferring=deferring,
+            verdicts=verdicts,
             cards=cards.book,
-            effects=effects,
             seen=seen,
             quarantine=quarantine,
             clock=clock,
@@ -126,9 +126,7 @@ async def wire(wiring: Wiring) -> Run:
 
     redeciding = Redeciding(
         campaigns.in_force,
-        judging=judging,
-        effects=effects,
-        deferring=deferring,
+        verdicts=verdicts,
         cards=cards.book,
         quarantine=quarantine,
         verifier=wiring.verifier(),

@@ -13,6 +13,7 @@ _TABLE: Final = "alembic/versions/0028_campaigns.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
 _STORED: Final = "tests/engage/campaigns/test_campaign_store.py"
 _OUTSIDE: Final = "tests/engage/campaigns/test_downstreams.py"
+_TOGETHER: Final = "tests/engage/campaigns/test_verdicts.py"
 _JUDGED: Final = (f"{_STORED}::test_it_is_judged_again_when_it_is_submitted_and_when_it_is_approved",)
 
 
@@ -28,8 +29,22 @@ MUTANTS: Final = (
         "the claim of an event in a campaign",
         _EFFECTS,
         "Effects._decide",
-        Node("[each for key, each in matched.items() if key in claimed]", "list(matched.values())"),
+        Node("{row['key'] for row in await connection.fetch(...)}", "set()"),
         _ONCE,
+    ),
+    Mutant(
+        "the claim that another process made meanwhile",
+        _EFFECTS,
+        "Effects._write",
+        Node("len(await connection.fetch(...)) < len(claims)", "False"),
+        _effects("test_an_event_that_another_process_claims_is_not_decided"),
+    ),
+    Mutant(
+        "the progress that another process began meanwhile",
+        _EFFECTS,
+        "Effects._write",
+        Node("not await write_progress(...)", "await write_progress(...) is None"),
+        _effects("test_a_member_that_another_process_has_begun_with_is_decided_again"),
     ),
     Mutant(
         "the campaign's limits of a member",
@@ -145,16 +160,37 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the campaigns that an event waited for",
-        "abacus/engage/campaigns/deferring.py",
+        "abacus/engage/campaigns/retry_queue.py",
         "Redeciding._candidates",
         Node("armed.campaign.name not in each.campaigns", "False"),
         (f"{_OUTSIDE}::test_only_who_waited_is_decided_later",),
     ),
     Mutant(
-        "the order of events that ask what went before",
+        "the events before, for a rule that asks what came of them",
         "abacus/engage/campaigns/judging.py",
-        "in_waves",
-        Node("not any(numbers)", "True"),
-        ("tests/engage/campaigns/test_campaigner.py::test_an_event_is_decided_after_what_came_of_those_before_it",),
+        "Judging._decided",
+        Node("pair in before", "False"),
+        (f"{_TOGETHER}::test_a_rule_asks_what_came_of_the_events_before",),
+    ),
+    Mutant(
+        "the others of a group that one event was decided for",
+        _DECIDING,
+        "decide",
+        Node("any(each.key in claimed for each in group)", "group[0].key in claimed"),
+        ("tests/engage/campaigns/test_deciding.py::test_a_group_is_decided_once_for_an_event",),
+    ),
+    Mutant(
+        "the limit that hands an event on to the next of a group",
+        _DECIDING,
+        "_Deciding.decide",
+        Node("self.runs[-1].outcome is not Outcome.REFUSED", "True"),
+        ("tests/engage/campaigns/test_deciding.py::test_who_of_a_group_gets_an_event",),
+    ),
+    Mutant(
+        "the wait for a counter that counts the event",
+        "abacus/engage/campaigns/counter_values.py",
+        "CounterValues._late",
+        Node("position not in passed", "False"),
+        ("tests/engage/campaigns/test_counter_values.py::test_who_waits_for_a_counter",),
     ),
 )

@@ -11,18 +11,17 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
 from abacus.engage.campaigns.decide.running import Armed
-from abacus.engage.campaigns.deferring import Deferring, put_off
 from abacus.engage.campaigns.directory import InForce
-from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.judging import Candidate, Judging, in_waves, item_of
+from abacus.engage.campaigns.judging import Candidate, item_of
 from abacus.engage.campaigns.seen import SeenStore
+from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.events.decide.following import followed_topics, reader_of
 from abacus.engage.events.decide.reading import EventReader
 from abacus.engage.events.replaying import again_topic, event_item
 from abacus.engage.events.types import Event, Position
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import CAMPAIGN_EVENTS, CAMPAIGN_RUNS
+from abacus.platform.metrics import CAMPAIGN_EVENTS
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, origin_of
@@ -65,10 +64,8 @@ class Campaigner:
         topic: str,
         topics: CampaignTopics,
         *,
-        judging: Judging,
-        deferring: Deferring,
+        verdicts: Verdicts,
         cards: Callable[[], CardBook],
-        effects: Effects,
         seen: SeenStore,
         quarantine: QuarantinePort,
         clock: Clock,
@@ -76,10 +73,8 @@ class Campaigner:
     ) -> None:
         self._topic = topic
         self._topics = topics
-        self._judging = judging
-        self._deferring = deferring
+        self._verdicts = verdicts
         self._cards = cards
-        self._effects = effects
         self._seen = seen
         self._quarantine = quarantine
         self._clock = clock
@@ -94,25 +89,14 @@ class Campaigner:
     async def _handle(self, records: Sequence[Record]) -> None:
         aside: list[Item] = []
         seen: list[Event] = []
-        waves = in_waves(self._candidates(records, aside, seen))
+        candidates = self._candidates(records, aside, seen)
         await self._quarantine.add(aside)
-        for candidates in waves:
-            await self._decide(candidates)
+        reached = await self._verdicts.reach(candidates)
         await self._seen.add(seen)
         CAMPAIGN_EVENTS.labels(self._topic, "read").inc(len(records))
-        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
-
-    async def _decide(self, candidates: Sequence[Candidate]) -> None:
-        judged = await self._judging.judge(candidates)
-        await self._quarantine.add(judged.aside)
-        decided = await self._effects.decide(judged.matched)
-        later = put_off(candidates, judged, decided)
-        await self._deferring.defer(later)
-        CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({id(each.event) for each in judged.matched}))
-        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(judged.aside))
-        CAMPAIGN_EVENTS.labels(self._topic, "deferred").inc(len({id(each.event) for each in later}))
-        for run in decided.runs:
-            CAMPAIGN_RUNS.labels(run.outcome.value).inc()
+        CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({run.matched.event.key for run in reached.runs}))
+        CAMPAIGN_EVENTS.labels(self._topic, "set_aside").inc(len(aside) + len(reached.aside))
+        CAMPAIGN_EVENTS.labels(self._topic, "deferred").inc(len({each.sent for each in reached.later}))
 
     def _candidates(self, records: Sequence[Record], aside: list[Item], seen: list[Event]) -> list[Candidate]:
         """Raises `Unavailable` when the documents or the cards were never read."""

@@ -1,9 +1,10 @@
 """What comes of events, in Postgres: a batch is one transaction in each slice, and no event is ever decided twice.
 
-Every batch takes its locks in one order, each sorted: claims, then progress, then limits. Limits that all members
-share are taken from a slot of this process, which is filled up in transactions of their own. Only when nothing is left
-to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much is refused
-(docs/adr/0055, 0063).
+Every batch takes its locks in one order, each sorted: progress, then limits, then claims, then progress that is new.
+What comes of an event may follow from what comes of those before it, so all are decided in memory in between. Limits
+that all members share are taken from a slot of this process, which is filled up in transactions of their own. Only
+when nothing is left to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much
+is refused (docs/adr/0055, 0063).
 """
 
 import asyncio
@@ -84,6 +85,7 @@ class _Sum(NamedTuple):
     cost: int
 
 
+_CLAIMED: Final = Statement("select key from campaign_claim where key = any(:keys::text[])")
 _CLAIM: Final = Statement(f"""
 insert into campaign_claim ({columns(_Claim)}) select u.* from {unnested(_Claim)} order by u.key
 on conflict do nothing returning key
@@ -97,19 +99,24 @@ on conflict (campaign, version, day, variant, outcome, slot) do update set
 
 
 class Decisions(NamedTuple):
-    """What came of events that were not decided before, in their order; and those that are not decided, because the
-    server of their members is away.
+    """What came of events that were not decided before, in their order; those that are not decided, because the server
+    of their members is away, or a campaign waits that goes before in its exclusive group; and those with a fault.
     """
 
     runs: Sequence[Run]
     waiting: Sequence[Matched]
+    faulty: Sequence[Matched] = ()
+
+
+class _Overtaken(Exception):
+    """Another process has decided one of these events meanwhile, or another one of such a member."""
 
 
 class _Part(NamedTuple):
-    """The runs of a slice, and the campaigns that are exhausted by them."""
+    """What came of the events of a slice, and the campaigns that are exhausted by them."""
 
-    runs: Sequence[Run]
-    exhausted: Sequence[Campaign]
+    decided: Decided
+    exhausted: Sequence[Campaign] = ()
 
 
 class Effects:
@@ -143,11 +150,15 @@ class Effects:
         if errors := [each for each in decided if isinstance(each, BaseException)]:
             raise errors[0]
         await self._tell()
-        runs = {id(run.matched): run for each in done for run in each.runs}
+        runs = {run.matched.key: run for each in done for run in each.decided.runs}
         away = [number for number, part in zip(parts, decided, strict=True) if part is None]
         return Decisions(
-            [run for each in matched if (run := runs.pop(id(each), None)) is not None],
-            [each for number in away for each in parts[number].values()],
+            [run for each in matched if (run := runs.pop(each.key, None)) is not None],
+            [
+                *(each for number in away for each in parts[number].values()),
+                *(waiting for each in done for waiting in each.decided.waiting),
+            ],
+            [faulty for each in done for faulty in each.decided.faulty],
         )
 
     async def _parts(self, slicing: Slicing, matched: Iterable[Matched]) -> Mapping[int, Mapping[str, Matched]]:
@@ -178,6 +189,8 @@ class Effects:
                     return await self._decide(connection, matched, short)
             except Short as error:
                 short |= await self._pots.fill(number, error.needs, _limited(matched.values()))
+            except _Overtaken:
+                continue
 
     @asynccontextmanager
     async def _deciding(self, home: str | None, short: Collection[Pot]) -> AsyncIterator[Connection]:
@@ -198,26 +211,31 @@ class Effects:
             raise
 
     async def _decide(self, connection: Connection, matched: Mapping[str, Matched], short: set[Pot]) -> _Part:
-        """Raises `Short`."""
+        """Raises `Short` and `_Overtaken`."""
+        progress = await lock_progress(
+            connection, sorted({place for each in matched.values() for place in _places(each)})
+        )
+        claimed = {row["key"] for row in await connection.fetch(*_CLAIMED(keys=list(matched)))}
+        new = [each for key, each in matched.items() if key not in claimed]
+        if not new:
+            return _Part(Decided())
+        pots = await self._pots.lock(connection, _limited(new), short)
+        decided = decide(matched.values(), progress, pots.left, {*short, *pots.remembered}, claimed)
+        if decided.runs:
+            await self._pots.take(connection, pots, decided.taken)
+            await self._write(connection, decided, progress)
+        return _Part(decided, _exhausted(new, pots.left, decided, short))
+
+    async def _write(self, connection: Connection, decided: Decided, locked: Collection[Place]) -> None:
         now = self._clock.now()
         claims = [
-            _Claim(key, each.member_id, each.campaign.name, each.campaign.version, now) for key, each in matched.items()
+            _Claim(run.matched.key, run.matched.member_id, run.matched.campaign.name, run.matched.campaign.version, now)
+            for run in decided.runs
         ]
-        rows = await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))
-        claimed = {row["key"] for row in rows}
-        new = [each for key, each in matched.items() if key in claimed]
-        if not new:
-            return _Part([], [])
-        places = sorted({place for each in new for place in _places(each)})
-        progress = await lock_progress(connection, places)
-        pots = await self._pots.lock(connection, _limited(new), short)
-        decided = decide(new, progress, pots.left, {*short, *pots.remembered})
-        await write_progress(connection, decided.progress)
-        await self._pots.take(connection, pots, decided.taken)
-        await self._write(connection, decided, now)
-        return _Part(decided.runs, _exhausted(new, pots.left, decided, short))
-
-    async def _write(self, connection: Connection, decided: Decided, now: datetime) -> None:
+        if len(await connection.fetch(*_CLAIM(**arrays(_Claim, claims)))) < len(claims):
+            raise _Overtaken
+        if not await write_progress(connection, decided.progress, locked):
+            raise _Overtaken
         actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]
         if actions:
             await connection.copy_records_to_table("campaign_action", records=actions, columns=_Action._fields)

@@ -1,6 +1,7 @@
-"""Which campaigns answer to events: conditions are looked up and decided, and groups exclude each other."""
+"""Which campaigns answer to events: conditions are looked up and decided, as far as they can be beforehand."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -9,13 +10,13 @@ from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.decide.actions import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import conditions_of
-from abacus.engage.campaigns.decide.run import Matched
+from abacus.engage.campaigns.decide.run import Matched, Open
 from abacus.engage.campaigns.decide.running import Armed
-from abacus.engage.campaigns.decide.waves import Wanting, waves
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
 from abacus.engage.events.types import Event, Position
+from abacus.engage.rules.decide.at_least import AtLeast
 from abacus.engage.rules.decide.lazy import Decision
 from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.quarantine.types import Item, Stage
@@ -52,12 +53,11 @@ class Candidate(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The campaigns that answer, with their events; the events that one cannot be decided for; and those for which one
-    waits, because a value cannot be told now.
+    """The campaigns that answer, or may answer, with their events, in the order of the events and of the campaigns'
+    priority; and the events for which a campaign waits, because a value cannot be told now.
     """
 
     matched: Sequence[Matched]
-    aside: Sequence[Item]
     later: Sequence[Candidate]
 
 
@@ -68,38 +68,36 @@ class Judging:
         self._values = values
 
     async def judge(self, candidates: Sequence[Candidate]) -> Judged:
-        """Of each exclusive group the first by priority answers. Raises `Unavailable`."""
+        """What depends on events of the member before is left open, to be decided with them. Raises `Unavailable`."""
         decisions = await self._decided(candidates)
-        undecided = [(each, decision) for each, decision in zip(candidates, decisions, strict=True) if _may(decision)]
-        later: list[Candidate] = []
-        answering = list(_exclusive(undecided, later))
-        tiers = await self._tiers([each for each, _ in answering if each.armed.by_tier])
+        judged = [(each, decision) for each, decision in zip(candidates, decisions, strict=True) if _may(decision)]
+        tiers = await self._tiers([each for each, _ in judged if each.armed.by_tier])
         matched: list[Matched] = []
-        aside: list[Item] = []
-        for each, decision in answering:
+        later: list[Candidate] = []
+        for each, decision in _in_order(judged):
             tier = tiers.get(each.subject.account) if each.armed.by_tier else BASE_TIER
-            if tier is None:
+            waits = tier is None or decision.wanted is not None
+            if waits and each.armed.campaign.exclusive is None:
                 later.append(each)
-                continue
-            try:
-                worth = worth_of_steps(each, tier)
-            except SetAside as fault:
-                aside.append(item_of(each.origin, each.body, each.armed.campaign, fault))
-                continue
-            conditions = conditions_of(decision.looked)
-            matched.append(Matched(each.armed.campaign, each.subject.member_id, each.event, conditions, worth))
-        return Judged(matched, aside, later)
+            elif tier is None or waits:
+                matched.append(Matched(each.armed.campaign, each.subject.member_id, each.event, waits=True))
+            else:
+                matched.append(_matched(each, decision, tier))
+        return Judged(matched, later)
 
     async def _decided(self, candidates: Sequence[Candidate]) -> list[Decision]:
         """What memory tells is decided at once; the rest in rounds."""
         decisions: dict[int, Decision] = {}
         questions: dict[int, Question[Subject]] = {}
+        before: set[tuple[str, str]] = set()  # members with a campaign that asks what they have had of it
         for place, each in enumerate(candidates):
-            plan = each.armed.plan
+            plan, subject = each.armed.plan, each.subject
             if plan is None:
                 decisions[place] = Decision(holds=True, wanted=None, looked=())
             elif each.armed.looks_up:
-                questions[place] = Question(each.subject, each.event, plan)
+                pair = subject.member_id, subject.campaign.name
+                questions[place] = Question(subject._replace(follows=pair in before), each.event, plan)
+                before |= {pair} if each.armed.looks_back else set()
             else:
                 decisions[place] = plan.decide(each.event, {})
         answers = await decide_all(list(questions.values()), self._values) if questions else []
@@ -110,22 +108,20 @@ class Judging:
         return await self._values.tiers_of({each.subject.account for each in candidates})
 
 
-def in_waves(candidates: Sequence[Candidate]) -> Sequence[Sequence[Candidate]]:
-    """The candidates in the order in which they are to be judged: each wave once what came of the wave before is
-    durable, because it may ask for that.
-    """
-    numbers = waves(
-        [
-            Wanting(id(each.event), each.subject.member_id, each.armed.campaign.name if each.armed.looks_back else None)
-            for each in candidates
-        ]
+def _matched(candidate: Candidate, decision: Decision, tier: str) -> Matched:
+    campaign, plan = candidate.armed.campaign, candidate.armed.plan
+    risen = plan is not None and any(isinstance(value, AtLeast) for value in decision.looked_up.values())
+    matched = Matched(
+        campaign,
+        candidate.subject.member_id,
+        candidate.event,
+        conditions_of(decision.looked),
+        open=Open(plan, decision.looked_up) if plan is not None and risen else None,
     )
-    if not any(numbers):
-        return [candidates] if candidates else []
-    found: list[list[Candidate]] = [[] for _ in range(max(numbers) + 1)]
-    for number, candidate in zip(numbers, candidates, strict=True):
-        found[number].append(candidate)
-    return found
+    try:
+        return replace(matched, worth=worth_of_steps(candidate, tier))
+    except SetAside as fault:
+        return replace(matched, fault=fault)
 
 
 def worth_of_steps(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
@@ -151,29 +147,12 @@ def _may(decision: Decision) -> bool:
     return decision.holds is not False
 
 
-def _exclusive(
-    candidates: Sequence[tuple[Candidate, Decision]], later: list[Candidate]
-) -> Iterator[tuple[Candidate, Decision]]:
-    """Of the campaigns of a group that answer to one event, the one with the highest priority; of equals, the first by
-    name. Those that are decided later go to `later`, and with one of a group all of the group that come behind it.
-    """
-    for _, of_event in groupby(candidates, key=lambda each: id(each[0].event)):
-        taken: set[str] = set()
-        waiting: set[str] = set()
-        for candidate, decision in sorted(of_event, key=_order):
-            group = candidate.armed.campaign.exclusive
-            if group is not None and group in taken:
-                continue
-            if decision.holds is None or (group is not None and group in waiting):
-                later.append(candidate)
-                if group is not None:
-                    waiting.add(group)
-                continue
-            yield candidate, decision
-            if group is not None:
-                taken.add(group)
+def _in_order(judged: Sequence[tuple[Candidate, Decision]]) -> Iterator[tuple[Candidate, Decision]]:
+    """The campaigns of each event by priority, the highest first; of equals, the first by name."""
+    for _, of_event in groupby(judged, key=lambda each: each[0].sent):
+        yield from sorted(of_event, key=_priority)
 
 
-def _order(each: tuple[Candidate, Decision]) -> tuple[int, str]:
+def _priority(each: tuple[Candidate, Decision]) -> tuple[int, str]:
     campaign = each[0].armed.campaign
     return -campaign.priority, campaign.name

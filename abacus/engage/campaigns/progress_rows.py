@@ -1,7 +1,7 @@
 """The progress of members in campaigns, in Postgres."""
 
 from array import array as packed
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -28,10 +28,10 @@ class _Row(NamedTuple):
     variant: str | None
 
 
-_OPEN: Final = Statement(f"""
-insert into campaign_progress ({columns(_Row)})
-select u.*, 0, 0, 0, 0, ''::bytea, null from {unnested(Place)} order by u.member_id, u.campaign, u.scope
-on conflict do nothing
+_ADD: Final = Statement(f"""
+insert into campaign_progress ({columns(_Row)}) select u.* from {unnested(_Row)}
+order by u.member_id, u.campaign, u.scope
+on conflict do nothing returning campaign
 """)
 _OF: Final = f"""
 select {columns(_Row, "p")} from {unnested(Place)}
@@ -47,11 +47,8 @@ from {unnested(_Row)} where p.member_id = u.member_id and p.campaign = u.campaig
 
 
 async def lock_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
-    """The progress at these places, which are sorted; nobody else changes it until the transaction ends."""
-    if not places:
-        return {}
-    await connection.execute(*_OPEN(**arrays(Place, places)))
-    return _read(await connection.fetch(*_LOCK(**arrays(Place, places))))
+    """The progress at these places, as far as there is any; nobody else changes it until the transaction ends."""
+    return _read(await connection.fetch(*_LOCK(**arrays(Place, places)))) if places else {}
 
 
 async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
@@ -59,13 +56,18 @@ async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapp
     return _read(await connection.fetch(*_READ(**arrays(Place, places)))) if places else {}
 
 
-async def write_progress(connection: Connection, progress: Mapping[Place, Progress]) -> None:
-    if progress:
-        rows = [
-            _Row(*place, each.events, *each.used, packed_marks(each.marks), each.variant)
-            for place, each in progress.items()
-        ]
-        await connection.execute(*_WRITE(**arrays(_Row, rows)))
+async def write_progress(connection: Connection, progress: Mapping[Place, Progress], locked: Collection[Place]) -> bool:
+    """Whether nobody else has begun meanwhile where nothing was locked; if somebody has, not all is written."""
+    there: list[_Row] = []
+    new: list[_Row] = []
+    for place, each in progress.items():
+        row = _Row(*place, each.events, *each.used, packed_marks(each.marks), each.variant)
+        (there if place in locked else new).append(row)
+    if new and len(await connection.fetch(*_ADD(**arrays(_Row, new)))) < len(new):
+        return False
+    if there:
+        await connection.execute(*_WRITE(**arrays(_Row, there)))
+    return True
 
 
 def _read(rows: Sequence[Sequence[object]]) -> Mapping[Place, Progress]:

@@ -11,13 +11,15 @@ from abacus.ledger.types.account import AccountId
 
 class Subject(NamedTuple):
     """A member in a campaign, and the program of the campaign's country. `position` is that of the event; None for one
-    that comes from no topic, or did so long ago.
+    that comes from no topic, or did so long ago. It `follows` where an event of the member before it is decided for the
+    campaign in the same transaction.
     """
 
     campaign: Campaign
     member_id: str
     program: str
     position: Position | None = None
+    follows: bool = False
 
     @property
     def account(self) -> AccountId:

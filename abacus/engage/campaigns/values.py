@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol
 
 from abacus.engage.campaigns.counter_values import CounterValues
-from abacus.engage.campaigns.decide.progress import NONE, WHOLE, Place, Progress, count_place
+from abacus.engage.campaigns.decide.progress import NONE, asked_place, told
 from abacus.engage.campaigns.decide.sides import Origin, rank_of
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.campaigns.subject import Subject, Wishes
+from abacus.engage.campaigns.subject import Wishes
 from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.decide.at_least import AtLeast
 from abacus.engage.rules.decide.types import Side
 from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.engage.segments.sets import Pair
@@ -59,7 +60,7 @@ class Values:
     def rank(self, side: Side) -> int:
         return rank_of(side)
 
-    async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | NotNow | None]:
+    async def load(self, rank: int, wanted: Wishes) -> Sequence[Value | AtLeast | NotNow | None]:
         """Raises `Unavailable`."""
         match _ORIGINS[rank]:
             case Origin.SEGMENT:
@@ -88,10 +89,10 @@ class Values:
         return [found[pair] for pair in pairs]
 
     async def _in_reach(
-        self, wanted: Wishes, load: Callable[[Wishes], Awaitable[Sequence[Value | None]]]
-    ) -> list[Value | NotNow | None]:
+        self, wanted: Wishes, load: Callable[[Wishes], Awaitable[Sequence[Value | AtLeast | None]]]
+    ) -> list[Value | AtLeast | NotNow | None]:
         """Values of members, of each slice by itself. They cannot be told while the slice's server is away."""
-        found: dict[int, Value | NotNow | None] = {}
+        found: dict[int, Value | AtLeast | NotNow | None] = {}
         slicing = await slicing_of(self._pool)
         for places in slicing.by_slice(range(len(wanted)), lambda place: wanted[place][0].member_id).values():
             values = await unless_away(self._pool, load([wanted[place] for place in places]))
@@ -108,14 +109,19 @@ class Values:
             for subject, _, side in wanted
         ]
 
-    async def _of_campaigns(self, wanted: Wishes) -> list[Value | None]:
-        """Of members of one slice."""
-        places = [_place(subject, event, side) for subject, event, side in wanted]
+    async def _of_campaigns(self, wanted: Wishes) -> list[Value | AtLeast | None]:
+        """Of members of one slice. Where an event follows another, it may be more once that one is decided."""
+        places = [
+            asked_place(subject.campaign, subject.member_id, event.occurred_at, side.text)
+            for subject, event, side in wanted
+        ]
         async with passing_failures(), at_member(self._pool, places[0].member_id) as connection:
             progress = await read_progress(connection, sorted(set(places)))
+        values = [
+            told(progress.get(place, NONE), side.text) for place, (_, _, side) in zip(places, wanted, strict=True)
+        ]
         return [
-            _of_progress(side.text, progress.get(place, NONE))
-            for place, (_, _, side) in zip(places, wanted, strict=True)
+            AtLeast(value) if subject.follows else value for value, (subject, _, _) in zip(values, wanted, strict=True)
         ]
 
     async def _of_services(self, wanted: Wishes) -> list[Value | NotNow | None]:
@@ -136,20 +142,3 @@ def _of_member(text: str, tier: str | None, standing: Standing | None) -> Value 
     if standing is None:
         return 0 if text == "member.balance" else None
     return standing.balance if text == "member.balance" else standing.country
-
-
-def _place(subject: Subject, event: Event, side: Side) -> Place:
-    campaign, member_id = subject.campaign, subject.member_id
-    if side.text == "campaign.count" and campaign.counts:
-        return count_place(campaign, member_id, event.occurred_at)
-    return Place(member_id, campaign.name, WHOLE)
-
-
-def _of_progress(text: str, progress: Progress) -> int:
-    match text:
-        case "campaign.runs":
-            return progress.used.runs
-        case "campaign.points":
-            return progress.used.points
-        case _:
-            return progress.events

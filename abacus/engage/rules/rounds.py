@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.decide.at_least import AtLeast
 from abacus.engage.rules.decide.lazy import Decision, Plan
 from abacus.engage.rules.decide.types import Side
 
@@ -38,16 +39,17 @@ class Sources(Protocol[SubjectT_contra]):
 
     async def load(
         self, rank: int, wanted: Sequence[tuple[SubjectT_contra, Event, Side]]
-    ) -> Sequence[Value | NotNow | None]:
+    ) -> Sequence[Value | AtLeast | NotNow | None]:
         """The values, in the order of the wishes, all of one source."""
         ...
 
 
 async def decide_all(questions: Sequence[Question[SubjectT]], sources: Sources[SubjectT]) -> list[Decision]:
     """A decision for each question. Each round asks one source, the cheapest that somebody waits for. A question whose
-    value cannot be told now stays undecided, and its decision says what it wants.
+    value cannot be told now stays undecided, and its decision says what it wants; one that depends on how far a value
+    has risen stays open.
     """
-    known: list[dict[str, Value | None]] = [{} for _ in questions]
+    known: list[dict[str, Value | AtLeast | None]] = [{} for _ in questions]
     decisions = [question.plan.decide(question.event, {}) for question in questions]
     waiting = [place for place, decision in enumerate(decisions) if decision.wanted is not None]
     while waiting:

@@ -18,6 +18,7 @@ from abacus.platform.postgres import Pool
 from tests.engage.campaigns.offers import NOW, POINTS, all_matched, campaign, decide, matched, order
 from tests.support.fixed_clock import FixedClock
 from tests.support.slices import neighbour
+from tests.support.waiting import waiting
 
 DAY = timedelta(days=1)
 
@@ -206,6 +207,32 @@ async def test_what_is_refused_again_and_again_locks_nothing(effects: Effects, p
     assert told(await tomorrow) == ["done"]
     raised = campaign(2, limits={"runs": {"day": 3}})
     assert told(await decide(effects, all_matched(raised, [order(13), order(14)]))) == ["done", "refused:day.runs"]
+
+
+async def test_a_member_that_another_process_has_begun_with_is_decided_again(effects: Effects, pool: Pool) -> None:
+    """Nothing is there to be locked before."""
+    offer = campaign(limits={"runs": {"member": 1}})
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(
+            "insert into campaign_progress values ('bob', 'market', '', 1, 1, 500, 0, ''::bytea, null)"
+        )
+        deciding = asyncio.create_task(decide(effects, [matched(offer, order(1)), matched(offer, order(2, "ann"))]))
+        await waiting(pool, deciding)
+    assert told(await deciding) == ["refused:member.runs", "done"]
+    assert await pool.fetchval("select count(*) from campaign_claim") == 2
+
+
+async def test_an_event_that_another_process_claims_is_not_decided(effects: Effects, pool: Pool) -> None:
+    """Nor is what it took from limits given to others."""
+    offer = campaign(limits={"runs": {"overall": 2}})
+    events = [order(1), order(2), order(3)]
+    async with pool.acquire() as connection, connection.transaction():
+        claim = matched(offer, events[1]).key
+        await connection.execute("insert into campaign_claim values ($1, 'bob', 'market', 1, now())", claim)
+        deciding = asyncio.create_task(decide(effects, all_matched(offer, events)))
+        await waiting(pool, deciding)
+    runs = await deciding
+    assert [(run.matched.event.id, str(run.outcome)) for run in runs] == [("mart:T-1", "done"), ("mart:T-3", "done")]
 
 
 @pytest.mark.parametrize("limit", [7, 100, 1000])

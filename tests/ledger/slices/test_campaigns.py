@@ -20,7 +20,7 @@ from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.campaigns.deferring import Deferring, put_off
+from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.doing import Doer, to_members
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.guards import Guards, Refusals
@@ -28,6 +28,7 @@ from abacus.engage.campaigns.judging import Candidate, Judged, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
@@ -181,9 +182,9 @@ async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_deferre
     """The other is decided before already, and would be all that came back."""
     batch = all_matched(campaign(), [each.event for each in with_one_key])
     decided = await Effects(pool, CLOCK, slot=1).decide(batch)
-    later = put_off(with_one_key, Judged(batch, [], []), decided)
+    later = put_off(with_one_key, Judged(batch, []), decided)
     assert [each.subject.member_id for each in later] == [MEMBERS[AWAY]]
-    both_wait = put_off(with_one_key, Judged([], [], with_one_key), Decisions([], []))
+    both_wait = put_off(with_one_key, Judged([], with_one_key), Decisions([], []))
     assert await deferred_members(later) == [MEMBERS[AWAY]]
     assert sorted(await deferred_members(both_wait)) == sorted([FIRST, MEMBERS[AWAY]])
 
@@ -211,7 +212,7 @@ async def test_events_of_a_slice_that_is_away_are_not_decided(pool: Pool) -> Non
     decided = await effects.decide(batch)
     assert [run.matched.member_id for run in decided.runs] == [each for each in MEMBERS if each != MEMBERS[AWAY]]
     assert decided.waiting == [batch[AWAY]]
-    assert await effects.decide([batch[AWAY]]) == ([], [batch[AWAY]])
+    assert await effects.decide([batch[AWAY]]) == ([], [batch[AWAY]], [])
 
 
 async def test_an_error_that_passes_is_no_server_that_is_away(pool: Pool, owner: Connection) -> None:

@@ -1,18 +1,22 @@
 """What comes of events that campaigns answer to: counts, steps and limits, in the order of the events. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from abacus.engage.campaigns.decide.budget import Pot, Pots, Short, pots_of
 from abacus.engage.campaigns.decide.campaign import CONTROL, Step
+from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.progress import (
     NONE,
     WHOLE,
     Place,
     Progress,
+    asked_place,
     count_place,
     counted,
+    places_of,
+    told,
     used_places,
 )
 from abacus.engage.campaigns.decide.run import Matched, Outcome, Refusal, Run
@@ -21,11 +25,15 @@ from abacus.engage.campaigns.decide.split import arm_of
 
 @dataclass(slots=True)
 class Decided:
-    """The runs, the progress that changed, and what was taken from each pot."""
+    """The runs, the progress that changed, and what was taken from each pot. Nothing is decided for those that are
+    `waiting` for a campaign of their exclusive group, nor for those that are `faulty`.
+    """
 
     runs: list[Run] = field(default_factory=list)
     progress: dict[Place, Progress] = field(default_factory=dict)
     taken: Mapping[Pot, Amounts] = field(default_factory=dict)
+    waiting: list[Matched] = field(default_factory=list)
+    faulty: list[Matched] = field(default_factory=list)
 
 
 def decide(
@@ -33,16 +41,30 @@ def decide(
     progress: Mapping[Place, Progress],
     left: Mapping[Pot, Amounts],
     complete: Collection[Pot],
+    claimed: Collection[str] = (),
 ) -> Decided:
-    """Decides events that were never decided before. `left` has what is at hand of each pot. Of those in `complete`
-    there is no more, and what is too much is refused; raises `Short` when it is not enough of another.
+    """Decides events in their order, but for those whose keys are `claimed`: they were decided before, together with
+    their exclusive group. Campaigns of a group stand in the order of their priority. `left` has what is at hand of each
+    pot. Of those in `complete` there is no more, and what is too much is refused; raises `Short` when it is not enough
+    of another.
     """
     deciding = _Deciding(progress, Pots(left, complete))
-    for each in matched:
-        deciding.decide(each)
+    for group in _groups(matched):
+        if not any(each.key in claimed for each in group):
+            deciding.decide(group)
     if needs := deciding.pots.needs():
         raise Short(needs)
-    return Decided(deciding.runs, deciding.changed, deciding.pots.taken)
+    return Decided(deciding.runs, deciding.changed, deciding.pots.taken, deciding.waiting, deciding.faulty)
+
+
+def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
+    """The campaigns of each exclusive group that answer to one event; the others are alone."""
+    groups: dict[tuple[str, bool, str], list[Matched]] = {}
+    for each in matched:
+        group = each.campaign.exclusive
+        place = each.event.key, group is not None, each.campaign.name if group is None else group
+        groups.setdefault(place, []).append(each)
+    return groups.values()
 
 
 class _Deciding:
@@ -51,8 +73,58 @@ class _Deciding:
         self.pots = pots
         self.runs: list[Run] = []
         self.changed: dict[Place, Progress] = {}
+        self.waiting: list[Matched] = []
+        self.faulty: list[Matched] = []
 
-    def decide(self, matched: Matched) -> None:
+    def decide(self, group: Sequence[Matched]) -> None:
+        """The first whose conditions hold gets the event, and the next one if a limit stands against that. Where it
+        would be one that waits, those that were refused wait with it: all are decided together, or none.
+        """
+        runs, before = len(self.runs), self._before(group) if any(each.waits for each in group) else {}
+        refused: list[Matched] = []
+        for place, each in enumerate(group):
+            if each.waits:
+                self._take_back(runs, before)
+                self.waiting += [*refused, *group[place:]]
+                return
+            holding = self._holding(each)
+            if holding is None:
+                continue
+            if holding.fault is not None:
+                self.faulty.append(holding)
+                return
+            self._run(holding)
+            if self.runs[-1].outcome is not Outcome.REFUSED:
+                return
+            refused.append(each)
+
+    def _holding(self, matched: Matched) -> Matched | None:
+        """The event with what was looked at, if the conditions hold now."""
+        if matched.open is None:
+            return matched
+        campaign, member_id, at = matched.campaign, matched.member_id, matched.event.occurred_at
+        decision = matched.open.decide(
+            matched.event, lambda side: told(self._of(asked_place(campaign, member_id, at, side)), side)
+        )
+        return replace(matched, conditions=conditions_of(decision.looked), open=None) if decision.holds else None
+
+    def _before(self, group: Iterable[Matched]) -> Mapping[Place, Progress | None]:
+        """The progress that those of a group may change, as far as it has changed by now."""
+        return {
+            place: self.changed.get(place)
+            for each in group
+            for place in places_of(each.campaign, each.member_id, each.event.occurred_at)
+        }
+
+    def _take_back(self, runs: int, before: Mapping[Place, Progress | None]) -> None:
+        """What was refused was only counted."""
+        del self.runs[runs:]
+        for place, progress in before.items():
+            self.changed.pop(place, None)
+            if progress is not None:
+                self.changed[place] = progress
+
+    def _run(self, matched: Matched) -> None:
         campaign = matched.campaign
         variant = arm_of(campaign, matched.member_id)
         count = self._count(matched, variant)

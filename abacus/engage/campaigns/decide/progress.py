@@ -62,6 +62,24 @@ def used_places(campaign: Campaign, member_id: str, at: datetime) -> Mapping[Sco
     return places
 
 
+def asked_place(campaign: Campaign, member_id: str, at: datetime, side: str) -> Place:
+    """Where the value of `campaign.count`, `campaign.runs` or `campaign.points` is kept, for an event at this time."""
+    if side == "campaign.count" and campaign.counts:
+        return count_place(campaign, member_id, at)
+    return Place(member_id, campaign.name, WHOLE)
+
+
+def told(progress: Progress, side: str) -> int:
+    """The value of that side."""
+    match side:
+        case "campaign.runs":
+            return progress.used.runs
+        case "campaign.points":
+            return progress.used.points
+        case _:
+            return progress.events
+
+
 def counted(campaign: Campaign, progress: Progress, at: datetime) -> tuple[int, Progress]:
     """Which event this is, from 1 on, and the progress after it. In a sliding window the count begins anew once the
     last step is reached.

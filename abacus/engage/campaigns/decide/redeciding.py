@@ -58,7 +58,7 @@ def _values(condition: Condition, kept: str, event: Event | None) -> Sequence[Va
     side = condition.lhs
     if event is None or side.place is Place.LOOKED_UP:
         return read_value(kept, side.type)
-    value = value_of(side, event, {})
+    value = value_of(side, event)
     if value_text(value) != kept:
         raise ValueError(f"it was {kept}, and the event has {value_text(value)}")
     return (value,)

@@ -1,23 +1,40 @@
 """An event that a campaign answers to, and what comes of it. Pure values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from abacus.core.errors import SetAside
 from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.decide.actions import Kind
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Scope
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.events.types import Event
+from abacus.engage.rules.decide.at_least import AtLeast
+from abacus.engage.rules.decide.lazy import Decision, LookedUp, Plan
+
+
+class Open(NamedTuple):
+    """A rule that depends on what the member has had of the campaign by then, and the other values that it needs."""
+
+    plan: Plan
+    looked_up: LookedUp
+
+    def decide(self, event: Event, told: Callable[[str], int]) -> Decision:
+        """By what is told of each left side that may have risen."""
+        risen = {text: told(text) for text, value in self.looked_up.items() if isinstance(value, AtLeast)}
+        return self.plan.decide(event, {**self.looked_up, **risen})
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """An event for which a campaign's conditions hold, and its member. `conditions` are those that were looked at, each
-    with the value that it had. `worth` has the points that each step awards, by its number.
+    """An event for which a campaign's conditions hold, or may hold where its rule is `open`, and its member.
+    `conditions` are those that were looked at, each with the value that it had. `worth` has the points that each step
+    awards, by its number; there is none where the event has a `fault`. A campaign that `waits` for a value stands here
+    for the others of its exclusive group.
     """
 
     campaign: Campaign
@@ -25,6 +42,9 @@ class Matched:
     event: Event
     conditions: tuple[tuple[str, str], ...] = ()
     worth: Mapping[int, Worth] = field(default_factory=dict)
+    open: Open | None = None
+    fault: SetAside | None = None
+    waits: bool = False
 
     @property
     def key(self) -> str:

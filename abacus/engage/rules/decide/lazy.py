@@ -4,10 +4,13 @@ A condition matters while its outcome may change that of the rule: one alternati
 others idle, and so does one part of an `and` that does not. Pure.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.events.types import Event, Value
+from abacus.engage.rules.decide.at_least import AtLeast, lasting
 from abacus.engage.rules.decide.compiling import Compiled, compile_rule
 from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule, Side
 
@@ -15,9 +18,11 @@ from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Place
 Weigh: TypeAlias = Callable[[Side], int]
 
 # The values that were looked up, by the text of their left side; None for one that is not there.
-LookedUp: TypeAlias = Mapping[str, Value | None]
+LookedUp: TypeAlias = Mapping[str, Value | AtLeast | None]
 
 _IN_MEMORY: Final = 0
+_NONE: Final = sys.maxsize  # the rank of no condition
+_NOTHING: Final[LookedUp] = MappingProxyType({})
 
 
 class Looked(NamedTuple):
@@ -29,11 +34,19 @@ class Looked(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether the rule holds, or the left side whose value has to be looked up first; and what was looked at."""
+    """Whether the rule holds, or the left side whose value has to be looked up first; and what was looked at. Neither
+    is there where it depends on how far a value has risen that is known from below; then no other value is needed.
+    """
 
     holds: bool | None
     wanted: Side | None
     looked: Sequence[Looked]
+    looked_up: LookedUp = _NOTHING
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it depends on values that may have risen."""
+        return self.holds is None and self.wanted is None
 
 
 class Plan:
@@ -58,48 +71,58 @@ class Plan:
         if self._settles is not None:
             return self._one_by_one(event, looked_up, settles=self._settles)
         outcomes: list[bool | None] = [None] * len(self._leaves)
+        unsettled: set[int] = set()
         looked: list[Looked] = []
         while (holds := _value(self._root, outcomes)) is None:
-            rank = _cheapest(self._root, outcomes)
+            rank = _cheapest(self._root, outcomes, unsettled)
+            if rank == _NONE:
+                break
             side = self._leaves[rank].lhs
             if side.place is Place.LOOKED_UP and side.text not in looked_up:
-                return Decision(None, side, looked)
-            looked.append(self._looked(rank, event, looked_up))
-            outcomes[rank] = looked[-1].holds
-        return Decision(holds, None, looked)
+                return Decision(None, side, looked, looked_up)
+            if (one := self._looked(rank, event, looked_up)) is None:
+                unsettled.add(rank)
+            else:
+                looked.append(one)
+                outcomes[rank] = one.holds
+        return Decision(holds, None, looked, looked_up)
 
     def _one_by_one(self, event: Event, looked_up: LookedUp, *, settles: bool) -> Decision:
         """The same for conditions that are joined without groups in between: the cheapest that still matters is the
         next one, until one of them settles the rule.
         """
         looked: list[Looked] = []
+        is_open = False
         for rank, condition in enumerate(self._leaves):
             side = condition.lhs
             if side.place is Place.LOOKED_UP and side.text not in looked_up:
-                return Decision(None, side, looked)
-            looked.append(self._looked(rank, event, looked_up))
-            if looked[-1].holds is settles:
-                return Decision(settles, None, looked)
-        return Decision(not settles, None, looked)
+                return Decision(None, side, looked, looked_up)
+            if (one := self._looked(rank, event, looked_up)) is None:
+                is_open = True
+                continue
+            looked.append(one)
+            if one.holds is settles:
+                return Decision(settles, None, looked, looked_up)
+        return Decision(None if is_open else not settles, None, looked, looked_up)
 
-    def _looked(self, rank: int, event: Event, looked_up: LookedUp) -> Looked:
+    def _looked(self, rank: int, event: Event, looked_up: LookedUp) -> Looked | None:
+        """None where it is not settled yet whether the condition holds."""
         condition = self._leaves[rank]
         side = condition.lhs
-        value = value_of(side, event, looked_up)
+        value = looked_up.get(side.text) if side.place is Place.LOOKED_UP else value_of(side, event)
+        if isinstance(value, AtLeast):
+            holds = lasting(condition, value)
+            return None if holds is None else Looked(condition, value.least, holds)
         known = {side.text: value} if value is not None else {}
         return Looked(condition, value, self._look[rank](event, known))
 
 
-def value_of(side: Side, event: Event, looked_up: LookedUp) -> Value | None:
-    """The value of a left side; None where it is missing."""
-    match side.place:
-        case Place.VARIABLE:
-            return event.variables.get(side.name)
-        case Place.EVENT:
-            value: Value | None = getattr(event, side.name)
-            return value
-        case Place.LOOKED_UP:
-            return looked_up.get(side.text)
+def value_of(side: Side, event: Event) -> Value | None:
+    """The value of a left side that the event itself has; None where it is missing."""
+    if side.place is Place.VARIABLE:
+        return event.variables.get(side.name)
+    value: Value | None = getattr(event, side.name)
+    return value
 
 
 class _Group(NamedTuple):
@@ -172,12 +195,12 @@ def _value(node: _Node, outcomes: Sequence[bool | None]) -> bool | None:
             return None if is_open else not decides
 
 
-def _cheapest(node: _Node, outcomes: Sequence[bool | None]) -> int:
-    """The cheapest condition that still matters, of a node that is not settled."""
+def _cheapest(node: _Node, outcomes: Sequence[bool | None], unsettled: Collection[int]) -> int:
+    """The cheapest condition that still matters, of a node that is not settled, but for those that were looked at."""
     match node:
         case int():
-            return node
+            return _NONE if node in unsettled else node
         case _Inverse(inner):
-            return _cheapest(inner, outcomes)
+            return _cheapest(inner, outcomes, unsettled)
         case _Group(nodes, _):
-            return min(_cheapest(each, outcomes) for each in nodes if _value(each, outcomes) is None)
+            return min(_cheapest(each, outcomes, unsettled) for each in nodes if _value(each, outcomes) is None)

@@ -1,0 +1,64 @@
+"""What comes of events for the campaigns that may answer to them: of those just read, and of the retry queue's."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from abacus.core.errors import SetAside
+from abacus.engage.campaigns.decide.deferred import Deferred
+from abacus.engage.campaigns.decide.run import Run
+from abacus.engage.campaigns.deferring import Deferring
+from abacus.engage.campaigns.effects import Decisions, Effects
+from abacus.engage.campaigns.judging import Candidate, Judged, Judging, item_of
+from abacus.platform.metrics import CAMPAIGN_RUNS
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item
+
+
+class Reached(NamedTuple):
+    """What came of events, and those that were set aside or put off."""
+
+    runs: Sequence[Run]
+    aside: Sequence[Item]
+    later: Sequence[Candidate]
+
+
+class Verdicts:
+    """Decides events for campaigns."""
+
+    def __init__(self, judging: Judging, effects: Effects, deferring: Deferring, quarantine: QuarantinePort) -> None:
+        self._judging = judging
+        self._effects = effects
+        self._deferring = deferring
+        self._quarantine = quarantine
+
+    async def reach(
+        self, candidates: Sequence[Candidate], before: Mapping[tuple[str, str], Deferred] | None = None
+    ) -> Reached:
+        """Returns when everything is durable. `before` is as for `Deferring.defer`. Raises `Unavailable`."""
+        judged = await self._judging.judge(candidates)
+        decided = await self._effects.decide(judged.matched)
+        aside, later = set_aside(candidates, decided), put_off(candidates, judged, decided)
+        await self._quarantine.add(aside)
+        await self._deferring.defer(later, before)
+        for run in decided.runs:
+            CAMPAIGN_RUNS.labels(run.outcome.value).inc()
+        return Reached(decided.runs, aside, later)
+
+
+def put_off(candidates: Iterable[Candidate], judged: Judged, decided: Decisions) -> list[Candidate]:
+    """The candidates that could not be judged or decided now, in their order."""
+    late = {(each.key, each.subject.member_id) for each in judged.later}
+    late |= {(each.key, each.member_id) for each in decided.waiting}
+    return [each for each in candidates if (each.key, each.subject.member_id) in late] if late else []
+
+
+def set_aside(candidates: Iterable[Candidate], decided: Decisions) -> list[Item]:
+    """The candidates that would be decided, but for a fault."""
+    faults: dict[tuple[str, str], SetAside] = {
+        (each.key, each.member_id): each.fault for each in decided.faulty if each.fault is not None
+    }
+    return [
+        item_of(each.origin, each.body, each.armed.campaign, faults[each.key, each.subject.member_id])
+        for each in (candidates if faults else ())
+        if (each.key, each.subject.member_id) in faults
+    ]
