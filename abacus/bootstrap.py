@@ -41,6 +41,7 @@ from abacus.ledger.types.alone import Alone, Sums
 from abacus.oversight.status.sources import Group
 from abacus.people.types.approval import Terms
 from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.database_clock import DatabaseClock
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
 from abacus.platform.health import Health, WorkerHealth
@@ -185,7 +186,8 @@ class Wiring:
         self.announcements = announcements
         self.health = health.worker(name)
         self.process_health = health
-        self.clock = SystemClock()
+        self.clock = DatabaseClock()
+        self._is_compared = False
         self._stack = stack
         self._group = group
         self._envelope_keys = read_keys(settings.envelope_keys)
@@ -207,6 +209,10 @@ class Wiring:
         self._stack.push_async_callback(_close_pool, pool)
         POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
         POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)
+        if not self._is_compared:
+            await until_available(lambda: self.clock.compare(pool), self.health)
+            self.beside(self.clock.keep_compared(pool))
+            self._is_compared = True
         return pool
 
     async def slicing(self, pool: Pool) -> Slicing:

@@ -6,13 +6,14 @@ import socket
 from typing import Final, NamedTuple
 
 from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
-from abacus.core.clock import Clock, SystemClock
+from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check
 from abacus.people.store.audit import entry_of, write
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.platform.database_clock import clock_of
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.settings import read_settings
 
@@ -54,9 +55,9 @@ class Acting(NamedTuple):
             await also(connection)
 
 
-async def acting(opened: Pool) -> Acting:
-    """Raises `Refused` for a token that does not hold."""
-    settings, clock = read_settings(), SystemClock()
+async def acting(opened: Pool, own: Clock | None = None) -> Acting:
+    """`own` is the clock of this computer. Raises `Refused` for a token that does not hold."""
+    settings, clock = read_settings(), await clock_of(opened, own)
     if settings.token is None:
         actor = Actor(login(), None)
     else:

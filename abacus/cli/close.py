@@ -142,7 +142,7 @@ async def _closed(wanted: Close) -> Signed:
             number=0,
             act=Act.CLOSED,
             signed_by=at.actor.source,
-            signed_at=SystemClock().now(),
+            signed_at=at.clock.now(),
             reason=wanted.reason,
             files={name: hashlib.sha256(content).hexdigest() for name, content in kept},
             accepted=[str(each) for each in draft.obstacles],
@@ -212,7 +212,7 @@ async def _reopened(month: Month, reason: str) -> Signed:
     async with pool() as opened:
         at = await acting(opened)
         also = at.does(Deed.CLOSE_BOOKS, f"month:{month}", reason=reason, reopened=True)
-        row = Signed(month, 0, Act.REOPENED, at.actor.source, SystemClock().now(), reason, files={}, accepted=())
+        row = Signed(month, 0, Act.REOPENED, at.actor.source, at.clock.now(), reason, files={}, accepted=())
         return await MonthCloses(opened).sign(row, also)
 
 

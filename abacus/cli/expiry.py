@@ -55,15 +55,14 @@ def run_month(
         if due and month:
             raise Refused("--due finds the months itself; leave out --month")
         wanted = Month.parse(month) if month else None
-        config, clock = settings(), SystemClock()
+        config = settings()
         async with pool() as opened, sqs(config) as client:
-            runs, book = ExpiryRuns(opened), CardBook(await CardStore(opened).all())
-            now = clock.now()
+            at, runs, book = await acting(opened), ExpiryRuns(opened), CardBook(await CardStore(opened).all())
+            now = at.clock.now()
             tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
             queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
-            at = await acting(opened)
             await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
-            done, refused = await _sweep_all(MonthEndJob(opened, queue, clock), tasks, again=again)
+            done, refused = await _sweep_all(MonthEndJob(opened, queue, at.clock), tasks, again=again)
             if wait:
                 done = await _watch(runs, done)
         if done or not refused:

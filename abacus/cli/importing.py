@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
-from abacus.core.clock import Clock, SystemClock
+from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.core.ids import NAME_PATTERN
 from abacus.ledger.decide.opening import Origin
@@ -61,13 +61,12 @@ def accounts(
         look_for_garbage_seldom()
         if re.fullmatch(NAME_PATTERN, source) is None:
             raise Refused(f"--source: {source!r} is not a name: letters, digits, '.', '_' and '-', 64 at most")
-        clock = SystemClock()
         with _telling(faults, as_json=as_json) as told, opened(file) as lines:
             async with pool() as asking:
                 at = await acting(asking)
                 if not dry_run:
                     await at.begins(Deed.IMPORT, f"import:{source}", file=file.name)
-            async with _importing(clock, Origin(source, at.actor.source), told) as (job, known):
+            async with _importing(at.clock, Origin(source, at.actor.source), told) as (job, known):
                 tally, written = await _through(job, lines, known, dry_run=dry_run, skip_bad=skip_bad)
         if as_json:
             print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))

@@ -61,11 +61,11 @@ def expiring(
     """
 
     async def main() -> None:
-        clock = SystemClock()
         gathered_for = timedelta(seconds=settings().notify_gather_seconds)
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         async with pool() as opened:
-            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
+            at = await acting(opened)
+            await at.begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
             book = CardBook(await CardStore(opened).all())
             with shown_progress(*columns) as progress:
                 task = progress.add_task("points that will expire")
@@ -75,7 +75,7 @@ def expiring(
                         task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
                     )
 
-                job = ExpiringJob(opened, Notices(opened, clock), clock, gathered_for=gathered_for)
+                job = ExpiringJob(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
                 done = await job.run(book, country, on_progress=show)
         if as_json:
             print_json([each._asdict() for each in done])

@@ -36,8 +36,9 @@ def seal(
 
     async def main() -> None:
         async with pool() as opened:
-            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:seal")
-            seals = Seals(opened, SystemClock())
+            at = await acting(opened)
+            await at.begins(Deed.RUN_JOBS, "job:seal")
+            seals = Seals(opened, at.clock)
             with _progress() as told:
                 made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)
         if as_json:

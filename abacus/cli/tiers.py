@@ -58,7 +58,7 @@ def set_tier(
                 tier=tier,
                 reason=reason,
             )
-            membership = await MembershipStore(opened, SystemClock()).set(
+            membership = await MembershipStore(opened, at.clock).set(
                 account, tier, reason=reason, actor=at.actor.source, also=also
             )
         if as_json:
@@ -81,7 +81,7 @@ def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False
             also = at.does(
                 Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason
             )
-            tier = await MembershipStore(opened, SystemClock()).clear(
+            tier = await MembershipStore(opened, at.clock).clear(
                 account, reason=reason, actor=at.actor.source, also=also
             )
         if as_json:
@@ -146,7 +146,8 @@ def roll(
         if not due:
             raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
         async with pool() as opened:
-            await (await acting(opened)).begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
+            at = await acting(opened)
+            await at.begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
             book = CardBook(await CardStore(opened).all())
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with shown_progress(*columns) as progress:
@@ -156,7 +157,7 @@ def roll(
                     done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
                     progress.update(task, completed=done, total=each.found, description=name)
 
-                job = Roll(opened, book, SystemClock(), progress=moved)
+                job = Roll(opened, book, at.clock, progress=moved)
                 if country is not None and country not in book.countries():
                     known = ", ".join(book.countries())
                     raise Refused(f"--country: no rate card has the scope {country!r}; there are {known}")

@@ -63,6 +63,7 @@ QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest messa
 # Connections to Postgres that a worker of this process holds, and those of them that are idle.
 POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker"])
 POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle ones", ["worker"])
+CLOCK_BEHIND: Final = Gauge("abacus_clock_behind_seconds", "How far the computer's clock is behind the database's")
 
 # Messages on the transactions topic that this process' partitions still have to read.
 CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])

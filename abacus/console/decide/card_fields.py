@@ -84,15 +84,47 @@ def changed(document: Document, typed: Mapping[str, str]) -> dict[str, Any]:
     return after
 
 
+def edited(shown: Document, typed: Mapping[str, str]) -> dict[str, str]:
+    """The fields that were typed otherwise than a form shows them of a document."""
+    values = _values(shown)
+    return {
+        name: value
+        for name, value in typed.items()
+        if name.startswith((_FIELD, _ENTRY, _NEW)) and value.strip() != values.get(name, "")
+    }
+
+
+def at_odds(shown: Document, text: Document, fields: Mapping[str, str]) -> dict[str, str]:
+    """Of the edited fields those that were edited in the text too, each with what the text says of it."""
+    before, after = _values(shown), _values(text)
+    return {
+        name: after.get(name, "")
+        for name, value in fields.items()
+        if after.get(name, "") not in {before.get(name, ""), value.strip()}
+    }
+
+
 def field_of(path: str) -> str:
     """The name of the field that a fault's path speaks of."""
     head, _, rest = path.partition(".")
     return f"{_ENTRY}{head}.{rest}" if head in _TABLES and rest else f"{_FIELD}{head}"
 
 
+def path_of(field: str) -> str:
+    """Where the document has what a field shows; `field_of` of that is the field again."""
+    return field.removeprefix(_FIELD).removeprefix(_ENTRY)
+
+
+def _values(document: Document) -> dict[str, str]:
+    form = form_of(document)
+    return {field.name: field.value for part in (form, *form.tables) for field in part.fields}
+
+
 def _field(document: Document, name: str) -> CardField:
     options = _OPTIONS.get(name)
     values = [(each.value, each.value.replace("_", " ")) for each in options] if options is not None else None
+    if values is not None and name not in document:
+        values = [("", "not said"), *values]
     return CardField(_FIELD + name, _LABELS[name], _text(document.get(name)), values)
 
 

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from abacus.console.decide.card_fields import CardForm, changed, field_of, form_of
+from abacus.console.decide.card_fields import CardForm, at_odds, changed, edited, field_of, form_of, path_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.errands import Done, ask, done_of, newest, open_to
 from abacus.console.pages.rates import history_of
@@ -27,6 +27,8 @@ from abacus.pricing.decide.displacing import Displacement
 
 BACKTEST: Final = "rates-backtest"
 _FILE: Final = "card.toml"
+_APPLY: Final = "apply"
+_SHOWN: Final = "shown"  # the text that the fields were shown with
 _MONTH: Final = timedelta(days=30)
 
 
@@ -65,11 +67,10 @@ async def draft(call: Call) -> RateDraftPage:
 
 
 async def change_or_submit(call: Call) -> Page | See:
-    """Puts the fields into the text, backtests it, or submits it for a second person."""
+    """Puts the fields that were edited into the text, and then shows, backtests or submits that."""
     text, act, typed = call.form.exactly("text"), call.form.get("act"), call.form.shown()
     try:
-        if act == "apply":
-            text = write_toml(changed(read_toml(text), call.form.typed))
+        text = _followed(text, call.form)
         card = parse_card(read_toml(text))
         call.check(Deed.PUBLISH_RATES, country_of(card.scope))
         if act == "backtest":
@@ -84,6 +85,31 @@ async def change_or_submit(call: Call) -> Page | See:
     except Refused as fault:
         return await _page(call, text, fault=str(fault))
     return See(f"/approvals/{approval.approval_id}")
+
+
+def _followed(text: str, typed: Form) -> str:
+    """The text with the fields that were edited since both were the same, whichever button was pressed then. Raises
+    `DocumentFaults`, also where the text says something else of such a field by now.
+    """
+    document = read_toml(text)
+    shown = _document(typed.exactly(_SHOWN)) or document
+    fields = edited(shown, typed.typed)
+    if not fields:
+        return text
+    odd = at_odds(shown, document, fields) if typed.get("act") != _APPLY else {}
+    if odd:
+        raise DocumentFaults(
+            Fault(path_of(name), f"the field says {fields[name] or 'nothing'}, and the text {value or 'nothing'}")
+            for name, value in odd.items()
+        )
+    return write_toml(changed(document, fields))
+
+
+def _document(text: str) -> Mapping[str, Any] | None:
+    try:
+        return read_toml(text) if text else None
+    except DocumentFaults:
+        return None
 
 
 async def backtest(call: Call) -> BacktestPage:
