@@ -1,7 +1,9 @@
 """A multiplier is changed in a browser, by two people, and a transaction earns by it."""
 
+import json
 import re
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
@@ -54,3 +56,32 @@ async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Poo
             await window.press("Look")
             assert "50 GRP" in await window.text()
             assert "SG@2, scheduled from" in await window.text()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("In force from", "2027-03-01T00:00:00+08:00", "effective_from"),
+        ("food", "4", "verticals.food"),
+        ("Rounding", "half up", "rounding"),
+    ],
+)
+async def test_the_field_that_was_edited_last_is_in_what_is_submitted(
+    browser: Browser, pool: Pool, field: str, value: str, line: str, *, scripts: bool
+) -> None:
+    """Nothing lies between the last key and the click."""
+    async with office(browser, pool) as open_office:
+        await cards(open_office.desk)
+        await open_office.desk.hire("ann", "country_editor:SG")
+        async with open_office.window(scripts=scripts) as window:
+            await window.see("/rates-draft?of=SG")
+            await window.sign_in("ann")
+            await window.see("/rates-draft?of=SG")
+            edited = window.page.get_by_label(field, exact=True)
+            await (edited.select_option(value) if line == "rounding" else edited.fill(value))
+            await window.press("Submit for approval")
+            asked = (await open_office.desk.pool.fetchval("select document from approval")) or "{}"
+            card = json.loads(asked)
+            where, _, name = line.partition(".")
+            assert (card[where][name] if name else card[where]) == value.replace(" ", "_")

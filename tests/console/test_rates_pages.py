@@ -95,6 +95,48 @@ async def test_every_fault_stands_beside_its_field_and_what_was_typed_stays(pool
         assert (syntax.status_code, "line 1" in syntax.text) == (422, True)
 
 
+FOOD, CASH = "t.verticals.food", "t.payment_types.cash"
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "submitted"),
+    [
+        ({}, {FOOD: "4"}, {"food": "4", "cash": "1"}),
+        ({"food": "3"}, {FOOD: "2", CASH: "1"}, {"food": "3", "cash": "1"}),
+        ({"food": "3"}, {FOOD: "2", CASH: "7"}, {"food": "3", "cash": "7"}),
+        ({"food": "3"}, {FOOD: "3", CASH: "7"}, {"food": "3", "cash": "7"}),
+        ({}, {"new.verticals.name": "bikes", "new.verticals.value": "5"}, {"food": "2", "bikes": "5"}),
+        ({}, {FOOD: ""}, {"food": None}),
+        ({"food": "3"}, {FOOD: "4"}, "verticals.food: the field says 4, and the text 3"),
+        ({}, {FOOD: "-4"}, "verticals.food: -4"),
+    ],
+)
+@pytest.mark.parametrize("act", ["submit", "backtest"])
+async def test_what_is_submitted_has_the_fields_as_they_were_edited(
+    pool: Pool, text: dict[str, str], fields: dict[str, str], submitted: dict[str, str] | str, act: str
+) -> None:
+    """As a browser sends them: all fields, the text, and the text that both were shown with."""
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", PUBLISHER)
+        shown = await text_from(ann, "2027-01-01")
+        all_fields = {FOOD: "2", CASH: "1", "f.rounding": "floor", **fields}
+        given = {"shown": shown.replace("\n", "\r\n"), "since": "2026-10-01", "until": "2026-10-31", "act": act}
+        sent = await ann.send(DRAFT, DRAFT, text=await text_from(ann, "2027-01-01", **text), **given, **all_fields)
+        if isinstance(submitted, str):
+            where, _, what = submitted.partition(": ")
+            assert (sent.status_code, where in sent.text, what in sent.text) == (422, True, True)
+            assert await pool.fetchval("select count(*) from approval") == 0
+            return
+        if act == "submit":
+            card = json.loads(await pool.fetchval("select document from approval"))
+        else:
+            (asked,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+            card = read_toml(json.loads(asked.papers)["card.toml"])
+        values = {**card["verticals"], **card["payment_types"]}
+        assert {name: values.get(name) for name in submitted} == submitted
+
+
 async def test_the_diff_is_against_what_is_displaced_on_that_day(pool: Pool) -> None:
     """Not against the latest version, which begins later."""
     async with desk(pool) as open_desk:

@@ -45,6 +45,7 @@ class Window:
     page: Page
     context: BrowserContext
     url: str
+    scripts: bool = True
     elsewhere: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
@@ -53,7 +54,8 @@ class Window:
         await self.ready()
 
     async def ready(self) -> None:
-        await self.page.wait_for_selector("html[data-ready]", state="attached")
+        if self.scripts:
+            await self.page.wait_for_selector("html[data-ready]", state="attached")
 
     async def sign_in(self, person_id: str, password: str = PASSWORD) -> None:
         """On the page that asks for it."""
@@ -97,13 +99,18 @@ class Office:
 
     @asynccontextmanager
     async def window(
-        self, *, scheme: Scheme = "light", width: int = 1280, elsewhere: tuple[str, ...] = ()
+        self, *, scheme: Scheme = "light", width: int = 1280, elsewhere: tuple[str, ...] = (), scripts: bool = True
     ) -> AsyncIterator[Window]:
-        """`elsewhere` names other origins that may be visited. Fails if anything went wrong in the window."""
+        """`elsewhere` names other origins that may be visited; without `scripts` none runs. Fails if anything went
+        wrong in the window.
+        """
         context = await self.browser.new_context(
-            color_scheme=scheme, viewport={"width": width, "height": 900}, timezone_id="Asia/Singapore"
+            color_scheme=scheme,
+            viewport={"width": width, "height": 900},
+            timezone_id="Asia/Singapore",
+            java_script_enabled=scripts,
         )
-        window = Window(await context.new_page(), context, self.desk.url)
+        window = Window(await context.new_page(), context, self.desk.url, scripts)
         allowed = {self.desk.url, *elsewhere}
 
         def look(request: Request) -> None:

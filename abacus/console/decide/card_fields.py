@@ -117,7 +117,8 @@ def path_of(field: str) -> str:
 
 def _values(document: Document) -> dict[str, str]:
     form = form_of(document)
-    return {field.name: field.value for part in (form, *form.tables) for field in part.fields}
+    fields = [*form.fields, *(field for table in form.tables for field in table.fields)]
+    return {field.name: field.value for field in fields}
 
 
 def _field(document: Document, name: str) -> CardField:
