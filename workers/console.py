@@ -37,6 +37,7 @@ from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
+from abacus.console.errands.types import Room
 from abacus.console.pages.sign_in import BACK
 from abacus.console.reading import Reading, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
@@ -158,7 +159,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
     cassandra = cassandra_of(settings)
     counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
     large = approving(pool, clock, move, alone, built_in_sources(settings), terms=terms_of(settings))
-    errands = ErrandStore(pool, clock)
+    errands = ErrandStore(pool, clock, Room(settings.console_errands_open, settings.console_errands_per_hour))
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
     wiring.beside(keep_tidying(pool, clock, large.approvals))
     return Backends(

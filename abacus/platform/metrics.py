@@ -197,6 +197,13 @@ CAMPAIGN_ACTIONS_OLDEST: Final = Gauge(
     "abacus_campaign_actions_oldest_seconds", "Since the oldest action that is not done was due", ["receiver"]
 )
 
+# Errands of the console that ended, by kind and state (done, failed); those refused to a person who has too many; those
+# that wait, and for how long the first of them.
+ERRANDS: Final = Counter("abacus_errands", "Errands of the console that ended", ["kind", "state"])
+ERRANDS_REFUSED: Final = Counter("abacus_errands_refused", "Errands that a person may not ask for now")
+ERRANDS_WAITING: Final = Gauge("abacus_errands_waiting", "Errands that wait for a place")
+ERRANDS_OLDEST: Final = Gauge("abacus_errands_oldest_seconds", "For how long the first errand waits")
+
 # Calls of services that campaigns ask, by service and outcome (answered, failed, not_asked), and how long those with an
 # answer took.
 SERVICE_CALLS: Final = Counter("abacus_service_calls", "Calls of external services", ["service", "outcome"])

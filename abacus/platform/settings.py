@@ -157,6 +157,9 @@ class Settings(BaseSettings):
     # A session ends when nobody used it for so long, and after so long in any case.
     console_idle_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 60
     console_session_hours: Annotated[float, Field(gt=0, le=24 * 31)] = 12
+    # How many errands one person may have waiting and running, and may ask for in an hour.
+    console_errands_open: Annotated[int, Field(ge=1, le=1000)] = 10
+    console_errands_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 60
     # The login that owns the tables, for erasing members and nothing else; without it a page names the command.
     console_owner_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     # The roles that need an authenticator beside a password or a link, with commas between.

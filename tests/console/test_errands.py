@@ -1,7 +1,9 @@
 """Errands: who may see one and end it, what a page makes of its document, and the commands that are run for real."""
 
+import asyncio
 import csv
 import io
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -11,8 +13,8 @@ import pytest
 from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
 from abacus.console.errands.decide.telling import command_line, progress_in, state_of, told_in
-from abacus.console.errands.store import LOST_AFTER
-from abacus.console.errands.types import Errand, Order, State
+from abacus.console.errands.store import LOST_AFTER, ErrandStore
+from abacus.console.errands.types import Errand, Order, Outcome, Room, State, TooMany
 from abacus.console.tidying import KEPT, tidy
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
@@ -40,8 +42,7 @@ async def is_over(found: Callable[[], Awaitable[Errand]]) -> bool:
 
 async def asked(open_desk: Desk, order: Order, by: str = "ann") -> UUID:
     errand_id = uuid4()
-    await open_desk.backends.errands.ask(errand_id, order, by)
-    return errand_id
+    return await open_desk.backends.errands.ask(errand_id, order, by)
 
 
 @pytest.mark.long
@@ -75,7 +76,8 @@ async def test_a_command_ends_with_its_errand_or_with_the_console(house: House, 
         await open_desk.hire("ann", "admin")
         store = open_desk.backends.errands
         async with running(open_desk, house, ABACUS_COUNTS_PORT="0"):
-            first, second = await asked(open_desk, forever), await asked(open_desk, forever)
+            first = await asked(open_desk, forever)
+            second = await asked(open_desk, forever._replace(arguments=("worker", "counts", "counts")))
 
             async def both_run() -> bool:
                 return {each.state for each in await store.newest("counts", "", limit=2)} == {State.RUNNING}
@@ -113,6 +115,104 @@ async def test_the_token_of_an_errand_holds_while_it_runs(pool: Pool) -> None:
         assert not await store.beat(taken.errand_id, runner, None)
         with pytest.raises(Refused, match="does not run any more"):
             await actor_of(token.text, pool, open_desk.backends.people)
+
+
+def order(number: int, subject: str = "rows") -> Order:
+    return Order("rates", subject, None, ("rates", "list", f"--from={number}"))
+
+
+async def test_a_person_has_so_many_errands_and_no_more(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        clock = open_desk.clock
+        store = ErrandStore(pool, clock, Room(open=3, in_an_hour=5))
+        for number in range(3):
+            await store.ask(uuid4(), order(number), "ann")
+        with pytest.raises(TooMany, match="3 errands of yours wait or run; wait until one has ended, or cancel one"):
+            await store.ask(uuid4(), order(3), "ann")
+        await store.ask(uuid4(), order(3), "ben")
+        for number in (3, 4):
+            (open_one, *_) = await store.newest("rates", "rows")
+            await store.cancel(open_one.errand_id, by="ann")
+            open_errands = [each for each in await store.all(None, after=None, limit=9) if each.state.is_open]
+            for each in open_errands:
+                await store.cancel(each.errand_id, by="ann")
+            await store.ask(uuid4(), order(number), "ann")
+        with pytest.raises(TooMany, match="You asked for 5 errands in the last hour"):
+            await store.ask(uuid4(), order(5), "ann")
+        clock.pass_(seconds=3601)
+        await store.ask(uuid4(), order(5), "ann")
+
+
+async def test_of_many_at_once_no_more_pass(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        store = ErrandStore(pool, open_desk.clock, Room(open=3, in_an_hour=60))
+        answers = await asyncio.gather(
+            *(store.ask(uuid4(), order(number), "ann") for number in range(12)), return_exceptions=True
+        )
+        assert Counter(type(each) for each in answers) == {UUID: 3, TooMany: 9}
+
+
+async def test_the_same_order_is_one_errand_while_it_is_open(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        store = open_desk.backends.errands
+        first = await asked(open_desk, ORDER)
+        assert await asked(open_desk, ORDER) == first
+        assert await asked(open_desk, ORDER._replace(papers={"a.toml": "x = 2"})) != first
+        assert await asked(open_desk, ORDER, "ben") != first, "it runs by the roles of the person"
+        at_once = await asyncio.gather(*(store.ask(uuid4(), order(1), "ann") for _ in range(5)))
+        assert len(set(at_once)) == 1
+        await store.cancel(first, by="ann")
+        assert await asked(open_desk, ORDER) != first
+
+
+async def test_persons_take_turns(pool: Pool) -> None:
+    """Ann asks for many first; each of a process's places goes to the person who waited longest for one."""
+    async with desk(pool) as open_desk:
+        store, runner = open_desk.backends.errands, uuid4()
+        for by, number in (*(("ann", number) for number in range(4)), ("ben", 0), ("cat", 0), ("ben", 1)):
+            await store.ask(uuid4(), order(number), by)
+            open_desk.clock.pass_(seconds=1)
+        taken = []
+        for _ in range(7):
+            errand = await store.take(runner, ERRAND_TOKEN.new())
+            assert errand is not None
+            taken.append((errand.asked_by, errand.arguments[-1][-1]))
+            await store.end(errand.errand_id, runner, Outcome(State.DONE, 0, None))
+            open_desk.clock.pass_(seconds=1)
+        assert taken == [
+            ("ann", "0"),
+            ("ben", "0"),
+            ("cat", "0"),
+            ("ann", "1"),
+            ("ben", "1"),
+            ("ann", "2"),
+            ("ann", "3"),
+        ]
+
+
+async def test_a_place_is_left_for_others(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        store, runner, other = open_desk.backends.errands, uuid4(), uuid4()
+        for number in range(4):
+            await store.ask(uuid4(), order(number), "ann")
+        assert (await store.waiting())[0] == 4
+        taken = [await store.take(runner, ERRAND_TOKEN.new(), of_one=2) for _ in range(3)]
+        assert [each is not None for each in taken] == [True, True, False]
+        await store.ask(uuid4(), order(0), "ben")
+        third = await store.take(runner, ERRAND_TOKEN.new(), of_one=2)
+        assert third is not None
+        assert third.asked_by == "ben"
+        assert await store.take(other, ERRAND_TOKEN.new(), of_one=2) is not None, "another process has places, too"
+
+
+async def test_a_page_tells_who_has_too_many(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "operator")
+        for number in range(10):
+            await open_desk.backends.errands.ask(uuid4(), order(number), "ann")
+        refused = await ann.send("/trust", "/trust/verify")
+        assert refused.status_code == 429
+        assert "10 errands of yours wait or run" in refused.text
 
 
 async def test_pages_of_errands(pool: Pool) -> None:

@@ -43,6 +43,8 @@ def test_what_holds_when_nothing_is_set() -> None:
         "console_behind_proxy": False,
         "console_idle_minutes": 60,
         "console_session_hours": 12,
+        "console_errands_open": 10,
+        "console_errands_per_hour": 60,
         "console_code_for": None,
         "console_owner_database_url": None,
         "console_oidc_issuer": None,

@@ -15,9 +15,11 @@ from abacus.console.errands.command import Command
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import ERASE, Errand, Outcome, State
 from abacus.core.errors import Unavailable
+from abacus.platform.metrics import ERRANDS, ERRANDS_OLDEST, ERRANDS_WAITING
 
 NOTHING_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 AT_ONCE: Final = 3
+OF_ONE_PERSON: Final = AT_ONCE - 1  # so that a place is left for others
 WITHIN_S: Final = 3600.0
 _LOOK_EVERY_S: Final = 0.3
 _BEAT_EVERY_S: Final = 1.0
@@ -56,7 +58,7 @@ class ErrandRunner:
         while True:
             token = ERRAND_TOKEN.new()
             try:
-                errand = await self._store.take(self._runner, token)
+                errand = await self._store.take(self._runner, token, of_one=OF_ONE_PERSON)
             except Unavailable as error:
                 log.warning("errands wait", dependency=error.dependency, detail=error.detail)
                 await asyncio.sleep(_AGAIN_AFTER_S)
@@ -80,6 +82,7 @@ class ErrandRunner:
             raise
         if outcome is not None:
             await self._end(errand, outcome)
+            ERRANDS.labels(errand.kind, outcome.state).inc()
 
     async def _end(self, errand: Errand, outcome: Outcome) -> None:
         """Waits for a database that is away, until others would give the errand up."""
@@ -112,6 +115,9 @@ class ErrandRunner:
         while True:
             try:
                 await self._store.give_up_lost()
+                number, seconds = await self._store.waiting()
+                ERRANDS_WAITING.set(number)
+                ERRANDS_OLDEST.set(seconds)
             except Unavailable as error:
                 log.warning("lost errands cannot be looked for", dependency=error.dependency)
             await asyncio.sleep(_AGAIN_AFTER_S)

@@ -6,17 +6,38 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from abacus.console.errands.decide.room import check_room
 from abacus.console.errands.decide.telling import command_line
-from abacus.console.errands.types import Errand, Order, Outcome, State
+from abacus.console.errands.types import Errand, Order, Outcome, Room, State
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 
+_HOUR: Final = timedelta(hours=1)
+_ORDERED: Final = ("kind", "subject", "country", "arguments", "papers", "keeps")
 LOST_AFTER: Final = timedelta(seconds=30)  # a process that was not seen for so long does not run it any more
 _LOST: Final = "the process of the console that ran it has ended; ask for it again"
 _ASK: Final = Statement(f"""
-insert into console_errand ({columns(Errand)}) values ({parameters(Errand)}) on conflict (errand_id) do nothing
+insert into console_errand ({columns(Errand)}) values ({parameters(Errand)})
+""")
+_LOCK: Final = Statement("select pg_advisory_xact_lock(hashtextextended('errands of ' || :person_id, 0))")
+_SAME: Final = Statement("""
+select errand_id from console_errand
+where errand_id = :errand_id::uuid or (
+    asked_by = :asked_by and state in ('waiting', 'running') and kind = :kind and subject = :subject
+    and country is not distinct from :country and arguments = :arguments::text[] and papers = :papers
+    and keeps = :keeps::text[]
+)
+order by (errand_id = :errand_id::uuid) desc, asked_at limit 1
+""")
+_HAS: Final = Statement("""
+select count(*) filter (where state in ('waiting', 'running')), count(*) filter (where asked_at > :since)
+from console_errand where asked_by = :person_id and (state in ('waiting', 'running') or asked_at > :since)
+""")
+_QUEUE: Final = Statement("""
+select count(*), coalesce(extract(epoch from :now::timestamptz - min(asked_at)), 0)::float8 from console_errand
+where state = 'waiting'
 """)
 _FIND: Final = Statement(f"select {columns(Errand)} from console_errand where errand_id = :errand_id")
 _NEWEST: Final = Statement(f"""
@@ -40,7 +61,14 @@ _TAKE: Final = Statement(f"""
 update console_errand set state = 'running', runner = :runner, started_at = :now, seen_at = :now,
     token_prefix = :prefix, token_digest = :digest
 where errand_id = (
-    select errand_id from console_errand where state = 'waiting' order by asked_at limit 1 for update skip locked
+    select e.errand_id from console_errand e
+    where e.state = 'waiting' and :of_one > (
+        select count(*) from console_errand r
+        where r.asked_by = e.asked_by and r.state = 'running' and r.runner = :runner
+    )
+    order by (select max(r.started_at) from console_errand r where r.asked_by = e.asked_by) nulls first,
+        e.asked_at, e.errand_id
+    limit 1 for update of e skip locked
 )
 returning {columns(Errand)}
 """)
@@ -71,12 +99,15 @@ class Place(NamedTuple):
 class ErrandStore:
     """Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, room: Room | None = None) -> None:
         self._pool = pool
         self._clock = clock
+        self._room = room or Room()
 
-    async def ask(self, errand_id: UUID, order: Order, person_id: str) -> None:
-        """Leaves the order to be taken. The same id a second time changes nothing."""
+    async def ask(self, errand_id: UUID, order: Order, person_id: str) -> UUID:
+        """Leaves the order to be taken; returns its errand. The same id a second time changes nothing, and the same
+        order of the same person, while it waits or runs, is that errand. Raises `TooMany`.
+        """
         row = Errand(
             errand_id=errand_id,
             kind=order.kind,
@@ -96,8 +127,17 @@ class ErrandStore:
             exit_code=None,
             told=None,
         )
-        async with passing_failures():
-            await self._pool.execute(*_ASK(**row._asdict()))
+        values = row._asdict()
+        same = {name: values[name] for name in ("errand_id", "asked_by", *_ORDERED)}
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK(person_id=person_id))
+            found = await connection.fetchval(*_SAME(**same))
+            if found is not None:
+                return UUID(str(found))
+            open_, lately = await connection.fetchrow(*_HAS(person_id=person_id, since=row.asked_at - _HOUR))
+            check_room(self._room, open_, lately)
+            await connection.execute(*_ASK(**values))
+        return errand_id
 
     async def find(self, errand_id: UUID) -> Errand | None:
         async with passing_failures():
@@ -137,9 +177,23 @@ class ErrandStore:
         async with passing_failures():
             await self._pool.execute(*_CANCEL(**given))
 
-    async def take(self, runner: UUID, token: NewToken) -> Errand | None:
-        """The errand that waits longest, from now on this process's. The token is good for it."""
-        given = {"runner": runner, "now": self._clock.now(), "prefix": token.prefix, "digest": token.digest}
+    async def waiting(self) -> tuple[int, float]:
+        """How many wait, and for how many seconds the first of them."""
+        async with passing_failures():
+            number, seconds = await self._pool.fetchrow(*_QUEUE(now=self._clock.now()))
+        return number, seconds
+
+    async def take(self, runner: UUID, token: NewToken, *, of_one: int = 1) -> Errand | None:
+        """The next errand, from now on this process's: of the person whose last one was started before all others', and
+        who has fewer than `of_one` running in this process. The token is good for it.
+        """
+        given = {
+            "runner": runner,
+            "of_one": of_one,
+            "now": self._clock.now(),
+            "prefix": token.prefix,
+            "digest": token.digest,
+        }
         async with passing_failures():
             row = await self._pool.fetchrow(*_TAKE(**given))
         return _errand(row) if row else None

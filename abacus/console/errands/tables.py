@@ -39,6 +39,7 @@ ERRAND: Final = Table(
         "asked_at",
         postgresql_where=text("state = 'waiting' or state = 'running'"),
     ),
+    Index("console_errand_turns_idx", "asked_by", "started_at"),
     Index("console_errand_token_idx", "token_prefix", unique=True),
 )
 

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from abacus.core.errors import AbacusError
+
 ERASE: Final = "erase"  # the one kind that needs the login that owns the tables
 NO_PAPERS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -23,6 +25,17 @@ class State(StrEnum):
     @property
     def is_open(self) -> bool:
         return self in {State.WAITING, State.RUNNING}
+
+
+class Room(NamedTuple):
+    """How many errands one person may have open, and may ask for in an hour."""
+
+    open: int = 10
+    in_an_hour: int = 60
+
+
+class TooMany(AbacusError):
+    """The person has as many errands as one may have. The message is for that person."""
 
 
 class Order(NamedTuple):

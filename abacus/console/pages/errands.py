@@ -9,13 +9,14 @@ import orjson
 
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
 from abacus.console.errands.store import Place as After
-from abacus.console.errands.types import Errand, Order
+from abacus.console.errands.types import Errand, Order, TooMany
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Download, Page, See
 from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.routes import file, form, page
 from abacus.people.types.deed import Deed
+from abacus.platform.metrics import ERRANDS_REFUSED
 
 _MOST: Final = 50
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -51,9 +52,14 @@ class ErrandsPage(Page):
 
 
 async def ask(call: Call, order: Order) -> UUID:
-    """Has the command run for the person. A form that is sent twice is one errand."""
-    errand_id = call.form.key
-    await call.backends.errands.ask(errand_id, order, call.actor.name)
+    """Has the command run for the person. A form that is sent twice is one errand, and so is an order that the person
+    gave before and that still waits or runs. Raises `PageFault` for somebody who has too many.
+    """
+    try:
+        errand_id: UUID = await call.backends.errands.ask(call.form.key, order, call.actor.name)
+    except TooMany as error:
+        ERRANDS_REFUSED.inc()
+        raise PageFault("too-many-errands", str(error)) from None
     return errand_id
 
 
