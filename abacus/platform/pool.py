@@ -7,15 +7,21 @@ with a server are the slices there.
 
 import asyncio
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+from weakref import WeakSet
 
 import asyncpg
 
+from abacus.platform.led import LedConnection
+from abacus.platform.silence import SILENT_AFTER_S, Watch, asked
 from abacus.platform.slicing import Slicing
 
+CONNECTED_WITHIN_S: Final = 3.0  # to a server that has slices
+
 _LOOK_EVERY_S: Final = 5.0
-_AWAY_S: Final = 10.0  # for so long nobody tries again to reach a server that did not let us in
 
 _IS_SPREAD: Final = "select to_regclass('pg_catalog.pg_dist_schema') is not null"
 _ADDRESSES: Final = """
@@ -26,6 +32,16 @@ join pg_dist_shard s on s.logicalrelid = p.logicalrelid
 join pg_dist_placement a on a.shardid = s.shardid
 join pg_dist_node n on n.groupid = a.groupid and n.noderole = 'primary'
 """
+
+
+class Noted(NamedTuple):
+    """Whom a pool tells of its servers."""
+
+    connections: Callable[[str, int], None]
+    away: Callable[[str, int], None]
+
+
+NOTHING_NOTED: Final = Noted(lambda _server, _more: None, lambda _server, _more: None)
 
 
 class Address(NamedTuple):
@@ -45,32 +61,11 @@ async def addresses(connection: "asyncpg.Connection") -> Mapping[str, Address]:
     return {schema: Address(host, port) for schema, host, port in await connection.fetch(_ADDRESSES)}
 
 
-class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
-    """Knows the slice that its session was led to: the tables of that schema come before those of `public`."""
-
-    _led_to: str | None = None
-    _is_astray = False
-
-    @property
-    def slice_schema(self) -> str | None:
-        """The slice whose tables it has under their names."""
-        return self._led_to
-
-    async def lead(self, schema: str | None) -> None:
-        """None leads it back to where it began."""
-        if schema == self._led_to and not self._is_astray:
-            return
-        self._is_astray = True  # until the server has said that it is there
-        await self.execute("reset search_path" if schema is None else f"set search_path = {schema}, public")
-        self._led_to, self._is_astray = schema, False
-
-    def is_astray(self) -> None:
-        """Whoever uses it next is led anew, whatever it was led to before."""
-        self._is_astray = True
-
-    async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # as asyncpg has it
-        await super().reset(timeout=timeout)
-        self._led_to, self._is_astray = None, False
+def server_of(database_url: str) -> str:
+    """The host, or the folder of its socket, and the port."""
+    parts = urlsplit(database_url)
+    host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
+    return f"{host}:{parts.port or 5432}"
 
 
 class _Acquiring:
@@ -107,19 +102,33 @@ class _Acquiring:
 class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
     """Limits to `within_s` the wait for a connection, and the return of one whose server has gone silent: asyncpg takes
     one limit for both.
+
+    It holds at most `beside` connections to each server that has slices, and nobody waits for one of these that is
+    silent. `noted` is told of each connection that is opened, and that ended, and its server; and of servers that are
+    away, and back.
     """
 
-    def __init__(self, *addresses: str, within_s: float | None = None, **options: Any) -> None:
-        super().__init__(*addresses, **options)
+    def __init__(
+        self,
+        *addresses: str,
+        within_s: float | None = None,
+        beside: int | None = None,
+        noted: Noted = NOTHING_NOTED,
+        **options: Any,
+    ) -> None:
+        super().__init__(*addresses, connect=self._opened, **options)
         self.within_s = within_s
         self.slicing: Slicing | None = None
         self._made_of = (addresses, options)
+        self._beside_most = beside or options["max_size"]
+        self._noted = noted
+        self._server = server_of(addresses[0])
         self._looking = asyncio.Lock()
         self._looked_at: float | None = None
         self._addresses: Mapping[str, Address] = {}
         self._others: dict[Address, SlicedPool] = {}
-        self._address: Address | None = None  # of a server that was looked up
-        self._away_until = 0.0
+        self.watch: Watch | None = None  # of a server that was looked up
+        self._open: WeakSet[LedConnection] = WeakSet()
 
     def acquire(self, *, timeout: float | None = None, schema: str | None = None, near: bool = False) -> Any:
         """A connection to the tables of that slice; to those of `public` without a schema. One that is `near` is to the
@@ -129,26 +138,26 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
 
     async def led(self, schema: str | None, within_s: float | None) -> LedConnection:
         """Leads a connection before it is used, also back from where another user led it."""
-        connection = await self._let_in(within_s)
+        for watch in self._watches((schema,)):
+            watch.refuse()
+        connection: LedConnection = await super().acquire(timeout=within_s)
         try:
+            connection.begin(self._watches)
             await connection.lead(schema)
         except BaseException:
             await self.release(connection)
             raise
         return connection
 
-    async def _let_in(self, within_s: float | None) -> LedConnection:
-        """A server that is silent keeps one in so many waiting, and not all of them."""
-        if self._address is None:
-            return await super().acquire(timeout=within_s)  # type: ignore[no-any-return]  # as above
-        if time.monotonic() < self._away_until:
-            raise ConnectionError(f"{self._address} let nobody in a moment ago")
-        try:
-            return await super().acquire(timeout=within_s)  # type: ignore[no-any-return]  # as above
-        except OSError as error:
-            if within_s is None:  # otherwise the wait may have been for others who use the pool
-                self._away_until = time.monotonic() + _AWAY_S
-            raise ConnectionError(f"{self._address} let nobody in: {str(error) or type(error).__name__}") from error
+    def is_away(self, schema: str | None) -> bool:
+        """Whether the server of that slice is known to be away."""
+        return any(watch.is_away for watch in self._watches((schema,)))
+
+    @property
+    def idle(self) -> int:
+        """Connections that nobody uses, to all servers."""
+        own: int = self.get_idle_size()
+        return own + sum(each.idle for each in self._others.values())
 
     async def nearest(self, schema: str | None) -> "SlicedPool":
         """The pool of the server that has this slice; this one without a schema. While somebody looks where slices are
@@ -166,7 +175,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
             if address is None:
                 return self
             if address not in self._others:
-                self._others[address] = await self._beside(address)
+                self._others[address] = await self._made_beside(address)
             return self._others[address]
 
     async def _look(self) -> None:
@@ -187,18 +196,69 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         """Look the servers up before the next use: for work that a detour would not serve."""
         self._looked_at, self._addresses = None, {}
 
-    async def _beside(self, address: Address) -> "SlicedPool":
+    async def _made_beside(self, address: Address) -> "SlicedPool":
         first, options = self._made_of
-        there = {"host": address.host, "port": address.port, "min_size": 0}
-        beside: SlicedPool = await SlicedPool(*first, within_s=self.within_s, **{**options, **there})
-        beside._address = address  # of our own class
-        return beside
+        there = {"host": address.host, "port": address.port, "min_size": 0, "timeout": CONNECTED_WITHIN_S}
+        there["max_size"] = min(options["max_size"], self._beside_most)
+        beside = SlicedPool(*first, within_s=self.within_s, noted=self._noted, **{**options, **there})
+        beside._is_of(address)  # of our own class
+        return await beside  # type: ignore[no-any-return]  # as above
+
+    def _is_of(self, address: Address) -> None:
+        """A server of the cluster: it is watched."""
+        self._server = str(address)
+        away = partial(self._noted.away, self._server)
+        self.watch = Watch(self._server, self._ask, self._cut, noted=away)
+
+    def _watches(self, schemas: Iterable[str | None]) -> list[Watch]:
+        """Of the servers that have these slices, as far as anything went there."""
+        if self.watch is not None:
+            return [self.watch]
+        if not self._others:
+            return []
+        servers = {self._addresses[schema] for schema in schemas if schema is not None and schema in self._addresses}
+        return [watch for each in servers if each in self._others and (watch := self._others[each].watch)]
+
+    async def _opened(self, *arguments: Any, **options: Any) -> LedConnection:
+        """A session, whose opening is no longer waited for than a statement."""
+        self._session = partial(asyncpg.connect, *arguments, **options)
+        if self.watch is None:
+            return self._counted(await self._session())
+        self.watch.refuse()
+        wondering = asyncio.get_running_loop().call_later(SILENT_AFTER_S, self.watch.wonder)
+        try:
+            return self._counted(await self._session())
+        except (OSError, TimeoutError) as error:
+            self.watch.wonder()
+            raise ConnectionError(f"{self._server} let nobody in: {str(error) or type(error).__name__}") from error
+        finally:
+            wondering.cancel()
+
+    def _counted(self, connection: LedConnection) -> LedConnection:
+        connection.begin(self._watches)
+        self._noted.connections(self._server, 1)
+        connection.add_termination_listener(lambda _: self._noted.connections(self._server, -1))
+        self._open.add(connection)
+        return connection
+
+    async def _ask(self) -> None:
+        await asked(self._session)
+
+    def _cut(self) -> None:
+        for each in list(self._open):
+            each.terminate()
 
     async def close(self) -> None:
+        self._unwatch()
         await asyncio.gather(*(each.close() for each in self._others.values()))
         await super().close()
 
     def terminate(self) -> None:
+        self._unwatch()
         for each in self._others.values():
             each.terminate()
         super().terminate()
+
+    def _unwatch(self) -> None:
+        if self.watch is not None:
+            self.watch.close()

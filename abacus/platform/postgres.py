@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 import asyncpg
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.pool import LedConnection, SlicedPool
+from abacus.platform.led import LedConnection
+from abacus.platform.pool import NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.slicing import UNCUT, Slicing
 
 APPLICATION_ROLE: Final = "abacus_app"
@@ -35,6 +36,9 @@ LOOKUPS_BY_VALUES: Final[Mapping[str, str]] = {**LOOKUPS_BY_KEY, "plan_cache_mod
 
 # Citus else asks of each table in the catalog whether to hide it, each time that asyncpg learns a type: for a second.
 _HIDE_NOTHING: Final = {"citus.override_table_visibility": "off"}
+
+# What a statement holds is free soon after its caller has left: asyncpg cannot tell a server that is silent.
+_NOTICES_WHO_LEFT: Final = {"client_connection_check_interval": "2s"}
 
 _STATEMENT_S: Final = 60.0
 _PAGE: Final = 2000
@@ -94,16 +98,19 @@ async def open_pool(
     settings: Mapping[str, str] | None = None,
     keeps_nothing: bool = False,
     within_s: float | None = None,
+    beside: int | None = None,
+    noted: Noted = NOTHING_NOTED,
 ) -> Pool:
     """A pool whose sessions act as the application's role, which may not change or delete rows of the ledger.
 
     A pool that `keeps_nothing` in its sessions, no lock and no setting beyond a transaction, saves a round trip each
     time that a connection is returned. `within_s` limits each wait for a connection, and each statement: for callers
-    that report an absent database rather than wait for it.
+    that report an absent database rather than wait for it. For `beside` and `noted` see `SlicedPool`.
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """
-    session = {"application_name": "abacus", "timezone": "UTC", **_HIDE_NOTHING, **(settings or {})}
+    session = {"application_name": "abacus", "timezone": "UTC", **_HIDE_NOTHING, **_NOTICES_WHO_LEFT}
+    session |= settings or {}
     if role is not None:
         session["role"] = role
     try:
@@ -123,6 +130,8 @@ async def open_pool(
                 init=_json_as_bytes,
                 reset=_as_it_is if keeps_nothing else None,
                 within_s=within_s,
+                beside=beside,
+                noted=noted,
             )
             return await pool
     except asyncpg.InvalidParameterValueError as error:
@@ -190,8 +199,13 @@ async def passing_failures() -> AsyncIterator[None]:
 async def pages(connection: Connection, query: str, *parameters: object) -> AsyncIterator[Sequence[Any]]:
     """The rows of a query, however many, a page at a time. In a transaction."""
     cursor = await connection.cursor(query, *parameters)
-    while page := await cursor.fetch(_PAGE):
+    while page := await _listened(connection, cursor.fetch(_PAGE)):
         yield page
+
+
+async def _listened(connection: Connection, fetching: Awaitable[Sequence[Any]]) -> Sequence[Any]:
+    with connection.listening():
+        return await fetching
 
 
 @asynccontextmanager

@@ -4,7 +4,8 @@ A statement for a slice is the statement for a whole ledger, and a slice may lie
 whole, beside its rows. The views of `public`, over all slices, bring every row to the coordinator first.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
@@ -14,6 +15,8 @@ from abacus.platform.slicing import HEAD
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+
+PATIENCE_S: Final = 2.0  # with what takes longer in one slice than in another
 
 _IS_THERE: Final = f"select from {HEAD}"
 _STAY: Final = f"update {HEAD} set one = one where not one"
@@ -81,26 +84,69 @@ async def in_each_slice(connection: Connection, read: Callable[[], Awaitable[Res
     return results
 
 
+async def side_by_side(
+    works: Mapping[int, Coroutine[Any, Any, Result]], *, patience_s: float | None = PATIENCE_S
+) -> dict[int, Result | BaseException]:
+    """What comes of work in several slices, or why it failed, in their order. Work that takes so much longer than the
+    first that was done is cut off with `Unavailable`: what it did, if anything, is found when it comes again.
+    """
+    tasks = {number: asyncio.create_task(work) for number, work in works.items()}
+    left, done = set(tasks.values()), set[asyncio.Task[Result]]()
+    try:
+        while left and not any(map(_succeeded, done)):
+            done, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+        if left:
+            _, left = await asyncio.wait(left, timeout=patience_s)
+    finally:
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+    return {number: _result(number, task) for number, task in tasks.items()}
+
+
+def _succeeded(task: asyncio.Task[Any]) -> bool:
+    return not task.cancelled() and task.exception() is None
+
+
+def _result(number: int, task: asyncio.Task[Result]) -> Result | BaseException:
+    if task.cancelled():
+        return Unavailable(DEPENDENCY, f"slice {number} takes longer than others")
+    error = task.exception()
+    return task.result() if error is None else error
+
+
 async def rows_in(pool: Pool, parts: Mapping[int, Part], statement: Callable[[Part], tuple[Any, ...]]) -> list[Any]:
     """The rows that the slices have, each asked for its part at its server. Raises `Unavailable`."""
+    reads = {number: _rows_at(pool, number, statement(part)) for number, part in parts.items()}
     rows = list[Any]()
-    async with passing_failures():
-        for number, part in parts.items():
-            async with at_slice(pool, number) as connection:
-                rows += await connection.fetch(*statement(part))
+    for read in (await side_by_side(reads, patience_s=None)).values():
+        if isinstance(read, BaseException):
+            raise read
+        rows += read
     return rows
 
 
-async def in_reach(parts: Mapping[int, Part], read: Callable[[int, Part], Awaitable[Sequence[Result]]]) -> list[Result]:
-    """What is read of the slices' parts, without slices whose servers cannot be reached. Raises `Unavailable` when none
-    of them can.
+async def _rows_at(pool: Pool, number: int, statement: tuple[Any, ...]) -> Sequence[Any]:
+    async with passing_failures(), at_slice(pool, number) as connection:
+        rows: Sequence[Any] = await connection.fetch(*statement)
+    return rows
+
+
+async def in_reach(
+    parts: Mapping[int, Part], read: Callable[[int, Part], Coroutine[Any, Any, Sequence[Result]]]
+) -> list[Result]:
+    """What is read of the slices' parts, without slices whose servers cannot be reached, or take long. Raises
+    `Unavailable` when none of them can.
     """
     results, away = list[Result](), list[Unavailable]()
-    for number, part in parts.items():
-        try:
-            results += await read(number, part)
-        except Unavailable as error:
-            away.append(error)
+    for each in (await side_by_side({number: read(number, part) for number, part in parts.items()})).values():
+        if isinstance(each, Unavailable):
+            away.append(each)
+        elif isinstance(each, BaseException):
+            raise each
+        else:
+            results += each
     if away and len(away) == len(parts):
         raise away[0]
     return results
@@ -125,10 +171,7 @@ async def some_are_away(pool: Pool) -> bool:
         return False
     async with passing_failures(), pool.acquire() as connection:
         await connection.execute("select")
-    for number in range(slicing.slices):
-        if not await is_there(pool, number):
-            return True
-    return False
+    return not all(await asyncio.gather(*(is_there(pool, number) for number in range(slicing.slices))))
 
 
 async def is_there(pool: Pool, number: int) -> bool:

@@ -13,8 +13,9 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import Health, WorkerState
+from abacus.platform.led import LedConnection
 from abacus.platform.metrics import TRANSACTIONS, total
-from abacus.platform.pool import LedConnection, SlicedPool
+from abacus.platform.pool import SlicedPool
 from tests.support.awards import AWARD
 from tests.support.cluster import Servers
 from tests.support.house import House, completed, until

@@ -13,7 +13,7 @@ from abacus.intake.awarding.isolate_failures import isolate_failures
 from abacus.intake.pulse.tally import Tally
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
-from abacus.ledger.types.posting import LedgerPort, Outcome, Status, Unpostable
+from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status, Unpostable
 from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
@@ -97,14 +97,20 @@ class Awarder:
         await self._later([each.body for each in messages])
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
-        moved = await self._moves.move(reversals)
+        try:
+            moved = await self._moves.move(reversals)
+        except SliceAway:
+            moved = [Moved(reversal, Status.WAITS) for reversal in reversals]
         for status, count in Counter(str(each.status) for each in moved).items():
             AWARDS.labels("refund", status).inc(count)
         return moved
 
     async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
         started = time.perf_counter()
-        outcomes = await self._ledger.post(awards)
+        try:
+            outcomes = await self._ledger.post(awards)
+        except SliceAway:
+            outcomes = [Outcome(award, Status.WAITS) for award in awards]
         if self._counted:
             POSTING_SECONDS.observe(time.perf_counter() - started)
             POSTING_AWARDS.observe(len(awards))

@@ -1,4 +1,4 @@
-"""Finding rows by their keys: each slice is asked for its own, one after the other.
+"""Finding rows by their keys: each slice is asked for its own, side by side.
 
 In a ledger that is cut, a register says in which slice a key lies. Keys that name their member have no entry there, and
 are looked for in each slice.

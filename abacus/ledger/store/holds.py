@@ -15,7 +15,7 @@ from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import at_member, rows_in_all
+from abacus.platform.sliced import all_rows_in_reach, at_member
 from abacus.platform.sql import Statement, columns
 
 _CLOCK: Final = Agent(CLOCK, CLOCK)
@@ -73,8 +73,10 @@ class HoldKeeper:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def release_overdue(self) -> int:
-        """Release some of the overdue holds; returns how many. Raises `Unavailable`."""
-        rows = await rows_in_all(self._pool, _OVERDUE(now=self._clock.now()))
+        """Release some of the overdue holds; returns how many. Those of slices whose servers are away are released when
+        they are back. Raises `Unavailable`.
+        """
+        rows = await all_rows_in_reach(self._pool, _OVERDUE(now=self._clock.now()))
         overdue = sorted(map(read_hold, rows), key=lambda hold: hold.until)[:_MOST]
         releases = [release_of(hold, _CLOCK, Because.EXPIRED) for hold in overdue]
         moved = await self._moves.move(releases) if releases else []

@@ -5,21 +5,24 @@ same key for members of two slices is seen before the second is paid.
 """
 
 import asyncio
+import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.finding import claims_in
-from abacus.ledger.types.posting import Claim, Unpostable
+from abacus.ledger.types.posting import Claim, SliceAway, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import REFUSED_VALUES, Pool, passing_failures, slicing_of
+from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool, passing_failures, slicing_of
+from abacus.platform.sliced import side_by_side
 from abacus.platform.slicing import Slicing
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
+PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than those of others; it may wait for another's locks
 _ROUNDS_AT_ONCE: Final = 2  # of one server; what comes for a slice whose round waits goes with it
 
 
@@ -52,7 +55,8 @@ class SliceRounds(Generic[Thing, Result]):
     the next. The writers of a slice take turns anyhow, and a transaction with many things costs little more than one
     with few. For the same reason only a few rounds of a server run at a time.
 
-    While the server of a slice is away its things have the result `waits`, if others of their caller were done.
+    While the server of a slice is away, or has a round under way for so long that others would wait for it, its things
+    have the result `waits`, if others of their caller were done.
     """
 
     def __init__(
@@ -61,17 +65,22 @@ class SliceRounds(Generic[Thing, Result]):
         keys_of: Callable[[Thing], Iterable[str]],
         work: Work[Thing, Result],
         waits: Callable[[Thing], Result],
+        *,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._pool = pool
+        self._patience_s = patience_s
         self._keys_of = keys_of
         self._work = work
         self._waits = waits
+        self._begun: dict[int, float] = {}  # when the round of a slice that is under way was begun
         self._gatherers: dict[int, Gatherer[_Part[Thing], Sequence[Result]]] = {}
         self._rooms: defaultdict[Pool, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_ROUNDS_AT_ONCE))
 
     async def do(self, things: Sequence[Thing]) -> list[Result]:
         """The results in the order of the things. What is done in one slice stays done when another fails. Raises
-        `Unavailable` when no slice could be reached, `Unpostable` when a value is refused, and what the work raises.
+        `Unavailable` when no slice could be reached (`SliceAway`, when others could), `Unpostable` when a value is
+        refused, and what the work raises.
         """
         try:
             slicing = await slicing_of(self._pool)
@@ -85,20 +94,35 @@ class SliceRounds(Generic[Thing, Result]):
         places = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
         parts = {number: [things[place] for place in places[number]] for number in places}
         foreign = await self._foreign(things, places)
-        answers: dict[int, Sequence[Result] | BaseException] = {}
+        answers = dict[int, Sequence[Result] | BaseException]()
         # Those whose keys are their own come first: a conflict with one of them can say then what was posted.
         for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
-            doing = (self._in_slice(slicing, number, parts[number], foreign.get(number, {})) for number in numbers)
-            answers.update(zip(numbers, await asyncio.gather(*doing, return_exceptions=True), strict=True))
+            answers |= await side_by_side(
+                {number: self._in_slice(slicing, number, parts[number], foreign.get(number, {})) for number in numbers},
+                patience_s=self._patience_s,
+            )
         errors = [answer for answer in answers.values() if isinstance(answer, BaseException)]
         fatal = [error for error in errors if not isinstance(error, Unavailable)]
         if fatal or (errors and len(errors) == len(parts)):
+            if not fatal and self._others_go_on(slicing, parts):
+                raise SliceAway("ledger", str(errors[0])) from errors[0]
             raise (fatal or errors)[0]
         results: dict[int, Result] = {}
         for number, answer in answers.items():
             done = map(self._waits, parts[number]) if isinstance(answer, BaseException) else answer
             results.update(zip(places[number], done, strict=True))
         return [results[place] for place in range(len(things))]
+
+    def _others_go_on(self, slicing: Slicing, parts: Collection[int]) -> bool:
+        """Whether it is these slices that are held up, and not the ledger."""
+        held_up = {number for number in range(slicing.slices) if self._is_held_up(slicing, number)}
+        return held_up.issuperset(parts) and len(held_up) < slicing.slices
+
+    def _is_held_up(self, slicing: Slicing, number: int) -> bool:
+        return self._is_late(number) or self._pool.is_away(slicing.home(number))
+
+    def _is_late(self, number: int) -> bool:
+        return number in self._begun and time.monotonic() - self._begun[number] > self._patience_s
 
     async def _foreign(self, things: Sequence[Thing], places: Mapping[int, Sequence[int]]) -> dict[int, dict[str, int]]:
         """By slice, those of its keys that belong to another, and to which. Enters keys that nobody has entered: of the
@@ -118,20 +142,26 @@ class SliceRounds(Generic[Thing, Result]):
     async def _in_slice(
         self, slicing: Slicing, number: int, things: Sequence[Thing], foreign: Mapping[str, int]
     ) -> Sequence[Result]:
+        if self._is_late(number):
+            raise Unavailable(DEPENDENCY, f"slice {number} takes longer than others")
         elsewhere = await _claims_of(self._pool, foreign) if foreign else {}
         if number not in self._gatherers:
             home = slicing.home(number)
-            room = partial(self._room, home)
+            room = partial(self._room, number, home)
             self._gatherers[number] = Gatherer(partial(self._round, home), gather_s=0, at_once=1, room=room)
         return await self._gatherers[number].ask(_Part(things, elsewhere))
 
     @asynccontextmanager
-    async def _room(self, schema: str | None) -> AsyncIterator[None]:
+    async def _room(self, number: int, schema: str | None) -> AsyncIterator[None]:
         """At the slice's server."""
         async with passing_failures():
             server = await self._pool.nearest(schema)
         async with self._rooms[server]:
-            yield
+            self._begun[number] = time.monotonic()
+            try:
+                yield
+            finally:
+                del self._begun[number]
 
     async def _round(self, schema: str | None, waiting: Sequence[_Request[Thing, Result]]) -> None:
         for together in _batches(waiting):

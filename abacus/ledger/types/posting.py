@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from abacus.core.errors import AbacusError, SetAside
+from abacus.core.errors import AbacusError, SetAside, Unavailable
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Rejection
 from abacus.ledger.types.transfer import Transfer
@@ -48,6 +48,10 @@ class Unpostable(AbacusError):
     """The store refused a value of one of the awards; it does not say which award."""
 
 
+class SliceAway(Unavailable):
+    """Nothing of this was done, because the servers of its members' slices are away; those of others are not."""
+
+
 class LedgerPort(Protocol):
     """A ledger's promises to callers who post."""
 
@@ -55,7 +59,8 @@ class LedgerPort(Protocol):
         """Post the new awards, all or nothing, and return the fate of each, in order. Of a ledger that is cut, those of
         each slice are posted together.
 
-        Raises `Unavailable` when the ledger cannot be reached and `Unpostable` when it refuses a value; nothing of
-        the batch is posted then, or nothing of that slice.
+        Raises `Unavailable` when the ledger cannot be reached (`SliceAway`, when that is so for these awards and not
+        for others) and `Unpostable` when it refuses a value; nothing of the batch is posted then, or nothing of that
+        slice.
         """
         ...

@@ -1,0 +1,109 @@
+"""Connections that are led to a slice, and whose statements wait for no server that is silent."""
+
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+import asyncpg
+from asyncpg.transaction import Transaction
+
+from abacus.platform.silence import Listening, Watch
+
+Watches = Callable[[Iterable[str | None]], Iterable[Watch]]
+
+
+def nobody_watches(_: Iterable[str | None]) -> Iterable[Watch]:
+    """Until somebody uses the connection."""
+    return ()
+
+
+class _Transaction(Transaction):  # type: ignore[misc]  # asyncpg has no types
+    """That a session which was cut cannot be rolled back must not stand in for why the block ended: a task that is
+    cancelled would go on.
+    """
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await super().__aexit__(kind, error, trace)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            if kind is None:
+                raise
+
+
+class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
+    """Knows the slice that its session was led to: the tables of that schema come before those of `public`. It ends
+    with a statement that has no answer.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._led_to: str | None = None
+        self._is_astray = False
+        self._watches: Watches = nobody_watches
+        self._reached: set[str | None] = set()
+
+    @property
+    def slice_schema(self) -> str | None:
+        """The slice whose tables it has under their names."""
+        return self._led_to
+
+    def begin(self, watches: Watches) -> None:
+        """Somebody uses it from now on, at the servers of the slices that it is led to."""
+        self._watches = watches
+        self._reached = {self._led_to}
+
+    async def lead(self, schema: str | None) -> None:
+        """None leads it back to where it began. Raises `ConnectionError` when the server of the slice is away."""
+        if schema is not None:
+            for watch in self._watches((schema,)):
+                watch.refuse()
+            self._reached.add(schema)
+        if schema == self._led_to and not self._is_astray:
+            return
+        self._is_astray = True  # until the server has said that it is there
+        await self.execute("reset search_path" if schema is None else f"set search_path = {schema}, public")
+        self._led_to, self._is_astray = schema, False
+
+    def is_astray(self) -> None:
+        """Whoever uses it next is led anew, whatever it was led to before."""
+        self._is_astray = True
+
+    async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # as asyncpg has it
+        await super().reset(timeout=timeout)
+        self._led_to, self._is_astray = None, False
+
+    def listening(self) -> Listening:
+        """While a statement is under way."""
+        return Listening(self, lambda: self._watches(self._reached))
+
+    def transaction(
+        self, *, isolation: str | None = None, readonly: bool = False, deferrable: bool = False
+    ) -> _Transaction:
+        self._check_open()
+        return _Transaction(self, isolation, readonly, deferrable)
+
+    async def execute(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().execute(*arguments, **options)
+
+    async def executemany(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().executemany(*arguments, **options)
+
+    async def fetch(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().fetch(*arguments, **options)
+
+    async def fetchval(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().fetchval(*arguments, **options)
+
+    async def fetchrow(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().fetchrow(*arguments, **options)
+
+    async def copy_records_to_table(self, *arguments: Any, **options: Any) -> Any:
+        with self.listening():
+            return await super().copy_records_to_table(*arguments, **options)
