@@ -85,12 +85,17 @@ async def _checked(transfer: Transfer, book: CardBook, event: Path | None, opene
     return list(checks_of(given))
 
 
+def _until(transfer: Transfer) -> str:
+    has_day = transfer.expires_on is not None and (transfer.balance_after > 0 or transfer.points > 0)
+    return f", good until {transfer.expires_on}" if has_day else ""
+
+
 def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check] = ()) -> list[str]:
     """The calculation in a few lines, as a person would write it down."""
     lines = [
         f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
-        f"  as #{transfer.seq} of the account: balance {transfer.balance_after}, good until {transfer.expires_on}",
+        f"  as #{transfer.seq} of the account: balance {transfer.balance_after}{_until(transfer)}",
     ]
     try:
         lines += [f"  {line}" for line in in_words(read(transfer.explanation), transfer.actor)]

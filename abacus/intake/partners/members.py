@@ -84,7 +84,9 @@ select exists (select from transfer t where t.member_id = :member_id and {source
 
 
 class AccountAsOf(NamedTuple):
-    """The points of an account at some time, and its tier as far as that is known."""
+    """The points of an account at some time, and its tier as far as that is known. Without points there is no day after
+    which they lapse, whatever the account remembers.
+    """
 
     program: str
     country: str
@@ -92,6 +94,9 @@ class AccountAsOf(NamedTuple):
     held: int
     tier: str
     expires_on: date | None
+
+    def shown(self) -> "AccountAsOf":
+        return self if self.balance > 0 else self._replace(expires_on=None)
 
     @property
     def available(self) -> int:
@@ -108,9 +113,10 @@ class Holding(NamedTuple):
     def now(self) -> AccountAsOf:
         """The account at present, in the same type as its past."""
         account = self.account
-        return AccountAsOf(
+        held = AccountAsOf(
             account.program, account.country, account.balance, account.held, self.tier, account.expires_on
         )
+        return held.shown()
 
 
 class MemberReader:
@@ -142,7 +148,7 @@ class MemberReader:
             programs = [row["program"] for row in rows]
             known = await connection.fetch(*_TIERS_THEN(member_id=member_id, moment=moment, programs=programs))
         tiers = {row["program"]: row["tier"] for row in known}
-        return [AccountAsOf(**row, tier=tiers[row["program"]]) for row in rows]
+        return [AccountAsOf(**row, tier=tiers[row["program"]]).shown() for row in rows]
 
     async def knows(self, member_id: str, source: str) -> bool:
         """Whether a transfer of the member's came from this source. Raises `Unavailable`."""
