@@ -25,7 +25,7 @@ _LINGERS_S: Final = 1.0
 
 
 class _Exceeded(Exception):
-    """Stops the parser: a limit is passed. The text is the reason that metrics count."""
+    """Stops the parser: a limit is passed, or the head is none. The text is the reason that metrics count."""
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -119,6 +119,9 @@ class LimitedProtocol(HttpToolsProtocol):
             raise _Exceeded("head_too_large")
         if self.pipeline and len(self.pipeline) >= limits.pipelined:
             raise _Exceeded("pipelined")
+        hosts = [name for name, _ in headers].count(b"host")
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):  # RFC 9112, 3.2
+            raise _Exceeded("malformed")
         super().on_headers_complete()
         self.headers = self._trailers
         self._in_body = True
