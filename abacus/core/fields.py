@@ -59,6 +59,11 @@ class Fields:
         self._faults = faults
         self._known: list[str] = []
 
+    @property
+    def is_absent(self) -> bool:
+        """Whether there is no such table, which was noted where it is needed."""
+        return self._absent
+
     def note(self, name: str, message: str) -> None:
         self._faults.append(Fault(self.path_of(name), message))
 

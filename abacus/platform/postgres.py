@@ -76,6 +76,16 @@ async def nothing_else(_: Connection) -> None:
     """`Also`, where nothing more belongs to the change."""
 
 
+def together(*several: Also) -> Also:
+    """All that belongs to a change."""
+
+    async def also(connection: Connection) -> None:
+        for each in several:
+            await each(connection)
+
+    return also
+
+
 async def slicing_of(pool: Pool) -> Slicing:
     """The slices of the pool's database. They are looked up once, because they never change."""
     if pool.slicing is None:

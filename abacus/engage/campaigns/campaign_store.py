@@ -135,27 +135,23 @@ class CampaignStore:
 
         Raises `CampaignFaults` for one that does not fit what is published, and `Refused` for one that is there.
         """
-        change = Change(by, around.now)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK())
-            numbered = []
-            for draft in drafts:
-                judged = parse_campaign(to_document(draft), around)
-                history = await _history(connection, judged.name)
-                before = history[-1] if history else None
-                if before is not None and before.campaign.country != judged.country:
-                    raise Refused(f"{judged.name} is a campaign of {before.campaign.country}: write another name")
-                if before is not None and before.status is not Status.ENDED and _same(before.campaign, judged):
-                    raise Refused(f"{before.campaign.label} is this campaign already, and {before.status}")
-                campaign = judged.numbered(before.campaign.version + 1 if before is not None else 1)
-                if before is not None and before.status in {Status.DRAFT, Status.SUBMITTED}:
-                    await _set(
-                        connection, before, Status.ENDED, change._replace(reason=f"replaced by {campaign.label}")
-                    )
-                await connection.execute(*_INSERT(**_row(campaign, change)._asdict()))
-                numbered.append(campaign)
+            numbered = [await _drafted(connection, draft, around, Change(by, around.now)) for draft in drafts]
             await also(connection)
             return numbered
+
+    async def publish(
+        self, drafts: Sequence[Campaign], around: Surroundings, change: Change, also: Also = nothing_else
+    ) -> list[CampaignRecord]:
+        """Drafts a version of each and submits it; all of them, or none. Raises as `draft` and `submit` do."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_LOCK())
+            for draft in drafts:
+                await _drafted(connection, draft, around, change)
+            submitted = [await _submitted(connection, draft.name, around, change) for draft in drafts]
+            await also(connection)
+            return submitted
 
     async def submit(
         self, name: str, around: Surroundings, change: Change, also: Also = nothing_else
@@ -165,9 +161,7 @@ class CampaignStore:
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK())
-            record = _named(name, await _history(connection, name))
-            await _judge(connection, record.campaign, around)
-            submitted = await _step(connection, record, Act.SUBMIT, change)
+            submitted = await _submitted(connection, name, around, change)
             await also(connection)
             return submitted
 
@@ -241,6 +235,29 @@ class CampaignStore:
                 for row in await _documented(connection, unread[first : first + _AT_ONCE]):
                     read[row.label] = _record(row).campaign
         return [read[row.label] for row in rows]
+
+
+async def _drafted(connection: Connection, draft: Campaign, around: Surroundings, change: Change) -> Campaign:
+    """The next version of a campaign, which ends a draft before it. Raises `CampaignFaults` and `Refused`."""
+    judged = parse_campaign(to_document(draft), around)
+    history = await _history(connection, judged.name)
+    before = history[-1] if history else None
+    if before is not None and before.campaign.country != judged.country:
+        raise Refused(f"{judged.name} is a campaign of {before.campaign.country}: write another name")
+    if before is not None and before.status is not Status.ENDED and _same(before.campaign, judged):
+        raise Refused(f"{before.campaign.label} is this campaign already, and {before.status}")
+    campaign = judged.numbered(before.campaign.version + 1 if before is not None else 1)
+    if before is not None and before.status in {Status.DRAFT, Status.SUBMITTED}:
+        await _set(connection, before, Status.ENDED, change._replace(reason=f"replaced by {campaign.label}"))
+    await connection.execute(*_INSERT(**_row(campaign, change)._asdict()))
+    return campaign
+
+
+async def _submitted(connection: Connection, name: str, around: Surroundings, change: Change) -> CampaignRecord:
+    """The latest version, which waits for approval from now on. Raises `CampaignFaults` and `Refused`."""
+    record = _named(name, await _history(connection, name))
+    await _judge(connection, record.campaign, around)
+    return await _step(connection, record, Act.SUBMIT, change)
 
 
 async def _documented(connection: Connection, rows: Sequence[_Row]) -> list[_Row]:

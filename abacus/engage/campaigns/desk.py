@@ -16,12 +16,13 @@ from abacus.engage.campaigns.report import CampaignReport, Glance, glance, repor
 from abacus.engage.campaigns.trying import tried_campaign
 from abacus.engage.events.decide.source import Source
 from abacus.engage.notify.renderer import Renderer
+from abacus.people.decide.approving import check_asks
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Also, Connection, Pool
+from abacus.platform.postgres import Also, Connection, Pool, together
 
 
 class CampaignDesk:
@@ -52,20 +53,23 @@ class CampaignDesk:
         """Drafts a version of what `read` has read, and submits it. Raises `CampaignFaults`, and `CannotDecide` for who
         may not ask.
         """
-        around = await self.around()
-        (campaign,) = await self._store.draft([draft], around, by=by.source, also=self._logged(by, draft, "draft"))
-        return await self._submitted(campaign, around, by)
+        check_asks(by.source)
+        log = together(self._logged(by, draft, "draft"), self._logged(by, draft, "submit"))
+        change = Change(by.source, self.now())
+        (record,) = await self._store.publish([draft], await self.around(), change, log)
+        return await self._asked(record, by)
 
     async def submit(self, campaign: Campaign, by: Actor) -> tuple[CampaignRecord, Approval]:
         """Submits the latest version of a campaign. Raises as `publish` does."""
+        check_asks(by.source)
         around = await self.around()
         await self.read(to_document(campaign), around)
-        return await self._submitted(campaign, around, by)
-
-    async def _submitted(self, campaign: Campaign, around: Surroundings, by: Actor) -> tuple[CampaignRecord, Approval]:
         change, also = Change(by.source, self.now()), self._logged(by, campaign, "submit")
-        record = await self._store.submit(campaign.name, around, change, also)
-        in_force = [each.campaign for each in await self.history(campaign.name) if each.in_force]
+        return await self._asked(await self._store.submit(campaign.name, around, change, also), by)
+
+    async def _asked(self, record: CampaignRecord, by: Actor) -> tuple[CampaignRecord, Approval]:
+        """With the approval that it waits for."""
+        in_force = [each.campaign for each in await self.history(record.campaign.name) if each.in_force]
         changes = describe_changes(in_force[-1] if in_force else None, record.campaign)
         return record, await self._approvals.ask(campaign_proposal(record.campaign, changes), by.agent)
 

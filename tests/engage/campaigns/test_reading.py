@@ -147,7 +147,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ),
     ({"limits": None}, "limits: missing"),
     ({"limits": {}}, "limits.runs: no limit; write limits of runs, points or budget, or unlimited = true"),
-    ({"limits": {"unlimited": True, "runs": {"member": 1}}}, "limits.unlimited: true beside limits; write one or the"),
+    (
+        {"limits": {"unlimited": True, "runs": {"member": 1}}},
+        "limits.unlimited: true beside runs; leave out the",
+    ),
     ({"limits": {"runs": {}}}, "limits.runs: empty; write at least one of overall, day, member, member_day"),
     ({"limits": {"runs": {"weekly": 1}}}, "limits.runs.weekly: unknown"),
     ({"limits": {"runs": {"member": 0}}}, "limits.runs.member: 0 is not between 1 and"),
@@ -203,6 +206,67 @@ DEEDS: list[dict[str, Any]] = [
     {"call": "crm", "after": "2h", "if_still": {"operator": "gte", "lhs": "campaign.runs", "rhs": 3}},
     {"publish": {"type": "rides/ride.done", "var": {"shared": True, "city": "Rome", "km": "var.amount"}}},
 ]
+AND = {"operator": "and", "conditions": [{**EQ, "lhs": "var.verical"}, {**EQ, "operator": "is"}]}
+SEGMENT = {"operator": "eq", "lhs": "segment.clb", "rhs": True}
+OF_BOTH = {"split": {"a": 60, "b": 50}, "goal": 3}
+EVERY: list[tuple[dict[str, Any], list[str]]] = [
+    (
+        {"limits": {"unlimited": True, "runs": {"member": 1}, "budget": {"day": "1", "cost_of_point": "1"}}},
+        ["limits.unlimited: true beside runs and budget; leave out the one or the other"],
+    ),
+    (
+        {"limits": {"unlimited": False}},
+        ["limits.unlimited: false, and no limit; write limits of runs, points or budget, or unlimited = true"],
+    ),
+    ({"limits": "unlimited"}, ["limits: 'unlimited' is a string; write a table"]),
+    ({**doing(AWARD, variant="a"), **OF_BOTH}, ["split: the shares make 110; they have to make 100"]),
+    (
+        {**doing(AWARD, variant="zz"), **OF_BOTH},
+        [
+            "split: the shares make 110; they have to make 100",
+            "steps[0].variant: 'zz' is no arm in which something is done; there are a, b",
+        ],
+    ),
+    (
+        {"on": ["rides/ride.dne"], "when": SEGMENT, "steps": [{"do": [AWARD]}]},
+        [
+            "on[0]: rides has no events of the type 'ride.dne'; did you mean ride.done?",
+            "when.lhs: no segment 'clb' is defined; did you mean club?",
+        ],
+    ),
+    (
+        {"on": ["rides/ride.dne"], "when": AND, "steps": [{"do": [AWARD]}]},
+        [
+            "on[0]: rides has no events of the type 'ride.dne'; did you mean ride.done?",
+            "when.conditions[1].operator: 'is' is not an operator; write one of and, or, not, eq, ne, lt, ",
+        ],
+    ),
+    (
+        {"on": None, "when": {**EQ, "lhs": "vertical"}, "steps": [{"do": [AWARD]}]},
+        ["on: missing", "when.lhs: 'vertical' is unknown here; the events have no variables; there are "],
+    ),
+    (
+        {"on": ["nope"], "when": {"operator": "gt", "lhs": "counter.rides(7x)", "rhs": 1}, "steps": [{"do": [AWARD]}]},
+        ["on[0]: no source has events of the type 'nope'; ", "when.lhs: '7x' is not a range; "],
+    ),
+    (
+        {"on": ["nope"], "when": {**EQ, "rhs": 7}, "steps": [{"do": [AWARD]}]},
+        ["on[0]: no source has events of the type"],
+    ),
+    (
+        {"on": ["nope"], "when": {"operator": "gt", "lhs": "counter.rides(7d)", "rhs": 1}, "steps": [{"do": [AWARD]}]},
+        ["on[0]: no source has events of the type"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "expected"), EVERY)
+def test_every_fault_is_told_and_no_other(changes: dict[str, Any], expected: list[str]) -> None:
+    told = faults(document(**changes))
+    assert len(told) == len(expected), told
+    assert all(line.startswith(start) for line, start in zip(told, expected, strict=True)), told
+
+
 RULES: list[Any] = [
     None,
     EQ,

@@ -113,7 +113,7 @@ def _campaign(
     over = top.read_if_there("over", _over, _WHOLE_LIFE)
     split = top.read_if_there("split", _split, _NO_SPLIT)
     goal = _goal(top, split)
-    steps = read_steps(top, words, frozenset(arm for arm, _ in split))
+    steps = read_steps(top, words, _arms(split, top))
     limits = read_limits(top.table("limits"), card)
     priority = top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0)
     exclusive = top.read_if_there("exclusive", _name, None)
@@ -161,8 +161,14 @@ def _card(top: Fields, country: str, around: Surroundings | None) -> PublishedCa
     return around.cards.get(country)
 
 
+def _arms(split: Sequence[tuple[str, int]], top: Fields) -> frozenset[str]:
+    """The names of the arms, also where their shares are at fault, which is noted."""
+    named = top.values.get("split")
+    return frozenset(arm for arm, _ in split) or frozenset(named if isinstance(named, Mapping) else ())
+
+
 def _goal(top: Fields, split: Sequence[object]) -> int:
-    if "goal" in top.values and not split:
+    if "goal" in top.values and "split" not in top.values:
         top.note("goal", "conversions are told by arm; write a split too")
     return top.read_if_there("goal", fields.whole(1, _MOST_EVENTS), _USUAL_GOAL if split else 0)
 

@@ -15,20 +15,26 @@ _MOST: Final = 10**15
 _RUNS: Final = "runs"
 _POINTS: Final = "points"
 _BUDGET: Final = "budget"
+_LIMITED: Final = (_RUNS, _POINTS, _BUDGET)
+_WRITE: Final = "write limits of runs, points or budget, or unlimited = true"
 _FEWEST_DECIMALS: Final = -6
 
 
 def read_limits(table: Fields, card: PublishedCard | None) -> Limits:
     """The limits; a document has to name one, or to say that it wants none."""
     if table.read_if_there("unlimited", fields.flag, default=False):
-        if len(table.values) > 1:
-            table.note("unlimited", "true beside limits; write one or the other")
+        if limited := [name for name in _LIMITED if name in table.values]:
+            table.note("unlimited", f"true beside {' and '.join(limited)}; leave out the one or the other")
+        for name in limited:
+            table.read(name, lambda value: value, None)
         table.refuse_unknown()
         return Limits()
     amounts = {name: _scopes(table, name) for name in (_RUNS, _POINTS)}
     budget, cost = _budget(table, card)
-    if not table.values:
-        table.note("runs", "no limit; write limits of runs, points or budget, or unlimited = true")
+    if table.values.get("unlimited") is False and not any(name in table.values for name in _LIMITED):
+        table.note("unlimited", f"false, and no limit; {_WRITE}")
+    elif not table.values and not table.is_absent:
+        table.note("runs", f"no limit; {_WRITE}")
     table.refuse_unknown()
     bounds = {
         scope: Bound(amounts[_RUNS].get(scope), amounts[_POINTS].get(scope), budget.get(scope)) for scope in Scope

@@ -14,7 +14,7 @@ from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
 from abacus.engage.events.decide.vocabulary import Vocabulary
 from abacus.engage.events.types import VariableType
-from abacus.engage.rules.decide.sides import Resolver, of_event, sides_of_event
+from abacus.engage.rules.decide.sides import Resolver, of_event, of_unknown_event, sides_of_event
 from abacus.engage.rules.decide.types import Place, Side
 
 
@@ -82,11 +82,11 @@ def counter_side(text: str) -> CounterSide | None:
     return None if match is None else CounterSide(match[1], _range(match[2]))
 
 
-def of_campaign(on: Vocabulary, around: Surroundings) -> Resolver:
-    """The left sides of a campaign that answers to these types of events."""
-    of_events = of_event(on.any())
+def of_campaign(on: Vocabulary | None, around: Surroundings) -> Resolver:
+    """The left sides of a campaign that answers to these types of events. Without them no variable is judged."""
+    of_events: Resolver = of_unknown_event if on is None else of_event(on.any())
 
-    def resolve(text: str) -> Side:
+    def resolve(text: str) -> Side | None:
         if text in _OWN:
             return _looked_up(text, _OWN[text])
         kind, dot, name = text.partition(".")
@@ -118,11 +118,12 @@ def sides_there_are(on: Vocabulary, around: Surroundings) -> Mapping[str, Variab
     )
     for text in others:
         with suppress(Bad):  # a counter that is retired, or does not fit these events
-            found[text] = resolve(text).type
+            if (side := resolve(text)) is not None:
+                found[text] = side.type
     return found
 
 
-def _counter_type(text: str, on: Vocabulary, counters: Mapping[str, Definition]) -> VariableType:
+def _counter_type(text: str, on: Vocabulary | None, counters: Mapping[str, Definition]) -> VariableType:
     side = counter_side(text)
     if side is None:
         raise Bad(f"{quoted(text)} is not of the form counter.NAME(RANGE), such as counter.rides(7d)")
@@ -130,12 +131,18 @@ def _counter_type(text: str, on: Vocabulary, counters: Mapping[str, Definition])
     definition = counters[side.counter]
     if definition.retired:
         raise Bad(f"{side.counter} is retired: it counts no more")
+    if on is not None:
+        _check_fields(definition, on)
+    return VariableType.DECIMAL if definition.decimals else VariableType.INTEGER
+
+
+def _check_fields(definition: Definition, on: Vocabulary) -> None:
+    """Raises `Bad` for a field of the counter's key that the events do not have."""
     for name in definition.template.fields:
         if name == COUNTRY_FIELD:
             on.check_has_countries()
         elif name != MEMBER_FIELD:
             on.type_of(name)
-    return VariableType.DECIMAL if definition.decimals else VariableType.INTEGER
 
 
 def _range(text: str) -> Range:

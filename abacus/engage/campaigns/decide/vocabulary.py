@@ -47,10 +47,10 @@ class Words:
     def rule(self, table: Fields, name: str) -> Mapping[str, object] | None:
         """The rule of a field that may be there, as it is written everywhere."""
         document = table.read_if_there(name, mapping, None)
-        if document is not None and self.around is None:
+        if document is None:
+            return None
+        if self.around is None:
             return restore_document(document, path=table.path_of(name))
-        if document is None or self._vocabulary is None or self.around is None:
-            return document
         try:
             rule = parse_rule(document, of_campaign(self._vocabulary, self.around), path=table.path_of(name))
         except DocumentFaults as error:

@@ -55,7 +55,7 @@ class RuleFaults(DocumentFaults):
 
 def parse_rule(document: object, resolve: Resolver, *, path: str = "when") -> Rule:
     """The rule of a document. Raises `RuleFaults` with every fault that it has, each with its path from `path` on; of a
-    rule that is too large or too deep, with that one.
+    rule that is too large or too deep, with that one; and with none, where a left side cannot be judged.
     """
     too_much = _too_much(document)
     faults = [Fault(path, too_much)] if too_much else []
@@ -159,7 +159,7 @@ class _Reading:
         rhs = table.read("rhs", partial(read_constant, operator, side.type), None)
         return None if rhs is None else Condition(operator, side, rhs)
 
-    def _side(self, value: object) -> Side:
+    def _side(self, value: object) -> Side | None:
         return self._resolve(string(value))
 
 

@@ -9,8 +9,9 @@ from abacus.engage.events.types import VariableType
 from abacus.engage.rules.decide.types import Place, Side
 
 # From the text of a left side to what it means. Raises `Bad` for a text that means nothing. Who knows more left sides
-# than an event has writes another resolver, which hands on to `of_event` what is not its own.
-Resolver: TypeAlias = Callable[[str], Side]
+# than an event has writes another resolver, which hands on to `of_event` what is not its own. One that lacks what it
+# would judge by answers with nothing: that is no fault of the text.
+Resolver: TypeAlias = Callable[[str], Side | None]
 
 _VARIABLE: Final = "var."
 _FIELDS: Final[Mapping[str, tuple[str, VariableType]]] = {
@@ -26,7 +27,7 @@ _FIELDS: Final[Mapping[str, tuple[str, VariableType]]] = {
 }
 
 
-def of_event(variables: Mapping[str, VariableType]) -> Resolver:
+def of_event(variables: Mapping[str, VariableType]) -> Callable[[str], Side]:
     """The left sides `event.*` and `var.*` of events with these variables."""
 
     def resolve(text: str) -> Side:
@@ -45,6 +46,13 @@ def of_event(variables: Mapping[str, VariableType]) -> Resolver:
     return resolve
 
 
+def of_unknown_event(text: str) -> Side | None:
+    """A left side of events whose variables are not known. Raises `Bad`."""
+    if text.startswith(_VARIABLE) and text not in _FIELDS:
+        return None
+    return of_event({})(text)
+
+
 def sides_of_event(variables: Mapping[str, VariableType]) -> Mapping[str, VariableType]:
     """All left sides that `of_event` knows, with their types."""
     own = {text: type_ for text, (_, type_) in _FIELDS.items()}
@@ -53,5 +61,5 @@ def sides_of_event(variables: Mapping[str, VariableType]) -> Mapping[str, Variab
 
 def _what_there_is(variables: Mapping[str, VariableType]) -> str:
     if not variables:
-        return "the events have no variables"
+        return f"the events have no variables; there are {', '.join(_FIELDS)}"
     return f"the events have {', '.join(_VARIABLE + each for each in sorted(variables))}"
