@@ -82,14 +82,14 @@ def set_assumption(
             _price(selling_price, "--selling-price"),
             _price(allocated_per_point, "--allocated-per-point"),
         )
-        now = SystemClock().now()
-        since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
         async with pool() as opened:
             at = await acting(opened)
+            now = at.clock.now()
+            since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
             wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(opened)
             also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
+            await store.check(program, country, since, estimate)
             if settings().assumptions_need_approval:
-                await store.check(program, country, since, estimate)
                 request = await large_moves(opened, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
                 show_waiting(request, as_json=as_json)
                 return

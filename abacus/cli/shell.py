@@ -18,6 +18,7 @@ from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.platform.encryption import Secrets
 from abacus.platform.logs import configure_logging
 from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.platform.sandbox import SESSION
 from abacus.platform.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -85,9 +86,15 @@ def settings() -> Settings:
 async def database(
     settings: Settings, *, role: str | None = APPLICATION_ROLE, session: Mapping[str, str] | None = None
 ) -> AsyncIterator[Pool]:
-    """A pool for a command. Raises `Unavailable` at once when there is no database."""
+    """A pool for a command. Raises `Unavailable` at once when there is no database, and `Refused` for a token that does
+    not hold, whatever the command does: it would act or see as somebody else.
+    """
     pool = await open_pool(settings.required("database_url"), size=4, role=role, settings=session)
     try:
+        if settings.token is not None and session != SESSION:  # people are not in the sandbox
+            from abacus.cli.acting import acting  # noqa: PLC0415  # most commands of machines have no token
+
+            await acting(pool)
         yield pool
     finally:
         await pool.close()

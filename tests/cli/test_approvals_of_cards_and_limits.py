@@ -116,6 +116,8 @@ async def test_limits_are_raised_by_two_and_lowered_by_one(abacus: Abacus, pool:
 
 
 async def test_an_assumption_is_set_when_a_second_person_has_approved_it(abacus: Abacus, pool: Pool) -> None:
+    for card in example_cards():
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
     fay, ben = await hire(pool, "fay", "finance"), await hire(pool, "ben", "approver:SG")
     values = "--program GRP --country SG --currency SGD --cost-per-point 0.008 --from 2026-01-01 --reason study --json"
     words = ("report", "assumptions", "set", *values.split())

@@ -239,6 +239,16 @@ async def test_allocation(command: Command) -> None:
             "abacus: --program: 'grp' does not look like one",
         ),
         (
+            ["assumptions", "set", "--program", "GRPX", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
+             "--reason", "x"],
+            "abacus: nobody issues points of GRPX in SG: ",
+        ),
+        (
+            ["assumptions", "set", "--program", "GRP", "--country", "XX", "--expected-use", "97%", "--currency", "SGD",
+             "--reason", "x"],
+            "abacus: nobody issues points of GRP in XX: ",
+        ),
+        (
             ["assumptions", "set", "--program", "GRP", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
              "--reason", "x", "--cost-per-point=-1"],
             "abacus: --cost-per-point: '-1' is negative",

@@ -97,9 +97,11 @@ async def test_assumptions_are_set_when_another_person_has_approved_them(pool: P
     page = "/finance/assumptions"
     good = {"program": "GRP", "country": "SG", "currency": "SGD", "expected_use": "97%", "reason": "a study"}
     async with desk(pool) as open_desk:
+        await cards(open_desk)
         fay = await open_desk.inside("fay", "finance")
         for name, wrong in [
             ("program", "grp"),
+            ("program", "NOBODYS"),
             ("country", "Singapore"),
             ("currency", ""),
             ("expected_use", "970%"),

@@ -4,9 +4,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate, check_follows
+from abacus.oversight.reports.decide.assumption import (
+    Assumption,
+    AssumptionBook,
+    Estimate,
+    check_follows,
+    check_issued,
+)
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
+from abacus.pricing.store.cards import CardStore
 
 
 class _Row(NamedTuple):
@@ -33,6 +40,7 @@ _ALL: Final = f"select {columns(_Row)} from assumption order by program, country
 _LATEST: Final = Statement(f"""
 select {columns(_Row)} from assumption where program = :program and country = :country order by version desc limit 1
 """)
+_HELD: Final = Statement("select exists(select from account where program = :program and country = :country)")
 _INSERT: Final = Statement(f"""
 insert into assumption ({columns(_Row)}) values (
     :program, :country, :version, :effective_from, :currency, :expected_use, :cost_per_point, :selling_price,
@@ -73,8 +81,11 @@ class AssumptionStore:
         return assumption
 
     async def check(self, program: str, country: str, effective_from: date, estimate: Estimate) -> None:
-        """Raises `Refused` for what `set` would refuse now."""
+        """Raises `Refused` for what `set` would refuse now, and for points that nobody issues there."""
+        cards = await CardStore(self._pool).all()
         async with passing_failures():
+            if not await self._pool.fetchval(*_HELD(program=program, country=country)):
+                check_issued(program, country, cards)
             row = await self._pool.fetchrow(*_LATEST(program=program, country=country))
         if row is not None:
             check_follows(_assumption(_Row(*row)), effective_from, estimate)

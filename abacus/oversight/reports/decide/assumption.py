@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad
 from abacus.core.points import EXACT
+from abacus.pricing.decide.card import PublishedCard, country_of
 from abacus.pricing.decide.figures import multiplier
 
 _HUNDRED: Final = Decimal(100)
@@ -54,6 +55,14 @@ def check_follows(latest: Assumption, effective_from: date, estimate: Estimate) 
         raise Refused(f"{latest.name} says the same already; nothing to set")
     if latest.estimate.currency != estimate.currency:
         raise Refused(f"{latest.name} is in {latest.estimate.currency}, so this cannot be in {estimate.currency}")
+
+
+def check_issued(program: str, country: str, cards: Iterable[PublishedCard]) -> None:
+    """Raises `Refused` if no card that was ever published for the country, or for a partner, is of this program."""
+    issued = {each.card.program for each in cards if country_of(each.card.scope) in {country, None}}
+    if program not in issued:
+        known = f"the cards there are of {', '.join(sorted(issued))}" if issued else "no card was ever published there"
+        raise Refused(f"nobody issues points of {program} in {country}: {known}")
 
 
 class AssumptionBook:
