@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,8 +42,17 @@ class Daemon:
         except (FileNotFoundError, ValueError, psutil.Error):
             return None
 
-    def start(self, command: Sequence[str], *, user: int | None = None, group: int | None = None) -> None:
-        """Runs it in a session of its own, so that neither a Ctrl-C nor the end of the terminal reaches it."""
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        user: int | None = None,
+        group: int | None = None,
+    ) -> None:
+        """Runs it in a session of its own, so that neither a Ctrl-C nor the end of the terminal reaches it; in our
+        environment, unless it is given another.
+        """
         with self.log.open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  # the command comes from services.py
                 command,
@@ -51,6 +60,7 @@ class Daemon:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd="/",
+                env=environment,
                 start_new_session=True,
                 user=user,
                 group=group,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
+from abacus.core.errors import Refused
 from tests.chaos.births import Born, Nursery
 
 _STOP_WITHIN_S: Final = 32.0
@@ -89,8 +90,13 @@ class Worker:
                 self._send(signal.SIGTERM)
             code = await self._process.ended
             if not self._killed and (code or not self._dismissed):
-                self.deaths[f"{self.name} ended by itself with {code}; see {self._log}"] += 1
+                self.deaths[f"{self.name} ended by itself with {code}, {self._last_words}; see {self._log}"] += 1
             await asyncio.sleep(_AGAIN_AFTER_S)
+
+    @property
+    def _last_words(self) -> str:
+        lines = self.told.decode(errors="replace").split("\n")
+        return next((f"saying {line!r}" for line in reversed(lines) if line.strip()), "without a word")
 
     def _send(self, what: signal.Signals) -> bool:
         return self._process is not None and self._process.send(what)
@@ -121,9 +127,11 @@ class Crew:
         await worker.dismiss()
 
     async def ready(self, within_s: float) -> None:
-        """Returns when all workers are. Raises `TimeoutError`."""
+        """Returns when all workers are. Raises `Refused` as soon as one ends by itself, and `TimeoutError`."""
         async with asyncio.timeout(within_s):
-            while not all(worker.ready for worker in self.workers):  # noqa: ASYNC110  # other processes
+            while not all(worker.ready for worker in self.workers):
+                if self.deaths:
+                    raise Refused(f"the crew does not begin: {'; '.join(self.deaths)}")
                 await asyncio.sleep(_LOOK_EVERY_S)
 
     def named(self, name: str) -> list[Worker]:

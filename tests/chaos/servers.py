@@ -5,7 +5,7 @@ nobody else may use it meanwhile.
 import asyncio
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -38,6 +38,7 @@ class Server(NamedTuple):
     database_url: str
     port: int
     command: Sequence[str]
+    environment: Mapping[str, str]
     directory: str
     user: int
     group: int
@@ -46,26 +47,35 @@ class Server(NamedTuple):
     def of(cls, database_url: str, port: int) -> Self:
         process = listening()[port]
         uid, gid = process.uids().real, process.gids().real
-        return cls(database_url, port, process.cmdline(), process.cwd(), uid, gid)
+        return cls(database_url, port, process.cmdline(), process.environ(), process.cwd(), uid, gid)
 
     async def crash(self) -> None:
         """It is gone when this returns, with all its processes: one that is left would keep it from starting again."""
         postmaster = listening()[self.port]
         postmaster.suspend()  # it starts no more of them
         processes = [postmaster, *postmaster.children()]
-        for each in processes:
-            with suppress(psutil.NoSuchProcess):  # it ended just now
-                each.kill()
+        _each(processes, psutil.Process.kill)
         async with asyncio.timeout(_ENDED_WITHIN_S):
             while any(map(_runs, processes)):  # noqa: ASYNC110  # other processes
                 await asyncio.sleep(_LOOK_EVERY_S)
         await asyncio.to_thread(_unlock, Path(self.directory, "postmaster.pid"))
+
+    def silence(self) -> None:
+        """It keeps its connections, takes new ones, and says nothing."""
+        postmaster = listening()[self.port]
+        postmaster.suspend()
+        _each(postmaster.children(), psutil.Process.suspend)
+
+    def speak(self) -> None:
+        postmaster = listening()[self.port]
+        _each([*postmaster.children(), postmaster], psutil.Process.resume)
 
     async def start(self) -> None:
         """It answers when this returns."""
         await asyncio.create_subprocess_exec(
             *self.command,
             cwd=self.directory,
+            env=dict(self.environment),
             user=self.user,
             group=self.group,
             start_new_session=True,
@@ -74,6 +84,12 @@ class Server(NamedTuple):
             stderr=subprocess.DEVNULL,
         )
         await postgres_answers(self.database_url)
+
+
+def _each(processes: Iterable[psutil.Process], do: Callable[[psutil.Process], None]) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):  # it ended just now
+            do(process)
 
 
 def _unlock(lock: Path) -> None:

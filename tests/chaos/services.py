@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import asyncpg
@@ -26,6 +26,7 @@ class Restart(NamedTuple):
 
     daemon: Daemon
     command: Sequence[str]
+    environment: Mapping[str, str]
     user: int
     group: int
 
@@ -34,7 +35,7 @@ class Restart(NamedTuple):
         process = running.process()
         if process is None:
             raise Unavailable(running.name, "it does not run")
-        return cls(running, process.cmdline(), process.uids().real, process.gids().real)
+        return cls(running, process.cmdline(), process.environ(), process.uids().real, process.gids().real)
 
     async def end(self, by: signal.Signals) -> None:
         """Send the signal and wait until the process is gone."""
@@ -47,7 +48,7 @@ class Restart(NamedTuple):
                 await asyncio.sleep(_LOOK_EVERY_S)
 
     def start(self) -> None:
-        self.daemon.start(self.command, user=self.user, group=self.group)
+        self.daemon.start(self.command, environment=self.environment, user=self.user, group=self.group)
 
 
 async def postgres_answers(database_url: str) -> None:

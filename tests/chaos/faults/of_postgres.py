@@ -123,6 +123,22 @@ async def _cut(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
 
 @asynccontextmanager
+async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    proxy = ground.proxies.postgres
+
+    async def strike(struck: Struck) -> None:
+        proxy.silence()
+        try:
+            await asyncio.sleep(rng.uniform(2, 6))
+        finally:
+            proxy.speak()
+        struck["silent"] += 1
+
+    async with at_moments(strike, rng, every_s=(1, 4)) as struck:
+        yield struck
+
+
+@asynccontextmanager
 async def _unknown_commits(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     proxy = ground.proxies.postgres
     proxy.faults = replace(proxy.faults, unknown_commit=_UNKNOWN)
@@ -155,6 +171,12 @@ CUTS: Final = Fault(
     _cut,
     needs=frozenset({Need.PROXIES}),
     counts=("cut", "cut_all"),
+)
+SILENCE: Final = Fault(
+    "postgres-silent",
+    "everything from and to Postgres is lost for 2 to 6 s, and its connections stay, every 1 to 4 s",
+    _silence,
+    needs=frozenset({Need.PROXIES}),
 )
 UNKNOWN_COMMITS: Final = Fault(
     "unknown-commits",

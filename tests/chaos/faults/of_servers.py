@@ -1,7 +1,8 @@
 """A ledger in slices on several servers: one of them crashes, and slices move while they are posted to."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from random import Random
@@ -17,6 +18,10 @@ from tests.chaos.servers import servers_of
 
 _SERVERS: Final = frozenset({Need.SERVERS})
 _MOVED_WITHIN_S: Final = 120.0
+_MEASURED_OVER_S: Final = 3.0
+_GO_ON_WITHIN_S: Final = 5.0
+_GO_ON_AT: Final = 0.5  # of what was posted before
+_WENT_ON: Final = "others went on"
 
 
 @asynccontextmanager
@@ -32,6 +37,51 @@ async def _crash(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
     async with at_moments(strike, rng, every_s=(3, 6)) as struck:
         yield struck
+
+
+@asynccontextmanager
+async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
+    """One server after the other. What is posted in slices of the others is counted meanwhile; one strike at which they
+    stand still is enough for the fault not to count.
+    """
+    url = ground.settings.required("database_url")
+    _, *with_slices = await servers_of(url)
+    servers, stood_still = in_turn(with_slices, rng), list[str]()
+
+    async def strike(struck: Struck) -> None:
+        server = next(servers)
+        async with spreading(url) as slices:
+            others = [each.schema for each in await slices.placed() if each.address.port != server.port]
+        before = await _rate(ground, others)
+        server.silence()
+        try:
+            await asyncio.sleep(_GO_ON_WITHIN_S)
+            during = await _rate(ground, others)
+        finally:
+            server.speak()
+        struck[f"server {server.port}"] += 1
+        told = f"{before:.0f}/s and {during:.0f}/s in slices of others, before and after {server.port} fell silent"
+        with (ground.logs / "silence.log").open("a", encoding="utf-8") as log:
+            log.write(f"{told}\n")
+        if during < _GO_ON_AT * before:
+            stood_still.append(told)
+        struck[_WENT_ON] += 1
+
+    async with at_moments(strike, rng, every_s=(1, 3)) as struck:
+        yield struck
+    if stood_still:
+        del struck[_WENT_ON]
+
+
+async def _rate(ground: ProvingGround, schemas: Sequence[str]) -> float:
+    """Transfers a second in these slices, over some seconds."""
+    begun, before = time.monotonic(), await _transfers(ground, schemas)
+    await asyncio.sleep(_MEASURED_OVER_S)
+    return (await _transfers(ground, schemas) - before) / (time.monotonic() - begun)
+
+
+async def _transfers(ground: ProvingGround, schemas: Sequence[str]) -> int:
+    return sum([await ground.pool.fetchval(f"select count(*) from {schema}.transfer") for schema in schemas])
 
 
 @asynccontextmanager
@@ -69,6 +119,15 @@ SERVER_CRASHES: Final = Fault(
     _crash,
     needs=_SERVERS,
     lasts=1.5,
+)
+SERVER_SILENT: Final = Fault(
+    "server-silent",
+    "SIGSTOP of a server that has slices, with all its sessions, for 8 s and more; from the fifth second on others post"
+    " at least half as fast as before",
+    _silence,
+    needs=_SERVERS,
+    counts=(_WENT_ON,),
+    lasts=2.0,
 )
 SLICES_MOVE: Final = Fault(
     "slices-move",

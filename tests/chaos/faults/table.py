@@ -9,8 +9,15 @@ from tests.chaos.faults.mixed import mixed
 from tests.chaos.faults.of_clocks import CLOCKS
 from tests.chaos.faults.of_disk import DISK_FULL
 from tests.chaos.faults.of_kafka import KAFKA_RESTART, REBALANCES, ZOMBIE
-from tests.chaos.faults.of_postgres import CUTS, DEADLOCKS, POSTGRES_REFUSES, POSTGRES_RESTART, UNKNOWN_COMMITS
-from tests.chaos.faults.of_servers import SERVER_CRASHES, SLICES_MOVE
+from tests.chaos.faults.of_postgres import (
+    CUTS,
+    DEADLOCKS,
+    POSTGRES_REFUSES,
+    POSTGRES_RESTART,
+    SILENCE,
+    UNKNOWN_COMMITS,
+)
+from tests.chaos.faults.of_servers import SERVER_CRASHES, SERVER_SILENT, SLICES_MOVE
 from tests.chaos.faults.of_sqs import SQS_FAULTS
 
 _TOGETHER: Final[Sequence[Fault]] = (
@@ -18,6 +25,7 @@ _TOGETHER: Final[Sequence[Fault]] = (
     *SQS_FAULTS,
     POSTGRES_RESTART,
     CUTS,
+    SILENCE,
     UNKNOWN_COMMITS,
     POSTGRES_REFUSES,
     DEADLOCKS,
@@ -26,5 +34,5 @@ _TOGETHER: Final[Sequence[Fault]] = (
     ZOMBIE,
 )
 MIXED: Final = mixed(_TOGETHER)
-FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, SERVER_CRASHES, SLICES_MOVE, MIXED)
+FAULTS: Final[Sequence[Fault]] = (*_TOGETHER, DISK_FULL, CLOCKS, SERVER_CRASHES, SERVER_SILENT, SLICES_MOVE, MIXED)
 SHORT: Final[Sequence[Fault]] = (MIXED,)

@@ -33,7 +33,7 @@ class PostgresProxy(Proxy):
     """Passes on the bytes of asyncpg and of Postgres; asyncpg sends its next query only after the answer to the last.
 
     `faults` may be replaced at any time. `struck` counts what has struck, by the names of `PostgresFaults`, and the
-    connections that `cut_all` dropped.
+    connections that `cut_all` dropped. Silent, it passes nothing on, as where packets are lost.
     """
 
     def __init__(self, host: str, port: int, seed: int) -> None:
@@ -100,6 +100,7 @@ class PostgresProxy(Proxy):
                 if is_commit and self._strikes(self.faults.unknown_commit):
                     unanswered.set()
                 ready += frame.raw
+            await self._speaking.wait()
             to_server.write(ready)
             await to_server.drain()
 
@@ -112,6 +113,7 @@ class PostgresProxy(Proxy):
         """Pass answers on until the server is gone, or has carried out a commit whose answer is kept back."""
         frames = Frames()
         while data := await from_server.read(65536):
+            await self._speaking.wait()
             if not unanswered.is_set():
                 to_client.write(data)
                 await to_client.drain()
