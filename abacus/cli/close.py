@@ -8,7 +8,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from abacus.cli.acting import acting
-from abacus.cli.sheets import Decimals, csv_text, reading
+from abacus.cli.sheets import Decimals, reading, sheet_csv
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, run, table
 from abacus.cli.verify import verified
 from abacus.core.clock import SystemClock
@@ -193,8 +193,8 @@ async def _draft(wanted: Close) -> Draft:
     lines = journal(books.movements, month, mapping, assumed, decimals=wanted.decimals)
     rows = sheet("rows", "", Movement, books.movements, not_asked_for(_BY))
     files = {
-        f"rollforward-{month}.csv": csv_text(rows).encode(),
-        f"journal-{month}.csv": csv_text(sheet("rows", "", Line, lines)).encode(),
+        f"rollforward-{month}.csv": sheet_csv(rows).encode(),
+        f"journal-{month}.csv": sheet_csv(sheet("rows", "", Line, lines)).encode(),
     }
     return Draft(files, obstacles, stands.seal)
 

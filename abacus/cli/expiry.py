@@ -1,7 +1,6 @@
 """`abacus expiry`: points that lapse at a month's end, and the job that takes them."""
 
 import asyncio
-import csv
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, SeveralRefused, counted, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
+from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.definition import EXPIRY
@@ -96,9 +96,7 @@ def preview(
         if as_json:
             print_json({"month": str(wanted), "expected": rows})
         elif as_csv:
-            writer = csv.DictWriter(sys.stdout, fieldnames=Expected._fields)
-            writer.writeheader()
-            writer.writerows(rows)
+            sys.stdout.write(csv_text([Expected._fields, *expected]))
         else:
             cells = [[each.country, each.program, f"{each.members:,}", f"{each.points:,}"] for each in expected]
             table(f"Lapses with the end of {wanted}", list(Expected._fields), cells)

@@ -1,6 +1,5 @@
 """`abacus import`: opening balances from another system."""
 
-import csv
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,6 +14,7 @@ from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
 from abacus.core.clock import Clock
+from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, SetAside
 from abacus.core.ids import NAME_PATTERN
 from abacus.ledger.decide.opening import Origin
@@ -81,7 +81,7 @@ def accounts(
 class _Told:
     """Reports the faults: the first ones for people, all of them for the file."""
 
-    def __init__(self, rows: Any, *, quiet: bool) -> None:
+    def __init__(self, rows: CsvWriter | None, *, quiet: bool) -> None:
         self.first: list[Fault] = []
         self.more = 0
         self._rows = rows
@@ -89,7 +89,7 @@ class _Told:
 
     def __call__(self, fault: Fault) -> None:
         if self._rows is not None:
-            self._rows.writerow(fault)
+            self._rows.row(fault)
         if len(self.first) == _SHOWN:
             self.more += 1
             return
@@ -105,8 +105,8 @@ def _telling(path: Path | None, *, as_json: bool) -> Iterator[_Told]:
         return
     try:
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(Fault._fields)
+            rows = CsvWriter(file)
+            rows.row(Fault._fields)
             yield _Told(rows, quiet=as_json)
     except OSError as error:
         raise Refused(f"--errors: {path}: {error.strerror or error}") from error

@@ -1,9 +1,9 @@
 """The part of a backtest that previews another expiry policy."""
 
-import csv
 from pathlib import Path
 from typing import NamedTuple
 
+from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.lapses import Lapsing, changes_policy, policy_of
 from abacus.oversight.backtest.lapses import Moved, lapses, moved
@@ -34,9 +34,9 @@ async def _write_members(connection: Connection, draft: RateCard, file: Path) ->
     """A page at a time, however many there are."""
     try:
         with file.open("w", encoding="utf-8", errors="backslashreplace", newline="") as opened:
-            rows = csv.writer(opened)
-            rows.writerow(Moved._fields)
+            rows = CsvWriter(opened)
+            rows.row(Moved._fields)
             async for page in moved(connection, draft):
-                rows.writerows(page)
+                rows.rows(page)
     except OSError as error:
         raise Refused(f"--members: {file}: {error.strerror or error}") from error

@@ -1,12 +1,12 @@
 """The commands that look at segments."""
 
-import csv
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
 from abacus.cli.shell import EXIT_FAILED, Absent, counted, pool, print_json, settings, table
+from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
 from abacus.engage.segments.files import COLUMN
@@ -65,7 +65,7 @@ async def export_segment(label: str, file: Path, *, as_json: bool) -> None:
         segment, members = await SegmentStore(connections).members(label)
         try:
             with file.open("x", encoding="utf-8", newline="") as opened:
-                written = await _write(csv.writer(opened), members, MemberNumbers(connections))
+                written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
     if as_json:
@@ -74,13 +74,13 @@ async def export_segment(label: str, file: Path, *, as_json: bool) -> None:
         typer.echo(f"{file} has {counted(written, 'member')} of {segment.label}")
 
 
-async def _write(rows: Any, members: Members, numbers: MemberNumbers) -> int:
+async def _write(rows: CsvWriter, members: Members, numbers: MemberNumbers) -> int:
     """How many were written: members that were erased are left out."""
-    rows.writerow([COLUMN])
+    rows.row([COLUMN])
     written = 0
     for start in range(0, len(members), _PAGE):
         page = await numbers.members(list(members[start : start + _PAGE]))
-        rows.writerows([each] for each in page)
+        rows.rows([each] for each in page)
         written += len(page)
     return written
 

@@ -1,7 +1,5 @@
 """How reports are printed: tables for people, JSON, CSV and Parquet for programs."""
 
-import csv
-import io
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,6 +13,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import pool, print_json, table
+from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.core.points import plain
 from abacus.oversight.reports.decide.sheet import Cell, Sheet
@@ -55,7 +54,7 @@ class Output(NamedTuple):
         if self.as_json:
             print_json({**about, data.name: data.documents(), **{each.name: each.documents() for each in tables}})
         elif self.as_csv:
-            sys.stdout.write(csv_text(data))
+            sys.stdout.write(sheet_csv(data))
         else:
             for each in tables:
                 if each.rows or each is data:
@@ -67,13 +66,9 @@ def _show(each: Sheet) -> None:
     table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
 
 
-def csv_text(data: Sheet) -> str:
+def sheet_csv(data: Sheet) -> str:
     """A sheet as CSV, the first line naming the columns."""
-    written = io.StringIO(newline="")
-    writer = csv.writer(written)
-    writer.writerow(data.header)
-    writer.writerows([_text(cell, grouped=False) for cell in row] for row in data.rows)
-    return written.getvalue()
+    return csv_text([data.header, *([_text(cell, grouped=False) for cell in row] for row in data.rows)])
 
 
 class Reading(NamedTuple):

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol, TypeAlias
 
+from abacus.core.csv_text import meant
 from abacus.core.errors import Refused
 
 _ROWS: Final = 5000
@@ -87,7 +88,7 @@ class _Csv:
 
     def __iter__(self) -> Iterator[Row | Unreadable]:
         if self._first is not None:
-            yield Row(1, tuple([self._first[place] for place in self._places]))
+            yield Row(1, tuple([meant(self._first[place]) for place in self._places]))
         while True:
             number = self._reader.line_num + 1
             try:
@@ -100,7 +101,7 @@ class _Csv:
             except OSError as error:
                 raise Refused(f"{self._path}: after line {number}: {error.strerror or error}") from error
             if len(fields) == self._width:
-                yield Row(number, tuple([fields[place] for place in self._places]))
+                yield Row(number, tuple([meant(fields[place]) for place in self._places]))
             elif fields:
                 yield Unreadable(number, f"{len(fields)} fields, and there are {self._width} columns")
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
 from abacus.console.decide.steps import SECONDS, Span, spans_of
-from abacus.console.errands.decide.documents import csv_text
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Download, Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import file, page
+from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.diff import described
@@ -114,7 +114,7 @@ async def export(call: Call) -> Download:
         raise PageFault("unavailable", down.detail) if down else PageFault("not-found", "Say which keys, and when.")
     rows = [["from", *(each.label for each in drawn.series)]]
     rows += [[at.isoformat(), *counts] for at, counts in drawn.rows]
-    return Download("counts.csv", "text/csv; charset=utf-8", csv_text(rows))
+    return Download("counts.csv", "text/csv; charset=utf-8", csv_text(rows).encode())
 
 
 async def counter(call: Call) -> CounterPage:

@@ -1,11 +1,11 @@
 """The document that a command printed, as facts and tables for a page. Pure."""
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from abacus.core.csv_text import csv_text
 
 MOST_ROWS: Final = 200  # of a table on a page; the whole of it is there as CSV
 _AMOUNT: Final = re.compile(r"-?[0-9]+\.[0-9]+")
@@ -55,13 +55,7 @@ def csv_of(document: Any, name: str) -> bytes | None:
     if rows is None:
         return None
     names = _names(rows)
-    return csv_text([names, *([_cell(row.get(each)) for each in names] for row in rows)])
-
-
-def csv_text(rows: Iterable[Sequence[Any]]) -> bytes:
-    written = io.StringIO(newline="")
-    csv.writer(written).writerows(rows)
-    return written.getvalue().encode()
+    return csv_text([names, *([_cell(row.get(each)) for each in names] for row in rows)]).encode()
 
 
 def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
