@@ -25,7 +25,7 @@ from abacus.intake.partners.decide.keys import is_test_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.people.decide.rights import check, may
+from abacus.people.decide.rights import check, may, may_somewhere, roles_for, words
 from abacus.people.directory import PeopleDirectory
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
@@ -76,6 +76,9 @@ class Call(NamedTuple, Generic[Served]):
         """Whether it may do this in the country."""
         return self.partner.may_award_in(country)
 
+    def check_somewhere(self, deed: Deed) -> None:
+        """A partner's key says itself what it may."""
+
     def check(self, deed: Deed, country: str) -> None:
         """Raises `ApiProblem` where it may not do this in the country."""
         if not self.is_open(deed, country):
@@ -99,6 +102,12 @@ class PersonCall(NamedTuple, Generic[Served]):
     def is_open(self, deed: Deed, country: str) -> bool:
         """Whether its roles allow this in the country."""
         return may(self.actor, deed, country)
+
+    def check_somewhere(self, deed: Deed) -> None:
+        """Raises `ApiProblem` where no role of the person allows this in any country, whatever there is."""
+        if not may_somewhere(self.actor, deed):
+            roles = " or ".join(roles_for(deed))
+            raise ApiProblem("role-needed", f"{self.actor.name} may not {words(deed)}; that takes the role {roles}")
 
     def check(self, deed: Deed, country: str | None) -> None:
         """Raises `ApiProblem` where its roles do not allow this in the country."""

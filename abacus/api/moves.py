@@ -207,6 +207,7 @@ async def target_for(
     call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, may_open: bool = False
 ) -> Target:
     """The account of an order, among those in which the caller may do this. Raises `Objection` and `ApiProblem`."""
+    call.check_somewhere(deed)
     holdings = await call.backends.members.holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.is_open(deed, each.account.country)]
     now = call.backends.clock.now()
@@ -277,6 +278,7 @@ async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
 
 
 async def _original(call: Call | PersonCall, transfer_id: str) -> Transfer:
+    call.check_somewhere(Deed.REVERSE)
     place = parse_transfer_id(transfer_id)
     transfer = await call.backends.ledger.at(*place) if place is not None else None
     if transfer is None or not call.is_open(Deed.REVERSE, transfer.country):

@@ -117,6 +117,23 @@ async def test_only_an_approver_of_the_country_approves_what_it_has_seen(house: 
     assert kind(await decide(ben, request, "reject")) == (409, "approval-decided")
 
 
+async def test_who_lacks_the_role_is_told_so_whatever_there_is(house: House, open_shop: Shop) -> None:
+    """With the role in another country only, there is nothing to be told of this one."""
+    acme = await open_shop.caller(await register(house))
+    await award(acme, "start", {"member_id": "bob", "country": "SG", "points": 100, "reason": "Hi"}, Prefer="wait=10")
+    viewer = await person(house, open_shop, "vic", "viewer")
+    elsewhere = await person(house, open_shop, "eli", "support:ID")
+    asked: dict[str, dict[str, Any]] = {
+        "members/bob/adjustments": {"points": 5, "reason": "sorry"},
+        "members/nobody/adjustments": {"points": 5, "reason": "sorry"},
+        "transfers/bob:GRP:1/reverse": {"points": 5},
+        "transfers/nobody:GRP:1/reverse": {"points": 5},
+    }
+    for number, (path, body) in enumerate(asked.items()):
+        assert kind(await order(viewer, path, f"v-{number}", body)) == (403, "role-needed")
+        assert kind(await order(elsewhere, path, f"e-{number}", body)) == (404, "not-found")
+
+
 async def test_the_addresses_of_adjustments_answer_people(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, may_adjust=True))
     ben = await person(house, open_shop, "ben", "approver")

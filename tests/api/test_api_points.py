@@ -63,6 +63,9 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
     assert kind(await order(acme, "members/nobody/spend", "s-3", {"points": 1})) == (404, "not-found")
     assert kind(await order(acme, "members/bob/spend", "s-4", {"points": 0})) == (422, "invalid")
     assert kind(await order(acme, "members/bob/spend", "s-5", {"points": 1, "program": "OVO"})) == (404, "not-found")
+    elsewhere = {"points": 1, "program": "GRP", "country": "ID"}
+    for path in ("spend", "holds"):
+        assert kind(await order(acme, f"members/bob/{path}", "s-6", elsewhere)) == (422, "contradiction")
     assert await account(acme) == (40, 0, 40)
     assert await verified(house)
 

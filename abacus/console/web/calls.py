@@ -16,7 +16,7 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, read_form
 from abacus.console.web.parts import Part, part
 from abacus.core.errors import Refused
-from abacus.people.decide.rights import check, countries_of, may
+from abacus.people.decide.rights import check, countries_of, may, may_somewhere
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
@@ -60,7 +60,7 @@ class Call:
         return may(self.actor, deed, country)
 
     def may_somewhere(self, deed: Deed) -> bool:
-        return countries_of(self.actor, deed) != ()
+        return may_somewhere(self.actor, deed)
 
     def countries(self, deed: Deed) -> tuple[str, ...] | None:
         """Where the person may do it; None: everywhere."""

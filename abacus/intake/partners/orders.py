@@ -114,6 +114,9 @@ def target_of(
     fitting = [account for account in accounts if program in {None, account.program}]
     if len(fitting) == 1:
         (account,) = fitting
+        if country not in {None, account.country}:
+            detail = f"the member's account of {account.program} is one of {account.country}, not of {country}"
+            raise Objection("contradiction", detail, "/country")
         return Target(member_id, account.program, account.country, card_now(book, account.country, now))
     if fitting:
         held = ", ".join(account.program for account in fitting)

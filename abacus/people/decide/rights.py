@@ -78,6 +78,11 @@ def countries_of(actor: Actor, deed: Deed) -> tuple[str, ...] | None:
     )
 
 
+def may_somewhere(actor: Actor, deed: Deed) -> bool:
+    """Whether the actor may do it in some country."""
+    return countries_of(actor, deed) != ()
+
+
 def is_admin(grants: Iterable[Grant]) -> bool:
     return Grant(Role.ADMIN) in grants
 
