@@ -102,7 +102,7 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
         rng=rng,
     )
-    verdicts = Verdicts(Judging(values), effects, deferring, quarantine)
+    verdicts = Verdicts(Judging(values), effects, deferring, quarantine, pool)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))

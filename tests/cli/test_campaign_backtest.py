@@ -43,6 +43,30 @@ async def test_it_says_what_a_campaign_then_does(house: House, tmp_path: Path) -
     assert "200 events read" in again.out
 
 
+async def test_of_events_with_one_key_the_first_is_the_event(house: House, tmp_path: Path) -> None:
+    """As it is for a campaign that runs: in the first alone the ride was not by cash, in the second not by wallet."""
+    now = datetime.now(UTC)
+    kinds = [("wallet", 3), ("cash", 5)]
+    await house.produce(
+        [
+            completed(number, member_id="ann", payment_type=payment_type, occurred_at=now.isoformat())
+            for number in (1, 2)
+            for payment_type, _ in kinds
+        ]
+    )
+    file = tmp_path / "draft.json"
+    times = {"starts_at": "2025-01-01T00:00:00+08:00", "ends_at": (now + timedelta(days=900)).isoformat()}
+    window = ("--from", (now - timedelta(hours=1)).isoformat(), "--to", (now + timedelta(hours=1)).isoformat())
+    points = []
+    for payment_type, each in kinds:
+        when = {"operator": "eq", "lhs": "var.payment_type", "rhs": payment_type}
+        steps = [{"do": [{"award": {"points": each}}]}]
+        file.write_text(json.dumps({**HERE, **times, "when": when, "steps": steps}))
+        ran = await abacus("campaigns", "backtest", str(file), *window, "--json", env=house.environment())
+        points.append(ran.json["points"])
+    assert points == [6, 0]
+
+
 async def test_a_window_has_to_begin_before_it_ends(house: House) -> None:
     window = ("--from", "2026-01-02T00:00:00Z", "--to", "2026-01-01T00:00:00Z")
     ran = await abacus("campaigns", "backtest", "market", *window, env=house.environment())

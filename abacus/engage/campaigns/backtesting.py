@@ -15,11 +15,13 @@ from abacus.engage.campaigns.decide.limits import Amounts, Bound
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.running import Running, compiled
+from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.judging import Candidate, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.values import Values
 from abacus.engage.events.decide.reading import EventReader
+from abacus.engage.events.types import Event
 from abacus.engage.rules.decide.lazy import Decision
 from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.kafka.reader import Record
@@ -68,12 +70,14 @@ class Backtest:
     async def take(self, records: Sequence[Record], reader: EventReader) -> None:
         """Raises `Unavailable`."""
         candidates: list[Candidate] = []
+        events: list[Event] = []
         for record in records:
             try:
                 event = reader.read(record.value, self._around.now)
                 if event is None:
                     continue
                 self.read += 1
+                events.append(event)
                 for armed in self._running.answering(event):
                     card = self._book.in_force(self._campaign.country, event.occurred_at)
                     candidates.append(
@@ -83,8 +87,9 @@ class Backtest:
                     )
             except SetAside:
                 self.faulty += 1
-        if candidates:
-            self._decide(await self._matched(candidates))
+        firsts = {key: some[0] for key, some in contradictions(events).items()}
+        if agreeing := [each for each in candidates if each.event == firsts.get(each.event.key, each.event)]:
+            self._decide(await self._matched(agreeing))
 
     def lines(self) -> list[Line]:
         """By day, arm and outcome."""
@@ -117,7 +122,9 @@ class Backtest:
         return await decide_all([Question(each.subject, each.event, plan) for each in candidates], self._values)
 
     def _decide(self, matched: Sequence[Matched]) -> None:
-        by_key = {each.key: each for each in matched}
+        by_key: dict[str, Matched] = {}
+        for each in matched:
+            by_key.setdefault(each.key, each)
         new = self._shelf.claimed(by_key)
         fresh = [each for key, each in by_key.items() if key in new]
         bounds: Mapping[Pot, Bound] = {pot: bound for each in fresh for pot, bound in pots_of(each).items()}

@@ -91,7 +91,7 @@ class Campaigner:
         seen: list[Event] = []
         candidates = self._candidates(records, aside, seen)
         await self._quarantine.add(aside)
-        reached = await self._verdicts.reach(candidates)
+        reached = await self._verdicts.reach(seen, candidates)
         await self._seen.add(seen)
         CAMPAIGN_EVENTS.labels(self._topic, "read").inc(len(records))
         CAMPAIGN_EVENTS.labels(self._topic, "answered").inc(len({run.matched.event.key for run in reached.runs}))

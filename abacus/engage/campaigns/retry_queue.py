@@ -51,7 +51,7 @@ class Redeciding:
         before: dict[tuple[str, str], Deferred] = {}
         candidates = list(self._candidates(deferred, before, aside))
         await self._quarantine.add(aside)
-        await self._verdicts.reach(candidates, before)
+        await self._verdicts.reach([each.event for each in candidates], candidates, before)
         return received
 
     def _opened(self, body: str) -> Sequence[Deferred]:

@@ -8,8 +8,11 @@ from abacus.engage.campaigns.decide.deferred import Deferred
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Decisions, Effects
+from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.judging import Candidate, Judged, Judging, item_of
+from abacus.engage.events.types import Event
 from abacus.platform.metrics import CAMPAIGN_RUNS
+from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 
@@ -25,16 +28,25 @@ class Reached(NamedTuple):
 class Verdicts:
     """Decides events for campaigns."""
 
-    def __init__(self, judging: Judging, effects: Effects, deferring: Deferring, quarantine: QuarantinePort) -> None:
+    def __init__(
+        self, judging: Judging, effects: Effects, deferring: Deferring, quarantine: QuarantinePort, pool: Pool
+    ) -> None:
+        self._pool = pool
         self._judging = judging
         self._effects = effects
         self._deferring = deferring
         self._quarantine = quarantine
 
     async def reach(
-        self, candidates: Sequence[Candidate], before: Mapping[tuple[str, str], Deferred] | None = None
+        self,
+        events: Sequence[Event],
+        answering: Sequence[Candidate],
+        before: Mapping[tuple[str, str], Deferred] | None = None,
     ) -> Reached:
-        """Returns when everything is durable. `before` is as for `Deferring.defer`. Raises `Unavailable`."""
+        """Returns when everything is durable that comes of these events, for those that some campaign may answer to.
+        `before` is as for `Deferring.defer`. Raises `Unavailable`.
+        """
+        candidates = await without_contradictions(self._pool, events, answering)
         judged = await self._judging.judge(candidates)
         decided = await self._effects.decide(judged.matched)
         aside, later = set_aside(candidates, decided), put_off(candidates, judged, decided)

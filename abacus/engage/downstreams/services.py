@@ -69,7 +69,9 @@ class Services:
         if signed is None or service is None or signed.downstream.retired:
             self._health.regained(dependency_of(name))
             return [None] * len(events)
-        once = {event.key: event for event in events}
+        once: dict[str, Event] = {}
+        for event in events:
+            once.setdefault(event.key, event)
         limit = asyncio.Semaphore(CALLS_AT_ONCE)
 
         async def part(some: Sequence[Event]) -> list[Value | NotNow | None]:

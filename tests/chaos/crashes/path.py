@@ -170,6 +170,7 @@ RULES: Final = (
     _Rule("abacus.engage.campaigns.verdicts", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.engage.campaigns.verdicts", "*", "*judge(*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.verdicts", "*", "*", Stage.HANDLE),
+    _Rule("abacus.engage.campaigns.first_events", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.judging", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.rules.rounds", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.values", "*", "*", Stage.DECIDE),

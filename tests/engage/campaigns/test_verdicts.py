@@ -57,13 +57,14 @@ class House:
         members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
         values = Values(pool, members=members, counters=nothing, segments=nothing, services=ask)
         deferring = Deferring(self.queue, self.quarantine, policy, events_topic="events", clock=CLOCK, rng=Random(1))
-        self.verdicts = Verdicts(Judging(values), Effects(pool, CLOCK, slot=1), deferring, self.quarantine)
+        self.verdicts = Verdicts(Judging(values), Effects(pool, CLOCK, slot=1), deferring, self.quarantine, pool)
 
     async def decide(self, events: Sequence[Event], *offers: Campaign) -> Reached:
         armed = [compiled(offer, WITH_SERVICE)[0] for offer in offers]
-        return await self.verdicts.reach(
-            [Candidate(f"t:0:{event.id}", b"{}", event, each, CARDS["SG"]) for event in events for each in armed]
-        )
+        candidates = [
+            Candidate(f"t:0:{event.id}", b"{}", event, each, CARDS["SG"]) for event in events for each in armed
+        ]
+        return await self.verdicts.reach(events, candidates)
 
 
 def offer(**changes: Any) -> Campaign:
@@ -176,3 +177,19 @@ async def test_what_the_card_cannot_price_is_set_aside_if_the_campaign_gets_it(p
     reached = await House(pool).decide(unpriced, first, double)
     assert done(reached) == ["1"]
     assert [each.origin for each in reached.aside] == ["t:0:mart:T-2#double"]
+
+
+async def test_of_messages_that_contradict_each_other_the_first_is_the_event(pool: Pool) -> None:
+    """For all campaigns, also for one that the first is nothing to."""
+    food, rides = (
+        offer(name=vertical, when={"operator": "eq", "lhs": "var.vertical", "rhs": vertical})
+        for vertical in ("food", "rides")
+    )
+    both = [order(1, vertical="food"), order(1, vertical="rides")]
+    other = [order(2, vertical="mart"), order(2, vertical="rides"), order(2, vertical="food")]
+    again = [order(3, vertical="rides"), order(3, vertical="rides")]
+    reached = await House(pool).decide([*both, *other, *again], food, rides)
+    assert [(run.matched.campaign.name, run.matched.event.id) for run in reached.runs] == [
+        ("food", "mart:T-1"),
+        ("rides", "mart:T-3"),
+    ]

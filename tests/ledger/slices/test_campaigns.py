@@ -23,6 +23,7 @@ from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.doing import Doer, to_members
 from abacus.engage.campaigns.effects import Decisions, Effects
+from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.guards import Guards, Refusals
 from abacus.engage.campaigns.judging import Candidate, Judged, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
@@ -173,6 +174,17 @@ async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_decided
     offer = campaign()
     runs = await decide(Effects(pool, CLOCK, slot=1), all_matched(offer, [each.event for each in with_one_key]))
     assert [run.matched.member_id for run in runs] == [MEMBERS[AWAY]]
+
+
+async def test_of_messages_that_contradict_each_other_the_one_in_the_slice_of_the_key_is_the_event(
+    pool: Pool, with_one_key: Sequence[Candidate]
+) -> None:
+    """Or nobody would ever be decided for; where no key was entered, it is the first."""
+    events = [each.event for each in with_one_key]
+    (chosen,) = await without_contradictions(pool, events, with_one_key)
+    assert chosen.subject.member_id == MEMBERS[AWAY]
+    new = [each._replace(event=each.event._replace(id="mart:T-2")) for each in with_one_key]
+    assert await without_contradictions(pool, [each.event for each in new], new) == new[:1]
 
 
 @pytest.mark.usefixtures("away")

@@ -1,0 +1,29 @@
+"""Which of the messages that contradict each other about an event is the event, for all campaigns: the first."""
+
+from collections.abc import Sequence
+
+from abacus.engage.campaigns.decide.same_event import contradictions
+from abacus.engage.campaigns.judging import Candidate
+from abacus.engage.events.types import Event
+from abacus.platform.key_register import holders_of
+from abacus.platform.postgres import Pool, slicing_of
+
+
+async def without_contradictions(
+    pool: Pool, events: Sequence[Event], candidates: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """The candidates but for those whose event was sent otherwise before, among these events, which are in the order in
+    which they came. In slices it is the first in the slice of a claim that was entered before. Raises `Unavailable`.
+    """
+    several = contradictions(events)
+    if not several:
+        return candidates
+    slicing = await slicing_of(pool)
+    claims = {each.key: each.event.key for each in candidates if each.event.key in several}
+    entered = await holders_of(pool, claims) if slicing.is_cut else {}
+    holders = {claims[claim]: number for claim, number in entered.items()}
+    firsts = {
+        key: next((each for each in some if slicing.slice_of(each.member_id or "") == holders.get(key)), some[0])
+        for key, some in several.items()
+    }
+    return [each for each in candidates if each.event == firsts.get(each.event.key, each.event)]
