@@ -1,10 +1,12 @@
 """Signing in and out: who is let in, by which way, and what becomes of the session."""
 
+import time
 from datetime import timedelta
 
 import pytest
 
 from abacus.console.entry.decide.codes import bytes_of, code_at
+from abacus.console.entry.decide.network import network_of
 from abacus.console.entry.door import Attempts
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.audit import log
@@ -67,12 +69,13 @@ async def test_what_was_typed_is_kept_but_for_the_password(pool: Pool) -> None:
         assert "secret of mine" not in denied.text
 
 
-async def test_attempts_are_counted_for_a_person_and_for_an_address(pool: Pool) -> None:
-    async with desk(pool, attempts=Attempts(per_person=2, per_address=4)) as open_desk:
+async def test_attempts_are_counted_for_a_person_at_an_address_and_for_an_address(pool: Pool) -> None:
+    async with desk(pool, attempts=Attempts(per_person_and_address=2, per_address=4)) as open_desk:
         await open_desk.hire("ann", "viewer")
         first, second = [await open_desk.browser(address) for address in ("192.0.2.1", "192.0.2.2")]
         tries = [
             (first, "ann"),
+            (second, "ann"),
             (second, "ann"),
             (second, "ann"),
             (first, "a"),
@@ -81,15 +84,61 @@ async def test_attempts_are_counted_for_a_person_and_for_an_address(pool: Pool) 
             (first, "d"),
         ]
         answers = [(await browser.sign_in(person_id, "wrong")) for browser, person_id in tries]
-        assert [each.status_code for each in answers] == [403, 403, 429, 403, 403, 403, 429]
-        assert int(answers[2].headers["retry-after"]) > 0
+        assert [each.status_code for each in answers] == [403, 403, 403, 429, 403, 403, 403, 429]
+        assert int(answers[3].headers["retry-after"]) > 0
         assert (await second.sign_in("ann")).status_code == 429  # also with the right password
         open_desk.clock.pass_(minutes=2)
         assert (await second.sign_in("ann")).status_code == 303
 
 
+async def test_nobody_locks_another_out_from_elsewhere(pool: Pool) -> None:
+    """Many try for ann from many places: each of them waits, and so does ann at a new place, but not where it was."""
+    slowed_s = 0.2
+    async with desk(pool, attempts=Attempts(unslowed=3, slowed_s=slowed_s)) as open_desk:
+        await open_desk.hire("ann", "viewer")
+        here = await open_desk.browser("192.0.2.1")
+        assert (await here.sign_in("ann")).status_code == 303
+        for number in range(20, 30):
+            wrong = await (await open_desk.browser(f"192.0.2.{number}")).sign_in("ann", "wrong")
+            assert wrong.status_code == 403
+        began = time.monotonic()
+        assert (await (await open_desk.browser("192.0.2.2")).sign_in("ann")).status_code == 303
+        assert time.monotonic() - began >= slowed_s
+        assert await open_desk.backends.sessions.began_at("ann", "192.0.2.1")
+        assert not await open_desk.backends.sessions.began_at("ann", "192.0.2.20")
+        assert (await (await open_desk.browser("192.0.2.1")).sign_in("ann")).status_code == 303
+
+
+async def test_codes_are_counted_for_the_person_wherever_they_are_tried(pool: Pool) -> None:
+    """For somebody who knows the password, and has a million codes to try from as many places."""
+    async with desk(pool, attempts=Attempts(codes=3)) as open_desk:
+        await open_desk.hire("ann", "viewer")
+        await open_desk.authenticators.enrol("ann", by="tests", also=nothing_else)
+        browsers = [await open_desk.browser(f"192.0.2.{number}") for number in range(5)]
+        assert [(await each.sign_in("ann", code="000000")).status_code for each in browsers] == [403] * 3 + [429] * 2
+        other = await open_desk.browser("192.0.2.9")
+        assert (await other.sign_in("ann", "wrong")).status_code == 403, "who has no password counts no codes"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:ffff::1", "2001:db8::/64"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("a proxy", "a proxy"),
+    ],
+)
+def test_an_address_is_counted_by_its_network(address: str, network: str) -> None:
+    assert network_of(address) == network
+
+
 async def test_other_processes_count_the_same_attempts(pool: Pool) -> None:
-    attempts = Attempts(per_person=2)
+    attempts = Attempts(per_person_and_address=2)
     async with desk(pool, attempts=attempts) as one, desk(pool, attempts=attempts) as other:
         codes = [
             (await (await each.browser()).sign_in("ann", "wrong")).status_code for each in (one, other, one, other)

@@ -115,9 +115,16 @@ MUTANTS: Final = (
     Mutant(
         "the count of attempts",
         f"{_ENTRY}/door.py",
-        "Door._check_attempts",
+        "Door._take",
         Node("if permit.wait_s: ...", "pass"),
-        (f"{_SIGNING_IN}::test_attempts_are_counted_for_a_person_and_for_an_address",),
+        (f"{_SIGNING_IN}::test_attempts_are_counted_for_a_person_at_an_address_and_for_an_address",),
+    ),
+    Mutant(
+        "the count of codes",
+        f"{_ENTRY}/door.py",
+        "Door._check_code",
+        Node('await self._take(f"code:{actor.name}", self._attempts.codes)'),
+        (f"{_SIGNING_IN}::test_codes_are_counted_for_the_person_wherever_they_are_tried",),
     ),
     Mutant(
         "the rule that nobody is sent elsewhere",

@@ -1,5 +1,6 @@
 """The door: who is let in, by which way, and what is written down about it."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Final
 import structlog
 
 from abacus.console.entry.authenticators import Authenticators
+from abacus.console.entry.decide.network import network_of
 from abacus.console.entry.decide.vouching import Vouched
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -42,10 +44,15 @@ class Denied(AbacusError):
 
 @dataclass(frozen=True)
 class Attempts:
-    """How often a minute somebody may try."""
+    """How often a minute somebody may try. Nobody is locked out by what others try from elsewhere: tries for a person
+    from everywhere only slow down. Codes are counted for the person, whose password or link was right before.
+    """
 
-    per_person: int = 5
+    per_person_and_address: int = 5
     per_address: int = 30
+    codes: int = 5
+    unslowed: int = 20  # for a person, from all addresses together
+    slowed_s: float = 3.0
 
 
 class Door:
@@ -78,6 +85,7 @@ class Door:
 
     async def by_password(self, person_id: str, password: str, code: str, visitor: Visitor) -> NewToken:
         await self._check_attempts(visitor, person_id)
+        await self._slow_down(visitor, person_id)
         right = await self._passwords.fits(person_id, password)
         actor = await self._read_actor(person_id)
         if not right or actor is None:
@@ -133,6 +141,7 @@ class Door:
 
     async def _check_code(self, actor: Actor, code: str, visitor: Visitor) -> None:
         if await self._authenticators.has(actor.name):
+            await self._take(f"code:{actor.name}", self._attempts.codes)
             if not await self._authenticators.accepts(actor.name, code):
                 raise self._denied(actor.name, visitor, _WRONG)
         elif any(grant.role in self._code_for for grant in actor.grants or ()):
@@ -143,14 +152,21 @@ class Door:
             )
 
     async def _check_attempts(self, visitor: Visitor, person_id: str | None = None) -> None:
-        limits = {f"address:{visitor.address}": self._attempts.per_address}
+        network = network_of(visitor.address)
         if person_id is not None:
-            typed = hashlib.sha256(person_id.encode("utf-8", "replace")).hexdigest()
-            limits = {f"person:{typed}": self._attempts.per_person} | limits
-        for id_, limit in limits.items():
-            permit = await self._limiter.take(id_, limit)
-            if permit.wait_s:
-                raise Denied(f"Too many attempts. Try again in {permit.wait_s} seconds.", wait_s=permit.wait_s)
+            await self._take(f"person:{_hashed(person_id)}:{network}", self._attempts.per_person_and_address)
+        await self._take(f"address:{network}", self._attempts.per_address)
+
+    async def _take(self, id_: str, limit: int) -> None:
+        permit = await self._limiter.take(id_, limit)
+        if permit.wait_s:
+            raise Denied(f"Too many attempts. Try again in {permit.wait_s} seconds.", wait_s=permit.wait_s)
+
+    async def _slow_down(self, visitor: Visitor, person_id: str) -> None:
+        """While many try to be this person, each waits a while, but at an address where the person has been in."""
+        permit = await self._limiter.take(f"person:{_hashed(person_id)}", self._attempts.unslowed)
+        if permit.wait_s and not await self._sessions.began_at(person_id, visitor.address):
+            await asyncio.sleep(min(permit.wait_s, self._attempts.slowed_s))
 
     def _denied(self, person_id: str, visitor: Visitor, message: str) -> Denied:
         log.warning("sign-in denied", person=person_id[:64], address=visitor.address)
@@ -164,6 +180,10 @@ class Door:
             await write(connection, [entry])
 
         return also
+
+
+def _hashed(person_id: str) -> str:
+    return hashlib.sha256(person_id.encode("utf-8", "replace")).hexdigest()
 
 
 def _actor(person: Person | None) -> Actor | None:

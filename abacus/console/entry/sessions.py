@@ -15,6 +15,9 @@ from abacus.platform.sql import Statement, columns, parameters
 _LONGEST: Final = 200  # characters of what a browser says of itself
 _BEGIN: Final = Statement(f"insert into console_session ({columns(Session)}) values ({parameters(Session)})")
 _FIND: Final = Statement(f"select {columns(Session)} from console_session where prefix = :prefix")
+_BEGAN_AT: Final = Statement("""
+select exists (select from console_session where person_id = :person_id and address = :address)
+""")
 _NOTE: Final = Statement("update console_session set seen_at = greatest(seen_at, :now) where prefix = :prefix")
 _ZONE: Final = Statement("update console_session set zone = :zone where prefix = :prefix")
 _OPEN: Final = Statement(f"""
@@ -78,6 +81,11 @@ class SessionStore:
             if needs_note(session, self.limits, now):
                 await self._pool.execute(*_NOTE(prefix=session.prefix, now=now))
         return session
+
+    async def began_at(self, person_id: str, address: str) -> bool:
+        """Whether a session of the person began at this address, of those that are kept."""
+        async with passing_failures():
+            return bool(await self._pool.fetchval(*_BEGAN_AT(person_id=person_id, address=address)))
 
     async def of(self, person_id: str | None = None) -> Sequence[Session]:
         """Those that hold, of one person or of all, the newest first."""
