@@ -23,9 +23,11 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award, Kind
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
+from abacus.people.store.audit import entry_of, with_entry
+from abacus.people.types.deed import Deed
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
-from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.pricing.store.cards import CardStore
@@ -126,7 +128,8 @@ async def fill(owner: Pool, accounts: int) -> CardBook:
     """
     store = CardStore(owner)
     for card in example_cards():
-        await store.publish(card, by="benchmark", now=_NOW)
+        entry = entry_of("login:benchmark", Deed.PUBLISH_RATES, f"card:{card.scope}", _NOW)
+        await store.publish(card, by="benchmark", now=_NOW, also=with_entry(nothing_else, entry))
     book = CardBook(await store.all())
     held: dict[int, Account] = {number: Account.opened((member(number), "GRP"), "SG") for number in range(accounts)}
     chance = random.Random(1)

@@ -26,6 +26,7 @@ from tests.support.cluster import Servers
 from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
 from tests.support.ledgers import make_ledger
+from tests.support.logged import card_logged
 from tests.support.paths import GOLDEN
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
@@ -201,7 +202,7 @@ async def house(services: Services, database_url: str, pool: Pool, queues: Clien
     await quick_queues(queues, settings.queue_prefix)
     store = CardStore(pool)
     for card in example_cards():
-        await store.publish(card, by="tests", now=SystemClock().now())
+        await store.publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     return House(settings, pool)
 
 

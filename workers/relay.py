@@ -1,4 +1,4 @@
-"""Publishes transfers and seals of the ledger on the points stream."""
+"""Publishes transfers and seals of the ledger on the points stream, and chains the log."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.slicing import MOST
+from abacus.proof.keep_log import log_keeper
 from abacus.proof.publish_seals import seal_publisher
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
@@ -15,13 +16,14 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
 async def wire(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
-    # One for each slice that is led, one for seals, one to count processes, and one to look servers up.
-    pool = await wiring.pool(size=MOST + 3)
+    # One for each slice that is led, for seals, for the log, to count processes, and to look servers up.
+    pool = await wiring.pool(size=MOST + 4)
     slicing = await wiring.slicing(pool)
-    sealing, *relaying = sub_workers_of(wiring.health, 1 + slicing.slices)
+    sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slicing.slices)
     share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
     relays = (
         transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
         for number, health in enumerate(relaying)
     )
-    return together(*(each.run for each in (*relays, seal_publisher(pool, wiring.publisher(), topic, clock, sealing))))
+    seals, log = seal_publisher(pool, wiring.publisher(), topic, clock, sealing), log_keeper(pool, logging)
+    return together(*(each.run for each in (*relays, seals, log)))

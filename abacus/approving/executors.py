@@ -88,9 +88,10 @@ def _publishing(pool: Pool, clock: Clock) -> Executor:
     async def publish(approval: Approval, also: Also) -> None:
         card = _card(approval)
         check_unchanged(approval, canonical(to_document(card)))
-        await CardStore(pool).publish(
-            card, by=approval.asked_by, now=clock.now(), approved_by=approval.decided_by, also=also
-        )
+        by, second, now = approval.asked_by, approval.decided_by, clock.now()
+        about = f"card:{card.scope}"
+        entry = entry_of(by, Deed.PUBLISH_RATES, about, now, country=approval.country, approved_by=second)
+        await CardStore(pool).publish(card, by=by, now=now, approved_by=second, also=with_entry(also, entry))
 
     return publish
 

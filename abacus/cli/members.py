@@ -29,6 +29,7 @@ from abacus.oversight.erasure.decide.renaming import Renaming
 from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.oversight.erasure.erase import erasures as recorded
 from abacus.oversight.erasure.ledger import Head
+from abacus.people.store.chain import digest_of_erased
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
@@ -109,7 +110,9 @@ def erase(
                 _ask(member)
 
             async def also(connection: Connection, made: Erasure) -> None:
-                await at.does(Deed.ERASE, f"member:{made.pseudonym}", reason=reason)(connection)
+                subject = f"member:{made.pseudonym}"
+                left = await digest_of_erased(connection, subject)
+                await at.does(Deed.ERASE, subject, reason=reason, left=left)(connection)
 
             erased = await eraser.erase(member, by=at.actor.source, reason=reason, also=also)
         if as_json:

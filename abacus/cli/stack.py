@@ -13,11 +13,16 @@ from abacus.cli.shell import database
 from abacus.cli.shell import sqs as sqs_of
 from abacus.cli.starting import Starting
 from abacus.core.clock import SystemClock
+from abacus.core.sources import login_source
+from abacus.people.store.audit import entry_of, with_entry
+from abacus.people.types.deed import Deed
 from abacus.platform.health import Health
 from abacus.platform.migrations import migrate
 from abacus.platform.patience import until_available
+from abacus.platform.postgres import nothing_else
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import ensure_queues
+from abacus.pricing.decide.card import RateCard, country_of
 from abacus.pricing.store.cards import CardStore
 from abacus.process import run_workers
 from workers import wires
@@ -65,12 +70,16 @@ async def _made_ready(settings: Settings) -> list[str]:
     await migrate(settings.required("database_url"))
     async with sqs_of(settings) as client:
         await ensure_queues(client, settings.queue_prefix)
-    clock = SystemClock()
     async with database(settings) as pool:
         store = CardStore(pool)
-        if await store.all():
-            return []
-        return [(await store.publish(card, by="abacus examples", now=clock.now())).name for card in example_cards()]
+        return [] if await store.all() else [await _publish_example(store, card) for card in example_cards()]
+
+
+async def _publish_example(store: CardStore, card: RateCard) -> str:
+    by, now = "abacus examples", SystemClock().now()
+    country = country_of(card.scope)
+    entry = entry_of(login_source(by), Deed.PUBLISH_RATES, f"card:{card.scope}", now, country=country, did="example")
+    return (await store.publish(card, by=by, now=now, also=with_entry(nothing_else, entry))).name
 
 
 @asynccontextmanager

@@ -24,9 +24,10 @@ from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
 from abacus.proof.decide.approved import takes_a_word
 from abacus.proof.decide.report import Report
 from abacus.proof.hold_rows import HoldRows
+from abacus.proof.log import check_chain, check_stated
 from abacus.proof.pager import Pager
 from abacus.proof.partners import Partners
-from abacus.proof.parts import Approvals, Findings, Keys, Members, Part, Places, Root, Span
+from abacus.proof.parts import Findings, House, Keys, Log, Members, Part, Places, Root, Span
 from abacus.proof.sight import Sight
 from abacus.proof.slices import check_entries, check_places
 from abacus.proof.tree import grow
@@ -70,8 +71,12 @@ async def examine(sight: Sight, part: Part, recompute: Recompute, seed: int) -> 
             return await check_places(await sight.ledger(part.number), sight.slicing, part)
         case Root():
             return await _root(await sight.ledger(part.number), sight.slicing, part)
-        case Approvals():
-            return Findings(await check_approvals(sight))
+        case Log():
+            return Findings(await check_chain(sight.shared, part))
+        case House():
+            findings = Findings(await check_approvals(sight))
+            findings.report.add(await check_stated(sight.shared))
+            return findings
 
 
 def _number(key: str, table: str, seed: int) -> str:

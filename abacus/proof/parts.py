@@ -58,11 +58,18 @@ class Root(NamedTuple):
     sealed: Sealed
 
 
-class Approvals(NamedTuple):
-    """All approvals."""
+class Log(NamedTuple):
+    """The entries of the log from one number on, and before another."""
+
+    first: int
+    beyond: int
 
 
-Part: TypeAlias = Members | Keys | Places | Root | Approvals
+class House(NamedTuple):
+    """What is about no member: approvals, and cards, people and partners beside the log."""
+
+
+Part: TypeAlias = Members | Keys | Places | Root | Log | House
 
 
 @dataclass(slots=True)

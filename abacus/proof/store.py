@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
+from abacus.people.store.chain import chain_next, log_head
 from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.sql import Statement, columns, parameters
@@ -84,8 +85,11 @@ class Seals:
                 )
                 snapshots.append(snapshot)
                 slices.append(grown.sealed)
+            while await chain_next(connection):
+                pass
             # Nothing is written before the end: the relay waits for every transaction that has begun to write.
-            seal = next_seal(last, over_slices(slices), " ".join(snapshots), sealed_at)
+            log = await log_head(connection)
+            seal = next_seal(last, over_slices(slices), " ".join(snapshots), sealed_at, log)
             rows = [SealedSlice(number, each, *sealed)._asdict() for each, sealed in enumerate(slices)]
             async with connection.transaction():
                 await connection.execute(*_INSERT(**seal._asdict()))

@@ -15,19 +15,12 @@ from abacus.platform.slicing import CUT
 from abacus.platform.spreading import having_rows
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
-from abacus.proof.decide.report import (
-    MOST_FAULTS,
-    AnyFault,
-    ApprovalFault,
-    CampaignFault,
-    Fault,
-    PartnerFault,
-    Report,
-)
+from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
 from abacus.proof.decide.seal import Seal, Sealed, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
+from abacus.proof.log import parts_of_log
 from abacus.proof.partners import compare_allowances
-from abacus.proof.parts import EVERYBODY, Approvals, Findings, Keys, Members, Part, Places, Root, Span
+from abacus.proof.parts import EVERYBODY, Findings, House, Keys, Members, Part, Places, Root, Span
 from abacus.proof.sight import Sight, at_once, one_moment
 from abacus.proof.store import all_seals, sealed_slices
 
@@ -133,7 +126,7 @@ async def verify(
             await compare_allowances(sight, findings)
         findings.report.note(*chain.from_iterable(seal.compared_with(slices[seal.number]) for seal in chosen))
         findings.report.note(*follow_seals(sealed))
-    findings.report.faults.sort(key=_by_account)
+    findings.report.faults.sort(key=lambda fault: fault.place)  # those of one place keep their order
     return findings.report
 
 
@@ -148,21 +141,6 @@ async def verify_accounts(connection: Connection, recompute: Recompute, member_i
     for row in await connection.fetch(*without_claim(**span.parameters)):
         findings.report.note(_OddKey(*row).fault(_NOT_CLAIMED))
     return findings.report
-
-
-def _by_account(fault: AnyFault) -> tuple[str, ...]:
-    """Accounts first, because a fault of a row tells more, and seals last. Faults of one account keep their order."""
-    match fault:
-        case Fault():
-            return ("account", fault.member_id, fault.program)
-        case ApprovalFault():
-            return ("approval", fault.approval)
-        case CampaignFault():
-            return ("campaign", fault.campaign)
-        case PartnerFault():
-            return ("partner", fault.partner)
-        case _:
-            return ("seal",)
 
 
 async def _examine_here(
@@ -194,7 +172,8 @@ async def _parts(
         for seal in seals
         for number, (_, of) in enumerate(zip(seal.snapshots, sealed[seal.number], strict=False))
     ]
-    parts += [Approvals()] if span == EVERYBODY else []
+    if span == EVERYBODY:
+        parts += [House(), *await parts_of_log(sight.shared)]
     parts += [
         Keys(span, number, first, min(first + PAGES_A_PART, each.key_pages))
         for number, each in enumerate(sizes)

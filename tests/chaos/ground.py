@@ -39,6 +39,7 @@ from tests.chaos.servers import coordinator_url
 from tests.chaos.workload import cards
 from tests.support.cluster import Servers
 from tests.support.ledgers import make_ledger
+from tests.support.logged import card_logged
 from tests.support.running_campaigns import Stack, run_campaign
 from tests.support.slices import SLICES
 
@@ -166,7 +167,7 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         stack.push_async_callback(_closed, pool)
         store = CardStore(pool)
         for card in cards():
-            await store.publish(card, by="chaos", now=SystemClock().now())
+            await store.publish(card, by="chaos", now=SystemClock().now(), also=card_logged(card))
         await _publish_counters(settings, pool)
         await _begin_campaigns(settings, pool, plan.campaigns)
         if Need.PROXIES in plan.needs:

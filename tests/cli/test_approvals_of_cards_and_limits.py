@@ -18,6 +18,7 @@ from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran
 from tests.support.commands import abacus as run
+from tests.support.logged import card_logged
 from tests.support.staff import hire
 
 Abacus = Callable[..., Awaitable[Ran]]
@@ -42,7 +43,7 @@ async def edited(pool: Pool, abacus: Abacus, tmp_path: Path, food: str) -> str:
     """A file with another card of Singapore."""
     if not await CardStore(pool).all():
         for card in example_cards():
-            await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+            await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     text = (await abacus("rates", "show", "SG", "--toml")).out
     file = tmp_path / f"sg-{food}.toml"
     file.write_text(text.replace('food = "2"', f'food = "{food}"'), encoding="utf-8")

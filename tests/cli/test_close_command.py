@@ -22,6 +22,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.proof.store import Seals
 from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
+from tests.support.logged import card_logged
 from tests.support.neighbours import neighbours_are_through
 from tests.support.sealing import NOW, earned, fill, tampering
 from tests.support.staff import LOGIN
@@ -42,7 +43,7 @@ async def close(pool: Pool, database_url: str, tmp_path: Path) -> Close:
     """On a ledger with two awards in June, sealed, with a cost of points, the month's account and a mapping."""
     now = SystemClock().now()
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=now)
+        await CardStore(pool).publish(card, by="tests", now=now, also=card_logged(card))
     estimate = Estimate("SGD", Decimal("0.97"), cost_per_point=Decimal("0.008"))
     await AssumptionStore(pool).set("GRP", "SG", date(2026, 1, 1), estimate, by="jane", why="a study", now=now)
     await fill(pool, "bob", "eve", transfers=1)

@@ -10,6 +10,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran
 from tests.support.commands import abacus as run
+from tests.support.logged import card_logged
 from tests.support.staff import LOGIN, hire
 
 Abacus = Callable[..., Awaitable[Ran]]
@@ -137,7 +138,7 @@ async def test_a_token_is_kept_as_a_digest_and_its_use_is_noted(abacus: Abacus, 
 
 async def test_roles_hold_in_their_country_alone(abacus: Abacus, pool: Pool) -> None:
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     await admin(abacus)
     ben = await hire(pool, "ben", "support:SG")
     words = ("adjustments", "add", "bob", "5", "--reason", "Sorry")

@@ -12,13 +12,14 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.ledger.ledgers import award
 from tests.support.commands import abacus
+from tests.support.logged import card_logged
 from tests.support.staff import hire
 
 
 @pytest.fixture
 async def env(pool: Pool, database_url: str) -> dict[str, str]:
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     gifts = [_gift("txn:rides:T-1", 180), _gift("txn:rides:T-2", 20)]
     await PostgresLedger(pool, SystemClock()).post(gifts)
     return {"ABACUS_DATABASE_URL": database_url, "ABACUS_ADJUSTMENT_LIMIT": "100"}

@@ -14,6 +14,7 @@ from tests.programs.tiers.cards import card
 from tests.support.commands import DOWN, abacus
 from tests.support.house import House, until
 from tests.support.keeping import MARCH, FixedCards, earned, keeper, told
+from tests.support.logged import card_logged
 from tests.support.slices import home_of, neighbour
 from tests.support.staff import LOGIN
 
@@ -24,7 +25,7 @@ LONG_AGO = MARCH.replace(year=2021)
 @pytest.fixture
 async def env(pool: Pool, database_url: str) -> dict[str, str]:
     for scope in ("SG", "TH"):
-        await CardStore(pool).publish(card(scope), by="tests", now=SystemClock().now())
+        await CardStore(pool).publish(card(scope), by="tests", now=SystemClock().now(), also=card_logged(card(scope)))
     return {"ABACUS_DATABASE_URL": database_url}
 
 

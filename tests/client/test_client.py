@@ -20,6 +20,7 @@ from abacus.ledger.types.limits import Limits
 from abacus_client import AsyncClient, Award, Client, FixedItem, Refused, Transaction, Unauthorized
 from tests.client.asking import EitherClient, ask, closed, listed
 from tests.support.house import House, until
+from tests.support.logged import limits_logged
 from tests.support.paths import DOCS
 
 GUIDE = DOCS / "partners.md"
@@ -60,7 +61,9 @@ async def _open(house: House, *, signing_secret: str | None = None) -> AsyncIter
         created_by="tests",
         disabled_at=None,
     )
-    await PartnerStore(house.pool, clock).create(partner, Limits(per_award=100_000), key)
+    await PartnerStore(house.pool, clock).create(
+        partner, Limits(per_award=100_000), key, also=limits_logged(partner.partner_id)
+    )
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     access = Access(f"http://127.0.0.1:{port}", key.text, signing_secret)

@@ -44,6 +44,7 @@ from tests.support.awards import award
 from tests.support.cluster import Servers
 from tests.support.keeping import earned as stream_earned
 from tests.support.keeping import keeper
+from tests.support.logged import limits_logged
 from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.sealing import RECHECK, earned
 from tests.support.services import Services
@@ -78,7 +79,7 @@ ALONE: Final = pytest.mark.usefixtures("alone")
 async def register(pool: Pool, partner_id: str, limits: Limits) -> None:
     now = SystemClock().now()
     made = Partner(partner_id, partner_id, True, True, (), None, 1000, None, now, "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, SystemClock()).create(made, limits, new_key())
+    await PartnerStore(pool, SystemClock()).create(made, limits, new_key(), also=limits_logged(made.partner_id))
 
 
 def gift(member: str, key: str) -> Award:

@@ -15,7 +15,7 @@ from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger
 from tests.ledger.moves import earn, refund, reverse
 from tests.support.fixed_clock import FixedClock
-from tests.support.forgetting import eraser
+from tests.support.forgetting import eraser, noted
 from tests.support.sealing import tampering
 
 POSTED, DUPLICATE, CONFLICT = Status.POSTED, Status.DUPLICATE, Status.CONFLICT
@@ -156,7 +156,7 @@ async def test_of_a_member_who_is_erased_it_stays_awarded(pool: Pool, database_u
     await ledger.post([requested("a"), streamed("meals:1")])
     owner = await open_pool(database_url, size=4, role=None)
     try:
-        erased = await eraser(owner).erase("bob", by="alice", reason="asked to")
+        erased = await eraser(owner).erase("bob", by="alice", reason="asked to", also=noted)
     finally:
         await owner.close()
     claims = await pool.fetch("select key, member_id from claim order by key")

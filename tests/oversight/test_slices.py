@@ -40,6 +40,7 @@ from tests.support.cards import INDONESIA, SINGAPORE, times
 from tests.support.cluster import Servers
 from tests.support.house import House, unique_settings
 from tests.support.ledgers import make_ledger
+from tests.support.logged import card_logged
 from tests.support.queues import quick_queues
 from tests.support.services import Services
 
@@ -88,7 +89,7 @@ async def ledgers(services: Services, servers: Servers) -> AsyncIterator[tuple[P
         pools = await open_pool(whole, size=3), await open_pool(sliced, size=3)
         for pool in pools:
             for card in (SINGAPORE, INDONESIA):
-                await CardStore(pool).publish(card, by="tests", now=NOW)
+                await CardStore(pool).publish(card, by="tests", now=NOW, also=card_logged(card))
             await write_month(pool)
             await seal(pool)
         await drop_views(sliced)
@@ -186,7 +187,7 @@ async def house_at(services: Services, url: str) -> AsyncIterator[House]:
     )
     pool = await open_pool(url, size=8)
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     async with sqs_client(settings.sqs_endpoint_url) as client:
         await quick_queues(client, settings.queue_prefix)
     yield House(settings, pool)

@@ -26,7 +26,8 @@ RIGHTS: Final[Mapping[str, str]] = {
         " update(status decided_by decided_at note)"
     ),
     "assumption": "select, insert",
-    "audit_log": "select, insert",
+    "audit_head": "select, insert, update(number hash)",
+    "audit_log": ("select, insert(entry_id at actor authenticated deed subject country details), update(number hash)"),
     "campaign": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "campaign_action": "select, insert, update(due_at attempts failing_since done_at refused_at reason)",
     "campaign_claim": "select, insert",
@@ -118,7 +119,7 @@ RIGHTS: Final[Mapping[str, str]] = {
 }
 
 # Functions with their owner's rights that the role may call.
-FUNCTIONS: Final = {"abacus_set_limits", "counter_partition_drop", "counter_partition_keep"}
+FUNCTIONS: Final = {"abacus_set_limits", "abacus_state_of", "counter_partition_drop", "counter_partition_keep"}
 
 _COLUMNS: Final = """
 select c.relname::text as table, a.attname::text as column, p.privilege,

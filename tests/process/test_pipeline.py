@@ -20,6 +20,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.cards import times
 from tests.support.house import House, completed, until
+from tests.support.logged import card_logged
 from tests.support.outcomes import verified
 
 
@@ -84,7 +85,7 @@ async def test_every_golden_case_comes_out_of_the_ledger_as_it_is_written(house:
             tiers={"member": times(row["tier"])},
             tier_policy=None,
         )
-        await store.publish(card, by="tests", now=SystemClock().now())
+        await store.publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
         facts = {"country": row["country"], "currency": row["currency"], "amount": row["amount"]}
         sent.append(completed(number, **facts, vertical="v", payment_type="p", occurred_at=day.isoformat()))
     async with house.running():

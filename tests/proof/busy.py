@@ -23,6 +23,7 @@ from tests.ledger.moves import ACME, adjust, capture, hold, release, reverse
 from tests.support.awards import award
 from tests.support.explanations import granted
 from tests.support.fixed_clock import FixedClock
+from tests.support.logged import limits_logged
 from tests.support.sealing import NOW, earned
 from tests.support.staff import hire
 
@@ -61,7 +62,9 @@ class Busy:
         self._pool = pool
 
     async def opens(self) -> None:
-        await PartnerStore(self._pool, CLOCK).create(_PARTNER, Limits(in_total=1000), new_key())
+        await PartnerStore(self._pool, CLOCK).create(
+            _PARTNER, Limits(in_total=1000), new_key(), also=limits_logged("acme")
+        )
         await hire(self._pool, "ann", "support")
         await hire(self._pool, "ben", "approver")
 

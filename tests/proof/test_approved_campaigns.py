@@ -41,7 +41,8 @@ async def test_a_campaign_that_nobody_agreed_to_is_named(house: House, database_
         for name, (statements, expected) in TAMPERINGS.items():
             for statement in statements:
                 await owner.execute(statement)
-            assert lines(await verify(house.pool, RECHECK)) == expected, name
+            told = lines(await verify(house.pool, RECHECK))
+            assert [line for line in told if line.startswith("campaign")] == expected, name
             await owner.execute("delete from campaign_sum")
             for table in ("campaign", "approval"):
                 await owner.execute(f"delete from {table}; insert into {table} table kept_{table}")

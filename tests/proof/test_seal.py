@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Refused
+from abacus.people.types.chained import LogHead
 from abacus.proof.decide import seal as seal_module
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.proof import Proof, proof_of, read_proof
@@ -28,7 +29,15 @@ def sealed(*heads: Head) -> Sealed:
 def seals() -> list[Seal]:
     chain: list[Seal] = []
     for count in range(1, 5):
-        chain.append(next_seal(chain[-1] if chain else None, sealed(*HEADS[:count]), f"{count}:{count}:", AT))
+        chain.append(
+            next_seal(
+                chain[-1] if chain else None,
+                sealed(*HEADS[:count]),
+                f"{count}:{count}:",
+                AT,
+                LogHead(count, b"\2" * 32),
+            )
+        )
     return chain
 
 
@@ -36,7 +45,7 @@ def proof(place: int, heads: list[Head] = HEADS) -> Proof:
     tree = Tree()
     for number, head in enumerate(heads):
         tree.add(head.leaf(CURRENT), watch=number == place)
-    seal = next_seal(None, Sealed(len(heads), 15, tree.root()), "1:1:", AT)
+    seal = next_seal(None, Sealed(len(heads), 15, tree.root()), "1:1:", AT, LogHead())
     return proof_of(seal, heads[place], place, tree.path)
 
 
@@ -47,7 +56,7 @@ def test_a_leaf_as_the_documents_define_it() -> None:
 
 def test_a_seals_hash_as_the_documents_define_it() -> None:
     first, second, *_ = seals()
-    facts = [2, 1780317000000005, 2, 3, second.root.hex(), "2:2:"]
+    facts = [2, 1780317000000005, 2, 3, second.root.hex(), "2:2:", 2, 2, "02" * 32]
     text = json.dumps(facts, separators=(",", ":"))
     assert second.hash == hashlib.sha256(first.hash + text.encode()).digest()
     assert (first.number, first.previous, second.previous) == (1, b"", first.hash)
@@ -56,17 +65,19 @@ def test_a_seals_hash_as_the_documents_define_it() -> None:
 def test_a_seal_of_a_format_that_this_version_does_not_know() -> None:
     first, second, *_ = seals()
     unknown = second._replace(format=9)
-    assert [str(fault) for fault in follow_seals([first, unknown])] == ["seal 2: is of format 9; this version knows 1"]
+    assert [str(fault) for fault in follow_seals([first, unknown])] == [
+        "seal 2: is of format 9; this version knows 1, 2"
+    ]
 
 
 def test_a_later_format_has_a_chain_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The leaf gets a fictitious field: earlier seals stay as they are, later seals cover the field."""
     first, *_ = seals()
-    monkeypatch.setitem(FORMATS, 2, lambda head: (*FORMATS[1](head), "a field"))
-    monkeypatch.setattr(seal_module, "CURRENT", 2)
-    later = next_seal(first, sealed(*HEADS), "9:9:", AT)
-    assert later.format == 2
-    assert HEADS[0].leaf(1) != HEADS[0].leaf(2)
+    monkeypatch.setitem(FORMATS, 3, lambda head: (*FORMATS[1](head), "a field"))
+    monkeypatch.setattr(seal_module, "CURRENT", 3)
+    later = next_seal(first, sealed(*HEADS), "9:9:", AT, LogHead())
+    assert later.format == 3
+    assert HEADS[0].leaf(1) == HEADS[0].leaf(2) != HEADS[0].leaf(3)
     assert list(follow_seals([first, later])) == []
     told = [str(fault) for fault in follow_seals([first, later._replace(format=1)])]
     assert told == ["seal 2: the hash does not match the row and the one before it"]
@@ -169,6 +180,8 @@ def test_the_event_as_other_programs_see_it() -> None:
             "snapshot": "2:2:",
             "previous": first.hash.hex(),
             "hash": second.hash.hex(),
+            "log_entries": 2,
+            "log_head": "02" * 32,
         },
     }
     assert LedgerSealed.model_validate_json(text).data.number == 2

@@ -69,7 +69,9 @@ async def test_a_seal_is_over_every_account_as_it_stands(pool: Pool) -> None:
     await PostgresLedger(pool, SystemClock()).post([earned("bob", 9, program="OVO")])
     await neighbours_are_through(pool)
     made = (await seals.make()).seal
-    assert made == Seal(2, made.sealed_at, 4, 10, await root_of(pool), made.snapshot, nothing.hash, made.hash, 1)
+    assert made == Seal(
+        2, made.sealed_at, 4, 10, await root_of(pool), made.snapshot, nothing.hash, made.hash, 2, 0, b""
+    )
     assert await seals.all() == [nothing, made]
 
 

@@ -4,11 +4,13 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.store import Seals
 from tests.proof.reported import MEMBERS
 from tests.support.commands import abacus
+from tests.support.logged import logged
 from tests.support.sealing import fill, tampering
 from tests.support.slices import SLICES
 
@@ -16,7 +18,8 @@ from tests.support.slices import SLICES
 async def test_the_command(pool: Pool, database_url: str) -> None:
     env = {"ABACUS_DATABASE_URL": database_url}
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+        also = logged(f"card:{card.scope}", Deed.PUBLISH_RATES)
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=also)
     await fill(pool, *MEMBERS)
     await Seals(pool, SystemClock()).make()
     for processes in "12":

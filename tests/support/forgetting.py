@@ -19,8 +19,12 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
 from abacus.ledger.types.posting import Status
-from abacus.oversight.erasure.erase import Eraser
+from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import entry_of
+from abacus.people.store.audit import write as write_entries
+from abacus.people.store.chain import digest_of_erased
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
@@ -213,6 +217,13 @@ async def rest(owner: Pool, *without: str) -> dict[str, list[str]]:
 
 def eraser(owner: Pool) -> Eraser:
     return Eraser(owner, CLOCK, lambda _: None)
+
+
+async def noted(connection: Connection, erasure: Erasure) -> None:
+    """The entry of the log, as the command writes it."""
+    subject = f"member:{erasure.pseudonym}"
+    left = await digest_of_erased(connection, subject)
+    await write_entries(connection, [entry_of("login:alice", Deed.ERASE, subject, NOW, left=left)])
 
 
 async def accounts(pool: Pool, member: str) -> list[Account]:

@@ -29,6 +29,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool, slicing_of
 from tests.support.house import until
+from tests.support.logged import limits_logged
 from tests.support.neighbours import neighbours_are_through
 from tests.support.receiver import Receiver
 from tests.support.stepping import one_step
@@ -40,7 +41,7 @@ AT_ONCE_AGAIN = Backoff(first_s=0.02, longest_s=0.05)
 async def partner(pool: Pool, name: str, url: str, limits: Limits = Limits()) -> str:  # noqa: B008  # a frozen value
     """Register a partner with a webhook; the secret."""
     made = Partner(name, name, True, True, (), None, 1000, None, CLOCK.now(), "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, CLOCK).create(made, limits, new_key())
+    await PartnerStore(pool, CLOCK).create(made, limits, new_key(), also=limits_logged(made.partner_id))
     secret = new_secret()
     assert await WebhookStore(pool, CLOCK).set(name, url, secret)
     return secret

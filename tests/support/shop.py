@@ -17,6 +17,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.platform.health import Health
 from abacus.platform.settings import Settings
 from tests.support.house import House, until
+from tests.support.logged import limits_logged
 
 GRANT: dict[str, Any] = {"member_id": "bob", "country": "SG", "points": 100, "reason": "Welcome"}
 MEAL: dict[str, Any] = {
@@ -54,7 +55,9 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
         created_by="tests",
         disabled_at=None,
     )._replace(**changes)
-    await PartnerStore(house.pool, clock).create(partner, limits or Limits(), key)
+    await PartnerStore(house.pool, clock).create(
+        partner, limits or Limits(), key, also=limits_logged(partner.partner_id)
+    )
     return key.text
 
 

@@ -260,6 +260,9 @@ SEAL: Final = Table(
     # The fields that its leaves and its own hash cover (`proof/decide/seal.py`).
     Column("format", SmallInteger, nullable=False, server_default="1"),
     Column("published_at", DateTime(timezone=True)),
+    # How many entries the chain of the log had, and the hash of the last; not of the first format.
+    Column("log_entries", BigInteger),
+    Column("log_head", LargeBinary),
     Index(None, "published_at", postgresql_where=text("published_at is null")),
 )
 

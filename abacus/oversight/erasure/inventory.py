@@ -56,6 +56,7 @@ NAMELESS: Final = frozenset(
         "assumption",
         "allowance",
         "allowance_part",
+        "audit_head",
         "campaign",
         "campaign_pot",
         "campaign_seen",

@@ -12,6 +12,7 @@ from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
 from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
 from abacus.oversight.erasure.decide.written import written
 from abacus.people.decide.approving import canonical, digest_of
+from abacus.people.store.chain import entries_about, forget
 from abacus.people.types.approval import Approval, Status
 from abacus.platform.postgres import Connection, rows_changed
 from abacus.platform.quarantine.types import Item, Stage
@@ -95,10 +96,6 @@ update allowance_member set member_id = :pseudonym where member_id = :member_id
 """)
 _RENAME_MOVED_ALONE: Final = Statement("""
 update moved_alone set whose = 'member:' || :pseudonym::text where whose = 'member:' || :member_id::text
-""")
-_LOGGED: Final = Statement("select entry_id, details from audit_log where subject = :subject")
-_FORGET_LOGGED: Final = Statement("""
-update audit_log set subject = :subject, details = :details where entry_id = :entry_id
 """)
 _APPROVALS: Final = Statement(f"""
 select {columns(Approval)} from approval where document::json ->> 'member_id' = :member_id for update
@@ -213,12 +210,10 @@ async def approvals(connection: Connection, renaming: Renaming) -> Rows:
 
 async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
     """The log keeps who did what, without the name and the reasons."""
-    rows = await connection.fetch(*_LOGGED(subject=f"member:{renaming.member_id}"))
-    subject = f"member:{renaming.pseudonym}"
-    for entry_id, details in rows:
-        forgotten = _FORGET_LOGGED(subject=subject, details=renaming.explanation(details), entry_id=entry_id)
-        await connection.execute(*forgotten)
-    return Rows(audit_log=len(rows))
+    entries = await entries_about(connection, f"member:{renaming.member_id}")
+    for entry in entries:
+        await forget(connection, entry, f"member:{renaming.pseudonym}", renaming.explanation(entry.details))
+    return Rows(audit_log=len(entries))
 
 
 async def errands(connection: Connection, renaming: Renaming) -> Rows:

@@ -2,7 +2,20 @@
 
 from typing import Final
 
-from sqlalchemy import ARRAY, Boolean, Column, DateTime, Index, LargeBinary, Table, Text, Uuid, text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Index,
+    LargeBinary,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSON
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
@@ -68,6 +81,15 @@ AUDIT_LOG: Final = Table(
     Column("subject", Text, nullable=False),
     Column("country", Text),
     Column("details", JSON, nullable=False),
+    Column("number", BigInteger),  # the place in the chain, given soon after
+    Column("hash", LargeBinary),
+    # With `salt`, subject and details come to `body`, which the hash covers; an erasure keeps `body`, and takes `salt`.
+    Column("salt", Uuid, server_default=text("gen_random_uuid()")),
+    Column("body", LargeBinary),
+    Column("of_before", Boolean, nullable=False, server_default=text("false")),  # it is older than the chain
+    # The card, partner or person that it is about, and what that was when the transaction ended; both set by triggers.
+    Column("stated", Text),
+    Column("state", JSON),
     Index(None, "at"),
     Index(None, "subject"),
     # Who gave whom a way to act of late.
@@ -76,4 +98,17 @@ AUDIT_LOG: Final = Table(
         "at",
         postgresql_where=text("deed = 'manage-people'"),
     ),
+    Index(None, "number", unique=True),
+    Index("audit_log_unchained_idx", "at", "entry_id", postgresql_where=text("number is null")),
+    Index("audit_log_stated_idx", "stated", "at", postgresql_where=text("stated is not null")),
+)
+
+# The end of the log's chain, in one row.
+AUDIT_HEAD: Final = Table(
+    "audit_head",
+    METADATA,
+    Column("one", Boolean, primary_key=True, server_default=text("true")),
+    Column("number", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    CheckConstraint("one", name="one"),
 )

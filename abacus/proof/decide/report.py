@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
+# The order of faults: accounts first, because a fault of a row tells more, and seals last.
+_ACCOUNT, _APPROVAL, _CAMPAIGN, _PARTNER, _STATED, _LOG, _SEAL = "abcdefg"
+
 MOST_FAULTS: Final = 1000  # so many are named; the others are counted
 
 
@@ -18,6 +21,10 @@ class Fault(NamedTuple):
     def __str__(self) -> str:
         return f"{self.member_id} {self.program} #{self.seq}: {self.what}"
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_ACCOUNT, self.member_id, self.program)
+
 
 class PartnerFault(NamedTuple):
     """A partner whose allowance does not agree with its transfers."""
@@ -27,6 +34,10 @@ class PartnerFault(NamedTuple):
 
     def __str__(self) -> str:
         return f"partner {self.partner}: {self.what}"
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_PARTNER, self.partner)
 
 
 class ApprovalFault(NamedTuple):
@@ -38,6 +49,10 @@ class ApprovalFault(NamedTuple):
     def __str__(self) -> str:
         return f"approval {self.approval}: {self.what}"
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_APPROVAL, self.approval)
+
 
 class CampaignFault(NamedTuple):
     """A version of a campaign that was in force, and that no second person agreed to."""
@@ -47,6 +62,38 @@ class CampaignFault(NamedTuple):
 
     def __str__(self) -> str:
         return f"campaign {self.campaign}: {self.what}"
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_CAMPAIGN, self.campaign)
+
+
+class LogFault(NamedTuple):
+    """An entry of the log that does not follow from the one before it, or is not there."""
+
+    entry: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"log #{self.entry}: {self.what}"
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_LOG, f"{self.entry:020}")
+
+
+class StatedFault(NamedTuple):
+    """A card, a person or a partner that is not what the log has of it: `person:ann`."""
+
+    subject: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.subject.replace(':', ' ', 1)}: {self.what}"
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_STATED, self.subject)
 
 
 class SealFault(NamedTuple):
@@ -58,8 +105,12 @@ class SealFault(NamedTuple):
     def __str__(self) -> str:
         return f"seal {self.seal}: {self.what}"
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        return (_SEAL,)
 
-AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | CampaignFault | SealFault
+
+AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | CampaignFault | StatedFault | LogFault | SealFault
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from abacus.people.types.chained import LogHead
 from abacus.proof.decide.merkle import Tree, leaf_hash
 from abacus.proof.decide.report import SealFault
 
@@ -38,8 +39,8 @@ def _first_leaf(head: Head) -> Sequence[Any]:
 
 # The fields that a leaf covers, by format. A seal names its format, so a field can be added without touching older
 # seals; a format is never changed once seals have it.
-FORMATS: Final[dict[int, Callable[[Head], Sequence[Any]]]] = {1: _first_leaf}
-CURRENT: Final = 1  # the format of new seals
+FORMATS: Final[dict[int, Callable[[Head], Sequence[Any]]]] = {1: _first_leaf, 2: _first_leaf}
+CURRENT: Final = 2  # the format of new seals: they also cover the log
 
 
 class Sealed(NamedTuple):
@@ -70,6 +71,7 @@ def over_slices(slices: Sequence[Sealed]) -> Sealed:
 class Seal(NamedTuple):
     """The fields stand in the order of the table's columns. `snapshot` is Postgres' own text for the
     visible transactions, of each slice in their order, with spaces between; `previous` is the hash of the seal before.
+    `log_entries` and `log_head` are the end of the chain of the log, which the first format does not have.
     """
 
     number: int
@@ -81,6 +83,8 @@ class Seal(NamedTuple):
     previous: bytes
     hash: bytes
     format: int
+    log_entries: int | None = None
+    log_head: bytes | None = None
 
     @property
     def is_known(self) -> bool:
@@ -120,9 +124,9 @@ class Seal(NamedTuple):
                 yield SealFault(self.number, f"its {name}{of} is {before}, {whose} to {computed}")
 
 
-def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime) -> Seal:
+def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime, log: LogHead) -> Seal:
     number, previous = (last.number + 1, last.hash) if last else (1, b"")
-    seal = Seal(number, sealed_at, *sealed, snapshot, previous, b"", CURRENT)
+    seal = Seal(number, sealed_at, *sealed, snapshot, previous, b"", CURRENT, *log)
     return seal._replace(hash=_hash_of(seal))
 
 
@@ -145,7 +149,7 @@ def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
 def _hash_of(seal: Seal) -> bytes:
     """Over the seal's other fields and the hash before. In the first format it does not cover the format."""
     at = (seal.sealed_at - _EPOCH) // _MICROSECOND
-    facts: list[int | str] = [seal.number, at, seal.accounts, seal.transfers, seal.root.hex(), seal.snapshot]
+    facts: list[int | str | None] = [seal.number, at, seal.accounts, seal.transfers, seal.root.hex(), seal.snapshot]
     if seal.format > 1:
-        facts.append(seal.format)
+        facts += [seal.format, seal.log_entries, (seal.log_head or b"").hex()]
     return hashlib.sha256(seal.previous + orjson.dumps(facts)).digest()

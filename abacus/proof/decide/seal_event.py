@@ -14,7 +14,9 @@ KEY: Final = b"abacus"  # of the message: seals are no member's, and their order
 
 
 class LedgerSealedData(BaseModel):
-    """Hashes are hexadecimal. `previous` is the `hash` of the seal before, empty for the first."""
+    """Hashes are hexadecimal. `previous` is the `hash` of the seal before, empty for the first. `log_head` is the hash
+    of the last of the `log_entries` that were chained; seals of the first format have neither.
+    """
 
     model_config = ConfigDict(title="LedgerSealedData")
 
@@ -26,6 +28,8 @@ class LedgerSealedData(BaseModel):
     snapshot: str
     previous: str
     hash: str
+    log_entries: int | None = None
+    log_head: str | None = None
 
 
 class LedgerSealed(BaseModel):
@@ -70,4 +74,6 @@ def described(seal: Seal) -> dict[str, object]:
         "snapshot": seal.snapshot,
         "previous": seal.previous.hex(),
         "hash": seal.hash.hex(),
+        "log_entries": seal.log_entries,
+        "log_head": None if seal.log_head is None else seal.log_head.hex(),
     }

@@ -36,6 +36,7 @@ from tests.chaos.crashes.due import Due, Held, Posted, Told, faults_of
 from tests.chaos.crashes.worker import Order, work
 from tests.support.cluster import Servers
 from tests.support.house import unique_settings
+from tests.support.logged import card_logged
 from tests.support.services import Services
 from workers import PIPELINE
 
@@ -273,6 +274,6 @@ async def publish_cards(database_url: str) -> None:
     pool = await open_pool(database_url, size=1)
     try:
         for card in example_cards():
-            await CardStore(pool).publish(card, by="crashes", now=SystemClock().now())
+            await CardStore(pool).publish(card, by="crashes", now=SystemClock().now(), also=card_logged(card))
     finally:
         await pool.close()

@@ -15,6 +15,7 @@ from abacus.pricing.store.cards import CardStore
 from tests.chaos.scenarios.scenario import Scenario, Stage
 from tests.chaos.settling import left_in
 from tests.chaos.workload import Awarded, awarded, calculator_by, cards
+from tests.support.logged import card_logged
 
 _NEW: Final = "voucher"  # a way to pay that senders begin to use before any card knows it
 _STOPPED: Final = b"messages would be quarantined, more than the 50% allowed"
@@ -48,7 +49,7 @@ async def _play(stage: Stage, rng: Random) -> None:
 
     store = CardStore(ground.pool)
     for card in _mended():
-        await store.publish(card, by="chaos", now=SystemClock().now())
+        await store.publish(card, by="chaos", now=SystemClock().now(), also=card_logged(card))
     for worker in calculators:
         await ground.crew.dismiss(worker)
         ground.crew.hire("calculator")

@@ -26,6 +26,7 @@ from abacus.platform.postgres import Connection, Pool
 from tests.ledger.slices.eight import CLOCK, MEMBERS, bring_back, take_away
 from tests.support.awards import NOW, award
 from tests.support.fixed_clock import FixedClock
+from tests.support.logged import limits_logged
 
 AWAY: Final = 3
 ALL: Final = Room(64, 64, {})
@@ -35,7 +36,7 @@ FAILED: Final = Answer(Said.FAILED, "answered 500", 500)
 async def told(pool: Pool, ledger: PostgresLedger, name: str = "acme") -> list[Record]:
     """A partner with a webhook has given each member points; the events of that."""
     made = Partner(name, name, True, True, (), None, 1000, None, NOW, "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, CLOCK).create(made, Limits(), new_key())
+    await PartnerStore(pool, CLOCK).create(made, Limits(), new_key(), also=limits_logged(made.partner_id))
     await WebhookStore(pool, CLOCK).set(name, "https://hooks.example/", new_secret())
     keys = [f"api:{name}:{member}" for member in MEMBERS]
     await ledger.post(

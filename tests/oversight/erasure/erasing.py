@@ -3,7 +3,7 @@
 from abacus.platform.postgres import Pool
 from abacus.proof.parts import Span
 from abacus.proof.verify import verify
-from tests.support.forgetting import eraser
+from tests.support.forgetting import eraser, noted
 
 BOB, ANNA = "bob@home", "anna"
 
@@ -13,7 +13,7 @@ async def is_clean(pool: Pool) -> bool:
 
 
 async def erase(owner: Pool, member: str = BOB) -> str:
-    return (await eraser(owner).erase(member, by="alice", reason="asked to")).pseudonym
+    return (await eraser(owner).erase(member, by="alice", reason="asked to", also=noted)).pseudonym
 
 
 async def verify_member(pool: Pool, member: str) -> int:

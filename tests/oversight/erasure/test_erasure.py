@@ -35,7 +35,7 @@ from abacus.proof.store import Seals
 from abacus.proof.verify import verify
 from tests.oversight.erasure.erasing import ANNA, BOB, erase, is_clean, verify_member
 from tests.support.awards import award
-from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, rest
+from tests.support.forgetting import CLOCK, accounts, eraser, granted, live, naming, noted, rest
 from tests.support.neighbours import neighbours_are_through
 from tests.support.slices import home_of, tables_of
 
@@ -51,7 +51,7 @@ async def test_the_id_is_nowhere_and_every_sum_is_as_it_was(pool: Pool, owner: P
     looked = await eraser(owner).look(BOB)
     assert await rest(owner) == everything
 
-    erased = await eraser(owner).erase(BOB, by="alice", reason="asked to")
+    erased = await eraser(owner).erase(BOB, by="alice", reason="asked to", also=noted)
     assert looked.rows == erased.rows
     assert await naming(owner, BOB) == []
     after = await accounts(pool, erased.pseudonym)
@@ -90,7 +90,7 @@ async def test_old_seals_hold_under_new_names(pool: Pool, owner: Pool) -> None:
         await seals.make()
     kept = Eraser(owner, CLOCK, lambda _: None, before_renaming=[keep])
     for last, name in ((3, BOB), (4, ANNA)):
-        await kept.erase(name, by="alice", reason="asked to")
+        await kept.erase(name, by="alice", reason="asked to", also=noted)
         report = await verify(pool, lambda _: None, seals=None)
         assert [str(fault) for fault in report.faults] == []
         assert sorted(report.seals) == list(range(1, last + 1))

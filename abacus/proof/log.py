@@ -1,0 +1,108 @@
+"""The log, followed along its chain, and what it says of cards, people and partners."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC
+from itertools import groupby
+from typing import Final
+
+from abacus.people.decide.chaining import LogFollower, erased_digest
+from abacus.people.store.chain import log_head
+from abacus.people.types.chained import Chained, LogHead
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection, pages
+from abacus.platform.sql import Statement, columns
+from abacus.proof.decide.report import LogFault, Report, SealFault, StatedFault
+from abacus.proof.decide.stated import faults_of_state
+from abacus.proof.parts import Log
+
+ENTRIES_A_PART: Final = 100_000
+
+_LAST: Final = "select coalesce(max(number), 0) from audit_log"
+_ONE: Final = Statement(f"select {columns(Chained)} from audit_log where number = :number")
+_FROM: Final = Statement(f"""
+select {columns(Chained)} from audit_log where number >= :first and number < :beyond order by number
+""")
+_END: Final = "select number, hash from audit_log where number is not null order by number desc limit 1"
+
+_SEALED: Final = """
+select s.number, s.log_entries, s.log_head, l.hash from seal s left join audit_log l on l.number = s.log_entries
+where s.log_entries > 0 and l.hash is distinct from s.log_head order by s.number
+"""
+_WAITING: Final = """
+select count(*) as entries, min(at) as since from audit_log
+where number is null and at < now() - interval '1 hour' having count(*) > 0
+"""
+
+# The names that erasures have taken out, and what the entries of the erasures say was left.
+_ERASED: Final = f"select {columns(Chained)} from audit_log where salt is null order by subject, number"
+_ERASURES: Final = f"select subject, details ->> 'left' from audit_log where deed = '{Deed.ERASE}'"
+
+_STATED: Final = """
+with thing (name) as (
+    select 'card:' || scope from rate_card union select 'card:' || scope from rate_card_withdrawal
+    union select 'partner:' || partner_id from partner union select 'partner:' || partner_id from partner_key
+    union select 'person:' || person_id from person union select 'person:' || person_id from person_token
+    union select 'person:' || person_id from console_password
+), last as (
+    select distinct on (stated) stated as name, state from audit_log
+    where stated is not null and state is not null order by stated, at desc, number desc nulls first
+)
+select name, l.state::text as recorded, abacus_state_of(name)::text as now
+from thing t full join last l using (name) order by name
+"""
+
+
+async def parts_of_log(connection: Connection) -> list[Log]:
+    last = await connection.fetchval(_LAST)
+    return [Log(first, first + ENTRIES_A_PART) for first in range(1, max(1, last) + 1, ENTRIES_A_PART)]
+
+
+async def check_chain(connection: Connection, part: Log) -> Report:
+    """The faults of these entries, beside each other and the entry before the first."""
+    report = Report()
+    before = await connection.fetchrow(*_ONE(number=part.first - 1))
+    follower = LogFollower(Chained(*before) if before else None)
+    if before is None:
+        follower.number = part.first - 1
+    async for page in pages(connection, *_FROM(first=part.first, beyond=part.beyond)):
+        for entry in (Chained(*row) for row in page):
+            report.note(*(LogFault(entry.number or 0, fault) for fault in follower.follow(entry)))
+    return report
+
+
+async def check_stated(connection: Connection) -> Report:
+    report = Report()
+    head, last = await log_head(connection), await connection.fetchrow(_END)
+    ends = LogHead(*last) if last is not None else LogHead()
+    if ends.entries != head.entries:
+        report.note(LogFault(head.entries, f"the log ended with it, and ends with #{ends.entries}"))
+    elif ends != head:
+        report.note(LogFault(head.entries, "its hash is not that of the log's end"))
+    for number, entries, recorded, hash_ in await connection.fetch(_SEALED):
+        now = "nothing" if hash_ is None else hash_.hex()
+        report.note(
+            SealFault(number, f"its log of {entries} entries ends with {recorded.hex()}, the log has {now} there")
+        )
+    for entries, since in await connection.fetch(_WAITING):
+        since_then = f"{entries} entries since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC are in no chain"
+        report.note(LogFault(0, f"{since_then}: a relay puts them there"))
+    report.note(*await _erased(connection))
+    for name, recorded, now in await connection.fetch(_STATED):
+        report.note(*(StatedFault(name, fault) for fault in faults_of_state(recorded, now)))
+    return report
+
+
+async def _erased(connection: Connection) -> Sequence[LogFault]:
+    """The entries whose names no erasure has taken out so."""
+    left: dict[str, set[str | None]] = defaultdict(set)
+    for subject, digest in await connection.fetch(_ERASURES):
+        left[subject].add(digest)
+    faults: list[LogFault] = []
+    erased = [Chained(*row) for row in await connection.fetch(_ERASED)]
+    for subject, entries in groupby(erased, key=lambda each: each.subject):
+        of_subject = list(entries)
+        if erased_digest(of_subject) not in left[subject]:
+            what = "its name and details were replaced, and no erasure in the log has left it so"
+            faults += [LogFault(each.number or 0, what) for each in of_subject]
+    return faults
