@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -31,6 +31,10 @@ from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.decide.heard import heard_from
+from abacus.programs.tiers.decide.keeping import AccountTier, Calendars, Known, count
+from abacus.programs.tiers.proving import Tiers
+from abacus.proof.beside import Beside
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
 from abacus.proof.parts import EVERYBODY, Span
@@ -43,6 +47,15 @@ TRANSFERS: Final = 5  # of each account
 WANTED: Final = 50_000
 AT_ONCE: Final = 10_000  # accounts copied in one go
 ALONE: Final = 5  # one process verifies a fifth, to compare
+
+# Each account's way to its tier, as one change.
+_CHANGES: Final = """
+    with changed as (
+        update account_tier set changes = 1 where tier <> 'member' returning member_id, program, country, tier
+    )
+    insert into tier_change (member_id, program, n, country, from_tier, to_tier, reason, changed_at)
+    select member_id, program, 1, country, 'member', tier, 'upgrade', now() from changed
+"""
 
 _NOW: Final = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -59,7 +72,8 @@ async def measure(directory: Path, accounts: int) -> list[Figure]:
 
 
 async def _measure(owner: Pool, url: str, accounts: int) -> list[Figure]:
-    recheck = Recheck(await fill(owner, accounts))
+    book = await fill(owner, accounts)
+    recheck, beside = Recheck(book), [Tiers(book)]
     seals = Seals(owner, SystemClock())
     began = time.monotonic()
     seal = (await seals.make()).seal
@@ -67,12 +81,12 @@ async def _measure(owner: Pool, url: str, accounts: int) -> list[Figure]:
     began = time.monotonic()
     await seals.prove((member(accounts // 2), "GRP"))
     proving = time.monotonic() - began
-    alone = await _timed(owner, recheck, None, Span("", member(accounts // ALONE)))
+    alone = await _timed(owner, recheck, beside, None, Span("", member(accounts // ALONE)))
     processes = os.cpu_count() or 1
     with Helpers(url, processes) as helpers:
-        await _timed(owner, recheck, helpers, Span("", member(1)))  # until they have started
+        await _timed(owner, recheck, beside, helpers, Span("", member(1)))  # until they have started
         before = await _cpu(owner)
-        together = await _timed(owner, recheck, helpers, EVERYBODY)
+        together = await _timed(owner, recheck, beside, helpers, EVERYBODY)
         cpu = (await _cpu(owner) - before) / together.report.transfers
     is_clean = together.report.clean and together.report.transfers == accounts * TRANSFERS
     return [
@@ -103,9 +117,9 @@ class Timed(NamedTuple):
     per_s: float
 
 
-async def _timed(owner: Pool, recheck: Recheck, helpers: Helpers | None, span: Span) -> Timed:
+async def _timed(owner: Pool, recheck: Recheck, beside: Sequence[Beside], helpers: Helpers | None, span: Span) -> Timed:
     began = time.monotonic()
-    report = await verify(owner, recheck, span=span, helpers=helpers)
+    report = await verify(owner, recheck, span=span, helpers=helpers, beside=beside)
     return Timed(report, report.transfers / (time.monotonic() - began))
 
 
@@ -129,9 +143,12 @@ async def fill(owner: Pool, accounts: int) -> CardBook:
     store = CardStore(owner)
     for card in example_cards():
         entry = entry_of("login:benchmark", Deed.PUBLISH_RATES, f"card:{card.scope}", _NOW)
-        await store.publish(card, by="benchmark", now=_NOW, also=with_entry(nothing_else, entry))
+        published_at = _NOW - timedelta(days=1)  # so that it is certain by which card points count for tiers
+        await store.publish(card, by="benchmark", now=published_at, also=with_entry(nothing_else, entry))
     book = CardBook(await store.all())
     held: dict[int, Account] = {number: Account.opened((member(number), "GRP"), "SG") for number in range(accounts)}
+    tiers = {number: Known(AccountTier.opened((member(number), "GRP")), {}, None) for number in range(accounts)}
+    calendars = Calendars(book, {})
     chance = random.Random(1)
     awards = _awards(book, chance)
     for _ in range(TRANSFERS):
@@ -141,14 +158,29 @@ async def fill(owner: Pool, accounts: int) -> CardBook:
             for number in chance.sample(range(start, min(start + AT_ONCE, accounts)), min(AT_ONCE, accounts - start)):
                 award = next(awards)._replace(member_id=held[number].member_id)
                 held[number], transfer = apply(held[number], award, _NOW)
+                tiers[number] = _counted(tiers[number], transfer, calendars)
                 posted.append(transfer)
                 claims.append(Claim(award.key, award.member_id, award.program, transfer.seq, award.fingerprint))
             await owner.copy_records_to_table("transfer", records=posted, columns=Transfer._fields)
             await owner.copy_records_to_table("claim", records=claims, columns=Claim._fields)
     await owner.copy_records_to_table("account", records=held.values(), columns=Account._fields)
-    for table in ("account", "transfer", "claim"):
+    tallies = [
+        (*each.account.id, *tally.period, tally.earned, *tally.reached)
+        for each in tiers.values()
+        for tally in each.tallies.values()
+    ]
+    rows = [each.account._replace(changes=0) for each in tiers.values()]
+    await owner.copy_records_to_table("account_tier", records=rows, columns=AccountTier._fields)
+    await owner.copy_records_to_table("tier_tally", records=tallies)
+    await owner.execute(_CHANGES)
+    for table in ("account", "transfer", "claim", "account_tier", "tier_tally"):
         await owner.execute(f"vacuum analyze {table}", timeout=600)
     return book
+
+
+def _counted(known: Known, transfer: Transfer, calendars: Calendars) -> Known:
+    heard = heard_from(transfer)
+    return known if heard is None else count(known, heard, calendars, _NOW)[0]
 
 
 def _awards(book: CardBook, chance: random.Random) -> Iterator[Award]:

@@ -15,6 +15,7 @@ from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.proving import Tiers
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
 from abacus.proof.parts import EVERYBODY, Span
@@ -58,12 +59,15 @@ async def verified(
     alone when the ledger is small.
     """
     helping = processes or ((os.cpu_count() or 1) if await is_worth_helping(opened) else 1)
-    recheck = Recheck(CardBook(await CardStore(opened).all()))
+    book = CardBook(await CardStore(opened).all())
+    recheck, beside = Recheck(book), [Tiers(book)]
     with _progress() as told:
         if helping == 1 or span.first == span.last:
-            return await verify_ledger(opened, recheck, span=span, seals=seals, progress=told)
+            return await verify_ledger(opened, recheck, span=span, seals=seals, beside=beside, progress=told)
         with Helpers(settings().required("database_url"), helping) as helpers:
-            return await verify_ledger(opened, recheck, span=span, seals=seals, helpers=helpers, progress=told)
+            return await verify_ledger(
+                opened, recheck, span=span, seals=seals, helpers=helpers, beside=beside, progress=told
+            )
 
 
 def _span(member: str | None, first: str | None, last: str | None) -> Span:

@@ -20,16 +20,19 @@ from abacus.platform.slicing import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.sql import text
 from abacus.proof.approvals import check_approvals, check_movements
-from abacus.proof.decide.account_chain import Drawn, Follower, Recompute
+from abacus.proof.beside import By, Together
+from abacus.proof.decide.account_chain import Drawn, Follower
 from abacus.proof.decide.approved import takes_a_word
 from abacus.proof.decide.report import Report
 from abacus.proof.hold_rows import HoldRows
-from abacus.proof.log import check_chain, check_stated
+from abacus.proof.log import check_chain, check_ends
 from abacus.proof.pager import Pager
+from abacus.proof.partner_awards import check_partner_awards
 from abacus.proof.partners import Partners
 from abacus.proof.parts import Findings, House, Keys, Log, Members, Part, Places, Root, Span
 from abacus.proof.sight import Sight
 from abacus.proof.slices import check_entries, check_places
+from abacus.proof.stated import check_stated
 from abacus.proof.tree import grow
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
@@ -60,13 +63,13 @@ async def use_examining_plans(sight: Sight) -> None:
         await connection.execute("; ".join(f"set local {name} = {value}" for name, value in _PLANS.items()))
 
 
-async def examine(sight: Sight, part: Part, recompute: Recompute, seed: int) -> Findings:
+async def examine(sight: Sight, part: Part, by: By) -> Findings:
     """In transactions that use the examining plans."""
     match part:
         case Members():
-            return await _members(await sight.ledger(part.number), sight, part, recompute, seed)
+            return await _members(await sight.ledger(part.number), sight, part, by)
         case Keys():
-            return await _keys(await sight.ledger(part.number), sight, part, seed)
+            return await _keys(await sight.ledger(part.number), sight, part, by.seed)
         case Places():
             return await check_places(await sight.ledger(part.number), sight.slicing, part)
         case Root():
@@ -75,6 +78,7 @@ async def examine(sight: Sight, part: Part, recompute: Recompute, seed: int) -> 
             return Findings(await check_chain(sight.shared, part))
         case House():
             findings = Findings(await check_approvals(sight))
+            findings.report.add(await check_ends(sight.shared))
             findings.report.add(await check_stated(sight.shared))
             return findings
 
@@ -85,14 +89,15 @@ def _number(key: str, table: str, seed: int) -> str:
     return f"hashtextextended({place} || e'\\n' || {key}, {seed})"
 
 
-async def _members(connection: Connection, sight: Sight, part: Members, recompute: Recompute, seed: int) -> Findings:
+async def _members(connection: Connection, sight: Sight, part: Members, by: By) -> Findings:
     findings, span = Findings(), part.span
     report = findings.report
     accounts, draws, holds = _Accounts(connection, span), _Draws(connection, span), HoldRows(connection, span)
     partners = await Partners.of(connection, sight, part)
+    beside = Together([await each.open(connection, sight.shared, span) for each in by.beside])
     follower: Follower | None = None
     numbers = 0
-    async for page in _transfers(connection, span, seed):
+    async for page in _transfers(connection, span, by.seed):
         others: list[Transfer] = []
         for *transferred, number, number_too in page:
             transfer = Transfer._make(transferred)
@@ -102,11 +107,13 @@ async def _members(connection: Connection, sight: Sight, part: Members, recomput
                     report.faults_of(follower.id, follower.seq, follower.finish())
                 account = await accounts.up_to(id_, report)
                 drawn, held = await draws.of(id_, report), await holds.of(id_, report)
-                follower = Follower(id_, account, recompute, drawn, held)
+                await beside.turn_to(id_, report)
+                follower = Follower(id_, account, by.recompute, drawn, held)
             numbers += number
             if number_too is not None:
                 findings.keys += 1
                 numbers += number_too
+            beside.follow(transfer)
             faults = follower.follow(transfer)
             if faults:
                 report.faults_of(id_, transfer.seq, faults)
@@ -115,6 +122,7 @@ async def _members(connection: Connection, sight: Sight, part: Members, recomput
         await partners.follow(others, findings)
         await partners.up_to(page[-1][0], report)
         await check_movements(sight.shared, [each for each in others if takes_a_word(each)], report)
+        await check_partner_awards(sight.shared, others if by.asked else (), report)
         findings.keys += len(page)
         report.transfers += len(page)
     if follower is not None:
@@ -123,6 +131,7 @@ async def _members(connection: Connection, sight: Sight, part: Members, recomput
     await draws.of(None, report)
     await holds.of(None, report)
     await partners.up_to(None, report)
+    await beside.turn_to(None, report)
     findings.numbers = numbers
     return findings
 

@@ -1,4 +1,4 @@
-"""The log, followed along its chain, and what it says of cards, people and partners."""
+"""The log, followed along its chain, with the seals and erasures that vouch for it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,8 +12,7 @@ from abacus.people.types.chained import Chained, LogHead
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns
-from abacus.proof.decide.report import LogFault, Report, SealFault, StatedFault
-from abacus.proof.decide.stated import faults_of_state
+from abacus.proof.decide.report import LogFault, Report, SealFault
 from abacus.proof.parts import Log
 
 ENTRIES_A_PART: Final = 100_000
@@ -38,20 +37,6 @@ where number is null and at < now() - interval '1 hour' having count(*) > 0
 _ERASED: Final = f"select {columns(Chained)} from audit_log where salt is null order by subject, number"
 _ERASURES: Final = f"select subject, details ->> 'left' from audit_log where deed = '{Deed.ERASE}'"
 
-_STATED: Final = """
-with thing (name) as (
-    select 'card:' || scope from rate_card union select 'card:' || scope from rate_card_withdrawal
-    union select 'partner:' || partner_id from partner union select 'partner:' || partner_id from partner_key
-    union select 'person:' || person_id from person union select 'person:' || person_id from person_token
-    union select 'person:' || person_id from console_password
-), last as (
-    select distinct on (stated) stated as name, state from audit_log
-    where stated is not null and state is not null order by stated, at desc, number desc nulls first
-)
-select name, l.state::text as recorded, abacus_state_of(name)::text as now
-from thing t full join last l using (name) order by name
-"""
-
 
 async def parts_of_log(connection: Connection) -> list[Log]:
     last = await connection.fetchval(_LAST)
@@ -71,7 +56,8 @@ async def check_chain(connection: Connection, part: Log) -> Report:
     return report
 
 
-async def check_stated(connection: Connection) -> Report:
+async def check_ends(connection: Connection) -> Report:
+    """The faults of the chain's end, of what seals have of it, and of names that were taken out."""
     report = Report()
     head, last = await log_head(connection), await connection.fetchrow(_END)
     ends = LogHead(*last) if last is not None else LogHead()
@@ -88,8 +74,6 @@ async def check_stated(connection: Connection) -> Report:
         since_then = f"{entries} entries since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC are in no chain"
         report.note(LogFault(0, f"{since_then}: a relay puts them there"))
     report.note(*await _erased(connection))
-    for name, recorded, now in await connection.fetch(_STATED):
-        report.note(*(StatedFault(name, fault) for fault in faults_of_state(recorded, now)))
     return report
 
 

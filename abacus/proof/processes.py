@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import open_pool
-from abacus.proof.decide.account_chain import Recompute
+from abacus.proof.beside import By
 from abacus.proof.examine import examine, use_examining_plans
 from abacus.proof.parts import Findings, Part
 from abacus.proof.sight import one_moment
@@ -40,15 +40,13 @@ class Helpers:
     ) -> None:
         self._executor.shutdown(cancel_futures=True)
 
-    async def examine(
-        self, snapshots: Mapping[str, str], parts: Sequence[Part], recompute: Recompute, seed: int
-    ) -> AsyncIterator[Findings]:
+    async def examine(self, snapshots: Mapping[str, str], parts: Sequence[Part], by: By) -> AsyncIterator[Findings]:
         under_way: set[asyncio.Future[Findings | _Down]] = set()
         waiting = deque(parts)
         try:
             while waiting or under_way:
                 while waiting and len(under_way) < self._most:
-                    under_way.add(self._begun(snapshots, waiting.popleft(), recompute, seed))
+                    under_way.add(self._begun(snapshots, waiting.popleft(), by))
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     findings = each.result()
@@ -89,20 +87,20 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _examine(url: str, snapshots: Mapping[str, str], part: Part, recompute: Recompute, seed: int) -> "Findings | _Down":
+def _examine(url: str, snapshots: Mapping[str, str], part: Part, by: By) -> "Findings | _Down":
     try:
-        return asyncio.run(_examine_in(url, snapshots, part, recompute, seed))
+        return asyncio.run(_examine_in(url, snapshots, part, by))
     except Unavailable as error:
         return _Down((error.dependency, error.detail))
     finally:
         gc.collect()
 
 
-async def _examine_in(url: str, snapshots: Mapping[str, str], part: Part, recompute: Recompute, seed: int) -> Findings:
+async def _examine_in(url: str, snapshots: Mapping[str, str], part: Part, by: By) -> Findings:
     pool = await open_pool(url, size=1)
     try:
         async with one_moment(pool, snapshots) as sight:
             await use_examining_plans(sight)
-            return await examine(sight, part, recompute, seed)
+            return await examine(sight, part, by)
     finally:
         await pool.close()

@@ -14,6 +14,7 @@ from abacus.platform.postgres import Connection, Pool, slicing_on
 from abacus.platform.slicing import CUT
 from abacus.platform.spreading import having_rows
 from abacus.platform.sql import Statement, columns
+from abacus.proof.beside import Beside, By
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
 from abacus.proof.decide.seal import Seal, Sealed, follow_seals
@@ -83,9 +84,7 @@ TransfersChecked = Callable[[int, int], None]
 class Helping(Protocol):
     """Processes that examine parts."""
 
-    def examine(
-        self, snapshots: Mapping[str, str], parts: Sequence[Part], recompute: Recompute, seed: int
-    ) -> AsyncIterator[Findings]:
+    def examine(self, snapshots: Mapping[str, str], parts: Sequence[Part], by: By) -> AsyncIterator[Findings]:
         """The findings in each part, as it is done. Raises `Unavailable`."""
         ...
 
@@ -103,21 +102,21 @@ async def verify(
     span: Span = EVERYBODY,
     seals: int | None = 1,
     helpers: Helping | None = None,
+    beside: Sequence[Beside] = (),
     progress: TransfersChecked = lambda _done, _expected: None,
 ) -> Report:
-    """Check everything, with the roots of the last `seals` or of all; or some members. Raises `Unavailable`."""
+    """Check everything, with the roots of the last `seals` or of all; or some members. `beside` are rows of other rooms
+    that follow from transfers. Raises `Unavailable`.
+    """
     async with one_moment(pool) as sight:
         await use_examining_plans(sight)
         sealed = await all_seals(sight.shared) if span == EVERYBODY else []
         chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
         slices = await sealed_slices(sight.shared, chosen)
         expected, parts = await _parts(sight, span, [seal for seal in chosen if seal.is_known], slices)
-        seed, findings = secrets.randbits(63), Findings()
-        if helpers is None:
-            examining = _examine_here(sight, parts, recompute, seed)
-        else:
-            examining = helpers.examine(sight.snapshots, parts, recompute, seed)
-        async for part in examining:
+        by, findings = By(recompute, secrets.randbits(63), beside), Findings()
+        by_helpers = helpers and helpers.examine(sight.snapshots, parts, by)
+        async for part in by_helpers or _examine_here(sight, parts, by):
             findings.add(part)
             progress(findings.report.transfers, expected)
         if not findings.keys_match:
@@ -131,23 +130,21 @@ async def verify(
 
 
 async def verify_accounts(connection: Connection, recompute: Recompute, member_id: str) -> Report:
-    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for. The
-    connection has the tables of the member's slice.
+    """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for, nor
+    what partners asked for, which an erasure renames apart. The connection has the tables of the member's slice.
     """
     span, slicing = Span(member_id, member_id), await slicing_on(connection)
     sight = at_once(slicing, connection)
-    findings = await examine(sight, Members(span, slicing.slice_of(member_id)), recompute, seed=0)
+    findings = await examine(sight, Members(span, slicing.slice_of(member_id)), By(recompute, 0, asked=False))
     without_claim = Statement(_WITHOUT_CLAIM % span.where("t"))
     for row in await connection.fetch(*without_claim(**span.parameters)):
         findings.report.note(_OddKey(*row).fault(_NOT_CLAIMED))
     return findings.report
 
 
-async def _examine_here(
-    sight: Sight, parts: Sequence[Part], recompute: Recompute, seed: int
-) -> AsyncIterator[Findings]:
+async def _examine_here(sight: Sight, parts: Sequence[Part], by: By) -> AsyncIterator[Findings]:
     for part in parts:
-        yield await examine(sight, part, recompute, seed)
+        yield await examine(sight, part, by)
 
 
 def _numbers(sight: Sight) -> range:

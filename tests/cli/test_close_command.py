@@ -124,7 +124,8 @@ async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
 
 
 SET_ASIDE = """insert into quarantine (id, stage, origin, reason, detail, body, status, set_aside_at)
-    values ('q', 'transaction', 'x', 'invalid', 'x', 'x', 'held', '2026-06-10')"""
+    values ('q', 'transaction', 'x', 'invalid', 'x', 'x', 'held', '2026-06-10');
+    insert into quarantine_tally values (0, 1) on conflict (bucket) do update set items = 1"""
 SWEPT = """insert into expiry_run
     (country, month, last_day, lapsed_at, started_at, found_day, found_member, found_program)
     values ('SG', '2026-05', '2026-05-31', '2026-05-31', '2026-06-01', '2026-05-31', '', '')"""

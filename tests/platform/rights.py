@@ -92,6 +92,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "quarantine": (
         "select, insert, update(reason detail fingerprint posted_fingerprint status set_aside_at replayed_at replays)"
     ),
+    "quarantine_tally": "select",
     "rate_card": "select, insert",
     "rate_card_withdrawal": "select, insert",
     "rate_limit": "select, insert, update(full_at)",

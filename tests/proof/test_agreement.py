@@ -6,13 +6,16 @@ from typing import Final
 
 import pytest
 
+from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import award_id
 from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.types import Item, Stage
 from abacus.proof.parts import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.verify import verify
 from tests.ledger.moves import adjust, capture, hold, release
-from tests.proof.busy import Busy, added, busy, gift, held, taken_back
+from tests.proof.busy import CLOCK, Busy, added, busy, gift, held, taken_back
 from tests.proof.reported import lines
 from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
@@ -129,6 +132,18 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
             "partner acme: it has no allowance, so nothing limits it",
             "partner acme: its limits is null, the log has [null, null, null, 1000]",
         ],
+    ),
+    "an award of other points than its partner asked for": (
+        "update partner_award set points = 5 where key = 'api:acme:g'",
+        ["bob GRP #2: the partner asked for it with the points 5, it has 50"],
+    ),
+    "an award of somebody else than its partner asked for": (
+        "update partner_award set member_id = 'eve' where key = 'api:acme:g'",
+        ["bob GRP #2: the partner asked for it with the member_id eve, it has bob"],
+    ),
+    "an award that its partner never asked for": (
+        "delete from partner_award",
+        ["bob GRP #2: what the partner asked for is not there"],
     ),
     "an approval of other points": (
         f"update approval set document = replace(document, '400', '40') where approval_id = '{LARGE}'",
@@ -252,6 +267,26 @@ async def test_what_is_tampered_with_is_found_and_named(pool: Pool, database_url
     async with tampering(database_url) as superuser:
         await superuser.execute(statements)
     assert lines(await verify(pool, RECHECK)) == expected
+
+
+async def test_what_was_set_aside_is_counted(pool: Pool, database_url: str) -> None:
+    """Whoever adds it, and however often the same comes again; an erasure takes out of the count what it deletes."""
+    fault = SetAside(Reason.INVALID, "not a number")
+    items = [Item.of(Stage.TRANSACTION, "t:0:1", b'{"member_id":"%s"}' % who, fault) for who in (b"bob", b"eve")]
+    store = QuarantineStore(pool, CLOCK)
+    for each in ([items[0]], items, items[1:]):
+        await store.add(each)
+    assert lines(await verify(pool, RECHECK)) == []
+    owner = await open_pool(database_url, size=1, role=None)
+    try:
+        await eraser(owner).erase("bob", by="alice", reason="asked to", also=noted)
+        assert lines(await verify(pool, RECHECK)) == []
+        assert await owner.fetchval("select count(*) from quarantine") == 1
+    finally:
+        await owner.close()
+    async with tampering(database_url) as superuser:
+        await superuser.execute("delete from quarantine")
+    assert lines(await verify(pool, RECHECK)) == ["quarantine: it has 0 items, and 1 were set aside"]
 
 
 async def test_an_erased_member_leaves_a_clean_ledger(pool: Pool, database_url: str) -> None:

@@ -26,6 +26,7 @@ from tests.proof.reported import lines
 from tests.support.forgetting import eraser, noted
 from tests.support.logged import logged
 from tests.support.sealing import NOW, RECHECK, tampering
+from tests.support.slices import of_parts
 from tests.support.staff import ADMIN
 
 # Statements of a superuser who has switched the triggers off, and the beginnings of the lines that verifying reports.
@@ -138,7 +139,7 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
         ["person ann: its password is "],
     ),
     "a partner has other limits": (
-        "update allowance set in_total = 1000000",
+        of_parts("update allowance set in_total = 1000000"),
         ["partner acme: its limits is [null, null, null, 1000000], the log has [null, null, null, 1000]"],
     ),
     "a partner may more": (

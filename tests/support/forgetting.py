@@ -21,11 +21,11 @@ from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, R
 from abacus.ledger.types.posting import Status
 from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.people.store.approvals import Approvals
-from abacus.people.store.audit import entry_of
+from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.store.audit import write as write_entries
 from abacus.people.store.chain import digest_of_erased
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
 from abacus.pricing.decide.card import OnShortfall
@@ -74,7 +74,10 @@ async def live(pool: Pool, member: str) -> None:
         ]
     )
     await _moves(pool, member)
-    await MembershipStore(pool, CLOCK).set((member, "GRP"), "gold", reason=f"{member} asked", actor="alice")
+    set_ = entry_of("login:alice", Deed.SET_TIERS, f"member:{member}", NOW, did="set", program="GRP", tier="gold")
+    await MembershipStore(pool, CLOCK).set(
+        (member, "GRP"), "gold", reason=f"{member} asked", actor="alice", also=with_entry(nothing_else, set_)
+    )
     await pool.execute("insert into member_number select $1, count(*) from member_number", member)
     await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.LOG], by="acme")
     await pool.execute(

@@ -39,6 +39,7 @@ from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.process import stopped_by_signals
+from abacus.programs.tiers.proving import Tiers
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
@@ -172,7 +173,7 @@ async def _play(complete: Settings, transactions: int, starting: Starting, *, as
                 campaigned = await until_all_is_done(pool, campaigns)
         book = CardBook(await CardStore(pool).all())
         starting.tell("verifying the ledger")
-        report = await verify(pool, lambda transfer: recompute(transfer, book))
+        report = await verify(pool, lambda transfer: recompute(transfer, book), beside=[Tiers(book)])
         summary = Summary(
             transactions=messages + NAMED + len((EVE_AGAIN,)),
             awarded=figures["award_posted"],

@@ -91,6 +91,7 @@ NAMELESS: Final = frozenset(
         "person",
         "person_token",
         "points_pulse",
+        "quarantine_tally",
         "rate_card",
         "rate_card_withdrawal",
         "rate_limit",

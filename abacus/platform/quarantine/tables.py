@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Column, DateTime, Index, Integer, LargeBinary, Table, Text
+from sqlalchemy import BigInteger, Column, DateTime, Index, Integer, LargeBinary, SmallInteger, Table, Text
 
 from abacus.platform.metadata import METADATA
 
@@ -24,4 +24,12 @@ QUARANTINE: Final = Table(
     Column("replays", Integer, nullable=False, server_default="0"),
     Index(None, "status", "reason", "set_aside_at"),
     Index(None, "key"),  # finds the outcome of an award
+)
+
+# How many items there are, counted by triggers. Connections count in rows of their own.
+QUARANTINE_TALLY: Final = Table(
+    "quarantine_tally",
+    METADATA,
+    Column("bucket", SmallInteger, primary_key=True, autoincrement=False),
+    Column("items", BigInteger, nullable=False),
 )

@@ -5,7 +5,7 @@ field of an account needs a field of `Follower`, moved by `follow` and compared 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside
@@ -51,6 +51,7 @@ class Follower:
         "_active_until",
         "_balance",
         "_closed",
+        "_countries",
         "_drawn",
         "_earned",
         "_expires_on",
@@ -60,6 +61,7 @@ class Follower:
         "_lapsed_seq",
         "_lifetime",
         "_lots",
+        "_opened_at",
         "_recompute",
         "_seq",
         "_taken",
@@ -79,6 +81,8 @@ class Follower:
         self._recompute = recompute
         self._drawn = drawn
         self._holds = Holds(holds)
+        self._opened_at: datetime | None = None
+        self._countries: set[str] = set()  # of the transfers with which the account was opened
         self._seq = self._balance = self._held = self._earned = self._lapsed_seq = 0
         self._closed = 0  # the points of the lots up to the account's cursor
         self._taken = 0  # the points that left the account
@@ -111,6 +115,7 @@ class Follower:
         wrong = self._recompute(transfer)
         if wrong is not None:
             faults.append(wrong)
+        self._follow_opening(transfer)
         self._seq = transfer.seq
         self._balance = balance
         if transfer.kind == _EARN:
@@ -144,7 +149,15 @@ class Follower:
         ):
             if recorded != followed:
                 yield f"the account's {name} is {recorded}, its transfers come to {followed}"
+        if self._countries and account.country not in self._countries:
+            yield f"the account's country is {account.country}, it was opened in {', '.join(sorted(self._countries))}"
         yield from self._holds.finish(account.held)
+
+    def _follow_opening(self, transfer: Transfer) -> None:
+        if self._opened_at is None:
+            self._opened_at = transfer.posted_at
+        if transfer.posted_at == self._opened_at:
+            self._countries.add(transfer.country)
 
     def _follow_movement(self, transfer: Transfer) -> Iterator[str]:
         """A transfer that is no award. A fault of an unreadable explanation is told by recomputing it."""

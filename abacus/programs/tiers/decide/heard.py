@@ -10,6 +10,7 @@ from abacus.core.points import MAX_POINTS
 from abacus.ledger.types.award import Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, read_explanation
+from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import Reversed
 
@@ -54,11 +55,27 @@ def _taken_back(heard: Heard, event: bytes) -> Heard | None:
     the event's own points and day count.
     """
     try:
-        explanation = read(orjson.dumps(read_explanation(event)))
-    except UnknownExplanation:
-        explanation = None
+        return _as_explained(heard, orjson.dumps(read_explanation(event)))
     except SetAside as fault:
         raise Unreadable(f"explanation: {fault.detail}") from None
+
+
+def heard_from(transfer: Transfer) -> Heard | None:
+    """The points that the event of a transfer counts, as `heard_in` reads them. Raises `SetAside`."""
+    if transfer.kind not in {Kind.EARN, Kind.REVERSE} or abs(transfer.points) > MAX_POINTS:
+        return None
+    facts = (transfer.member_id, transfer.program, transfer.seq, transfer.points, transfer.country)
+    heard = Heard(*facts, transfer.occurred_at)
+    if transfer.kind == Kind.REVERSE:
+        return _as_explained(heard, transfer.explanation)
+    return heard if heard.points else None
+
+
+def _as_explained(heard: Heard, text: bytes) -> Heard | None:
+    try:
+        explanation = read(text)
+    except UnknownExplanation:
+        explanation = None
     if isinstance(explanation, Reversed):
         if explanation.of_kind != Kind.EARN:
             return None
