@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, 
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, Effects, person, proposal, room
+from tests.support.sealing import tampering
 
 
 async def test_a_second_person_lets_it_take_effect_once(pool: Pool) -> None:
@@ -42,18 +43,20 @@ async def test_a_second_person_lets_it_take_effect_once(pool: Pool) -> None:
     assert (again.status, again.approval_id != request.approval_id) == (Status.PENDING, True)
 
 
-async def gave(pool: Pool, by: Actor, to: str, did: str, at: datetime) -> None:
-    entry = entry_of(by.source, Deed.MANAGE_PEOPLE, to, at, did=did)
+async def gave(pool: Pool, by: Actor, to: str, did: str) -> None:
+    entry = entry_of(by.source, Deed.MANAGE_PEOPLE, to, NOW, did=did)
     async with pool.acquire() as connection:
         await write(connection, [entry])
 
 
-async def test_nobody_approves_by_a_person_to_whom_it_gave_access(pool: Pool) -> None:
+async def test_nobody_approves_by_a_person_to_whom_it_gave_access(pool: Pool, database_url: str) -> None:
     effects = Effects()
     request = await room(pool, effects).ask(proposal(), ANN.agent)
-    await gave(pool, ANN, "person:ben", "token", NOW)
-    await gave(pool, LOGIN, "person:cat", "create", NOW)
-    await gave(pool, ANN, "person:cat", "disable", NOW)
+    await gave(pool, ANN, "person:ben", "token")
+    await gave(pool, LOGIN, "person:cat", "create")
+    await gave(pool, ANN, "person:cat", "disable")
+    async with tampering(database_url) as superuser:  # nobody else says when something was done
+        await superuser.execute("update audit_log set at = $1", NOW)
     refused = "person:ann gave a token to person:ben on 2026-11-22. person:ben may approve this from 2026-12-22 00:00"
     with pytest.raises(CannotDecide, match=refused) as fault:
         await room(pool, effects).approve(request.approval_id, BEN, request.digest)

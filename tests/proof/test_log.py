@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
+from argon2 import PasswordHasher
 
 from abacus.cli.examples import example_cards
+from abacus.console.entry.passwords import Passwords
 from abacus.core.clock import SystemClock
 from abacus.people.store.audit import entry_of, write
 from abacus.people.store.chain import chain_next
@@ -226,6 +228,17 @@ async def test_changes_of_one_thing_at_once_leave_its_state_in_the_last_entry(po
         await one.commit()
         await waits
         await two.commit()
+    assert lines(await verify(pool, RECHECK)) == []
+
+
+async def test_a_password_that_is_hashed_anew_is_no_fault(pool: Pool) -> None:
+    """Signing in does that, once the cost of a hash is raised."""
+    await _live(pool)
+    cheap, dear = (PasswordHasher(time_cost=cost, memory_cost=8, parallelism=1) for cost in (1, 2))
+    password, also = "a long enough password", logged("person:ann", Deed.MANAGE_PEOPLE)
+    await Passwords(pool, SystemClock(), cheap).set("ann", password, by="person:ann", also=also)
+    assert lines(await verify(pool, RECHECK)) == []
+    assert await Passwords(pool, SystemClock(), dear).fits("ann", password)
     assert lines(await verify(pool, RECHECK)) == []
 
 

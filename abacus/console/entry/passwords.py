@@ -9,7 +9,10 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.core.sources import person_source
 from abacus.core.tokens import new_secret_text
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool, passing_failures
 from abacus.platform.sql import Statement
 
@@ -56,8 +59,11 @@ class Passwords:
             return False
         if self._hasher.check_needs_rehash(stored):
             renewed = {"person_id": person_id, "hash": await self._hashed(password), "former": stored}
-            async with passing_failures():
-                await self._pool.execute(*_REHASH(**renewed))
+            source, about = person_source(person_id), f"person:{person_id}"
+            entry = entry_of(source, Deed.SIGN_IN, about, self._clock.now(), did="hash-password-anew")
+            async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(*_REHASH(**renewed))
+                await write(connection, [entry])
         return True
 
     def _verify(self, stored: str, password: str) -> bool:
