@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
@@ -14,11 +15,13 @@ from abacus.cli.campaign_simulate import chosen, not_asked, values_now
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
-from abacus.engage.campaigns.backtesting import Backtest, Window
+from abacus.engage.campaigns.backtesting import Backtest
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.window import Window, as_it_ran, within
 from abacus.engage.campaigns.shelf import shelf
 from abacus.engage.events.decide.following import followed_topics, reader_of
 from abacus.oversight.reports.assumption_store import AssumptionStore
@@ -37,6 +40,7 @@ class _Outcome(NamedTuple):
     """What came of a backtest, with its cost by finance's assumption."""
 
     tested: Backtest
+    beside: Sequence[str]  # the versions of other campaigns of its exclusive group that ran then
     members: int
     most_points: int
     liability: Decimal | None
@@ -49,23 +53,27 @@ def backtest_campaign(
     ],
     begin: Annotated[str, typer.Option("--from", metavar="TIME", help="With an offset.", show_default=False)],
     end: Annotated[str, typer.Option("--to", metavar="TIME", help="With an offset.", show_default=False)],
+    any_time: Annotated[
+        bool, typer.Option("--any-time", help="As if starts_at and ends_at were those of the window.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a campaign would have done with what the topics still hold of a window: who, how often, at what cost.
 
-    Its own times are left out of account, limits begin unused, and what rules look up is as it is now.
+    It runs in its own times, beside the campaigns of its exclusive group that ran then. Limits begin unused, and what
+    rules look up is as it is now.
     """
-    run(_backtest(which, begin, end, as_json=as_json))
+    run(_backtest(which, begin, end, any_time=any_time, as_json=as_json))
 
 
-async def _backtest(which: str, begin: str, end: str, *, as_json: bool) -> None:
+async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json: bool) -> None:
     window = Window(moment("--from", begin), moment("--to", end))
     if window.end <= window.begin:
         raise Refused("--to: not after --from")
     async with pool() as connections:
         at = await acting(connections)
         beside = await around(connections, at)
-        campaign = await chosen(which, connections, beside)
+        campaign = _in_its_time(await chosen(which, connections, beside), window, any_time=any_time)
         outcome = await _outcome(campaign, window, connections, beside)
     if as_json:
         print_json(_document(campaign, window, outcome))
@@ -73,13 +81,31 @@ async def _backtest(which: str, begin: str, end: str, *, as_json: bool) -> None:
         _print(campaign, outcome)
 
 
+def _in_its_time(campaign: Campaign, window: Window, *, any_time: bool) -> Campaign:
+    """Raises `Refused` where it does not run in the window."""
+    own = replace(campaign, starts_at=window.begin, ends_at=window.end) if any_time else campaign
+    found = within(own, window)
+    if found is None:
+        first, last = campaign.starts_at.astimezone(campaign.zone), campaign.ends_at.astimezone(campaign.zone)
+        raise Refused(
+            f"{campaign.name} runs from {first.isoformat()} to {last.isoformat()}, which is not in the window;"
+            " --any-time leaves that out of account"
+        )
+    return found
+
+
 async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside: Surroundings) -> _Outcome:
     book = CardBook(await CardStore(connections).all())
+    others = [
+        ran
+        for record in await CampaignStore(connections).beside(campaign)
+        if (ran := as_it_ran(record.campaign, record.status, record.changed_at, window)) is not None
+    ]
     with shelf() as memory:
         values = values_now(connections, beside, not_asked)
-        tested = Backtest(campaign, window, memory, around=beside, book=book, values=values)
+        tested = Backtest(campaign, others, memory, around=beside, book=book, values=values)
         types: dict[str, set[str]] = {}
-        for source, type_ in campaign.on:
+        for source, type_ in (each for one in (campaign, *others) for each in one.on):
             types.setdefault(source, set()).add(type_)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with shown_progress(*columns) as bars:
@@ -90,7 +116,7 @@ async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside
     program = book.in_force(campaign.country, beside.now).card.program
     assumed = AssumptionBook(await AssumptionStore(connections).all())
     costs = cost(points, (program, campaign.country), assumed, beside.now.date(), _DECIMALS)
-    return _Outcome(tested, members, most, costs.amount, costs.currency)
+    return _Outcome(tested, [each.label for each in others], members, most, costs.amount, costs.currency)
 
 
 async def _read(
@@ -127,6 +153,9 @@ def _document(campaign: Campaign, window: Window, outcome: _Outcome) -> dict[str
         "campaign": campaign.label if campaign.version else campaign.name,
         "from": window.begin,
         "to": window.end,
+        "ran_from": campaign.starts_at,
+        "ran_to": campaign.ends_at,
+        "beside": outcome.beside,
         "read": outcome.tested.read,
         "faulty": outcome.tested.faulty,
         "events": sum(line.events for line in lines),
@@ -153,6 +182,8 @@ def _print(campaign: Campaign, outcome: _Outcome) -> None:
         f" one of them {outcome.most_points:,}",
         soft_wrap=True,
     )
+    if outcome.beside:
+        console.print(f"beside it in {campaign.exclusive}: {', '.join(outcome.beside)}", soft_wrap=True)
     if outcome.liability is not None:
         console.print(f"liability: {outcome.liability} {outcome.currency}", soft_wrap=True)
     if outcome.tested.faulty:

@@ -66,6 +66,7 @@ def backtested(document: Document) -> Backtested:
     got = f"{members:,} {'member' if members == 1 else 'members'} would have got {points:,} points"
     says = [
         f"{document['read']:,} events read, {document['events']:,} of them decided.",
+        *([f"Beside it: {', '.join(beside)}."] if (beside := document.get("beside")) else []),
         f"{got}, one of them {document['most_points_of_a_member']:,}.",
         *([f"It would have cost {document['cost']:,.2f} of its budget."] if document["cost"] else []),
         f"Its liability is {document['liability']} {document['currency']}."

@@ -108,7 +108,7 @@ async def asked_trial(call: Call, act: str, typed: Form, campaign: Campaign) -> 
         given = ("simulate", _FILE, f"--event={_EVENT}", *([f"--member={member}"] if member else []))
     elif act == "backtest":
         typed, window = _window(typed, campaign)
-        given = ("backtest", _FILE, *window)
+        given = ("backtest", _FILE, *window, *_any_time(typed, campaign))
     if given is None or typed.wrong:
         return typed, None
     kind = SIMULATE if act == "simulate" else BACKTEST
@@ -178,6 +178,15 @@ def _window(typed: Form, campaign: Campaign) -> tuple[Form, tuple[str, ...]]:
     begin = datetime.combine(days["since"], time(), campaign.zone)
     end = datetime.combine(days["until"] + timedelta(days=1), time(), campaign.zone)
     return typed, (f"--from={begin.isoformat()}", f"--to={end.isoformat()}")
+
+
+def _any_time(typed: Form, campaign: Campaign) -> tuple[str, ...]:
+    """A draft that is to come, or one that is over, is tried as if its time were the window."""
+    if typed.wrong:
+        return ()
+    first, last = campaign.starts_at.astimezone(campaign.zone).date(), campaign.ends_at.astimezone(campaign.zone).date()
+    runs_then = first <= date.fromisoformat(typed.get("until")) and date.fromisoformat(typed.get("since")) <= last
+    return () if runs_then else ("--any-time",)
 
 
 async def _page(call: Call, campaign: Campaign, typed: Form = EMPTY) -> TrialsPage:

@@ -105,6 +105,10 @@ where :state::text is null or state = :state order by name limit :limit
 _BESIDE: Final = Statement(f"""
 select {columns(_Row)} from campaign where status in ('submitted', 'approved', 'paused') order by name, version
 """)
+_OF_GROUP: Final = Statement(f"""
+select {columns(_Row)} from campaign
+where approved_at is not null and document ->> 'exclusive' = :exclusive and name <> :name order by name, version
+""")
 _IN_FORCE: Final = Statement(f"""
 select {columns(_Row, "c").replace("c.document", "null")} from campaign c
 where c.status = 'approved' and c.ends_at > :since
@@ -222,6 +226,14 @@ class CampaignStore:
         """All versions of a campaign."""
         async with passing_failures(), self._pool.acquire() as connection:
             return await _history(connection, name)
+
+    async def beside(self, campaign: Campaign) -> list[CampaignRecord]:
+        """Every version that was ever approved of the other campaigns of its exclusive group."""
+        if campaign.exclusive is None:
+            return []
+        async with passing_failures():
+            rows = await self._pool.fetch(*_OF_GROUP(exclusive=campaign.exclusive, name=campaign.name))
+        return [_record(_Row(*row)) for row in rows]
 
     async def in_force(self, now: datetime, known: Mapping[str, Campaign] = NONE_KNOWN) -> list[Campaign]:
         """The versions that are approved and not paused, also those that ended a while ago. Documents that are known by

@@ -74,7 +74,7 @@ class Judging:
         tiers = await self._tiers([each for each, _ in judged if each.armed.by_tier])
         matched: list[Matched] = []
         later: list[Candidate] = []
-        for each, decision in _in_order(judged):
+        for each, decision in in_order(judged):
             tier = tiers.get(each.subject.account) if each.armed.by_tier else BASE_TIER
             waits = tier is None or decision.wanted is not None
             if waits and each.armed.campaign.exclusive is None:
@@ -147,7 +147,7 @@ def _may(decision: Decision) -> bool:
     return decision.holds is not False
 
 
-def _in_order(judged: Sequence[tuple[Candidate, Decision]]) -> Iterator[tuple[Candidate, Decision]]:
+def in_order(judged: Sequence[tuple[Candidate, Decision]]) -> Iterator[tuple[Candidate, Decision]]:
     """The campaigns of each event by priority, the highest first; of equals, the first by name."""
     for _, of_event in groupby(judged, key=lambda each: each[0].sent):
         yield from sorted(of_event, key=_priority)

@@ -3,7 +3,7 @@ takes the same memory.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -19,47 +19,50 @@ pragma synchronous = off;
 pragma cache_size = -32000;
 create table claim (key text primary key) without rowid;
 create table progress (
-    member_id text, scope text, events integer, runs integer, points integer, cost integer, marks blob, variant text,
-    primary key (member_id, scope)
+    member_id text, campaign text, scope text,
+    events integer, runs integer, points integer, cost integer, marks blob, variant text,
+    primary key (member_id, campaign, scope)
 ) without rowid;
 create table given (member_id text primary key, runs integer, points integer) without rowid;
 """
 _LOAD: Final = """
-select events, runs, points, cost, marks, variant from progress where member_id = ? and scope = ?
+select events, runs, points, cost, marks, variant from progress where member_id = ? and campaign = ? and scope = ?
 """
 
 
 class Shelf:
-    """Of one campaign."""
+    """Of a campaign, and of those beside it."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.executescript(_TABLES)
 
     def claimed(self, keys: Collection[str]) -> set[str]:
-        """Those of the keys that are new. None of them is new again."""
-        cursor = self._connection.cursor()
-        new = set()
-        for key in keys:
-            if cursor.execute("insert or ignore into claim values (?)", (key,)).rowcount:
-                new.add(key)
-        return new
+        """Those of the keys whose events are decided."""
+        look = "select exists(select 1 from claim where key = ?)"
+        return {key for key in keys if self._connection.execute(look, (key,)).fetchone()[0]}
 
     def load(self, places: Iterable[Place]) -> Mapping[Place, Progress]:
         found = {}
         for place in places:
-            row = self._connection.execute(_LOAD, (place.member_id, place.scope)).fetchone()
+            row = self._connection.execute(_LOAD, place).fetchone()
             if row is not None:
                 found[place] = Progress(row[0], Amounts(*row[1:4]), unpacked_marks(row[4]), row[5])
         return found
 
-    def save(self, progress: Mapping[Place, Progress], runs: Iterable[Run]) -> None:
+    def save(self, progress: Mapping[Place, Progress], runs: Sequence[Run], name: str) -> None:
+        """What came of events. Members are counted for the campaign of this name alone."""
+        self._connection.executemany("insert into claim values (?)", [(run.matched.key,) for run in runs])
         rows = [
-            (place.member_id, place.scope, each.events, *each.used, packed_marks(each.marks), each.variant)
+            (*place, each.events, *each.used, packed_marks(each.marks), each.variant)
             for place, each in progress.items()
         ]
-        self._connection.executemany("insert or replace into progress values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        given = [(run.matched.member_id, run.amounts.runs, run.amounts.points) for run in runs if run.amounts.runs]
+        self._connection.executemany("insert or replace into progress values (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        given = [
+            (run.matched.member_id, run.amounts.runs, run.amounts.points)
+            for run in runs
+            if run.amounts.runs and run.matched.campaign.name == name
+        ]
         self._connection.executemany(
             "insert into given values (?, ?, ?) on conflict do update set runs = runs + excluded.runs,"
             " points = points + excluded.points",
