@@ -105,14 +105,14 @@ MUTANTS: Final = (
     Mutant(
         "the country that a campaign's name belongs to",
         _STORE,
-        "CampaignStore.draft",
+        "_drafted",
         Node("before.campaign.country != judged.country", "False"),
         (f"{_COMMAND}::test_who_may_not",),
     ),
     Mutant(
         "the judgement of a campaign that is submitted",
         _STORE,
-        "CampaignStore.submit",
+        "_submitted",
         Node("await _judge(...)"),
         _JUDGED,
     ),

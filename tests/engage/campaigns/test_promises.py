@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.worth import Worth
 from tests.engage.campaigns.offers import AROUND, NOW, POINTS, all_matched, campaign, matched, order
 
 HOUR = timedelta(hours=1)
-SLIDING = {"over": "1h", "steps": [{"at": 2, "do": [POINTS]}]}
+SLIDING: dict[str, Any] = {"over": "1h", "steps": [{"at": 2, "do": [POINTS]}]}
 
 
 @pytest.mark.parametrize(
