@@ -181,6 +181,7 @@ async def _partner(pool: Pool) -> str:
         created_at=clock.now(),
         created_by="benchmark",
         disabled_at=None,
+        may_spend=True,
     )
     await PartnerStore(pool, clock).create(partner, Limits(), key)
     return key.text

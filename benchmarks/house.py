@@ -26,7 +26,7 @@ TRANSACTIONS: Final = "bench.transactions"
 POINTS: Final = "bench.points"
 
 _CARDS: Final = "abacus/cli/examples/cards"
-_PARTNER: Final = ("partners", "create", "acme", "--requests-per-minute", "1000000", "--json")
+_PARTNER: Final = ("partners", "create", "acme", "--spend", "--requests-per-minute", "1000000", "--json")
 _GIVEN: Final = (
     *("database_url", "sqs_endpoint_url", "kafka_bootstrap"),
     *("transactions_topic", "points_topic", "api_port"),

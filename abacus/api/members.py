@@ -123,9 +123,12 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
 
 
 async def _holdings(member_id: str, partner: Partner, backends: Backends) -> list[Holding]:
+    """Those in the partner's countries, of a member that is open to it: to one that is not given more, a member whose
+    points it has moved. Raises `ApiProblem`.
+    """
     every = await backends.members.holdings(member_id)
     holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]
-    if not holdings:
+    if not holdings or not (partner.reads_all or await backends.members.knows(member_id, partner.source)):
         raise ApiProblem("not-found", "no account of this member is open to you")
     return holdings
 

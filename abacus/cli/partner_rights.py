@@ -27,6 +27,7 @@ _OPTIONS: Final = {
     "may_adjust": "adjust",
     "may_see_others": "see-others",
     "may_count": "counts",
+    "may_read_members": "read-members",
     "sources": "source",
 }
 
@@ -67,6 +68,12 @@ def set_rights(
         ),
     ] = None,
     counts: Annotated[bool | None, typer.Option("--counts/--no-counts", help="Read counters.")] = None,
+    read_members: Annotated[
+        bool | None,
+        typer.Option(
+            "--read-members/--no-read-members", help="See the points of members whose points it has not moved."
+        ),
+    ] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -98,6 +105,7 @@ def set_rights(
         "may_adjust": adjust,
         "may_see_others": see_others,
         "may_count": counts,
+        "may_read_members": read_members,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

@@ -15,6 +15,7 @@ RIGHTS: Final = {
     "may_adjust": "adjust",
     "may_see_others": "see others",
     "may_count": "count",
+    "may_read_members": "read members",
 }
 
 

@@ -65,7 +65,9 @@ def create(
     name: Annotated[str, typer.Option(help="The partner's name; the id where it is not given.")] = "",
     fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
     computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
-    spend: Annotated[bool, typer.Option(help="May it spend and hold members' points?")] = True,
+    spend: Annotated[
+        bool, typer.Option(help="May it spend and hold members' points, and see those of any member?")
+    ] = False,
     adjust: Annotated[
         bool, typer.Option(help="May it adjust members' points, and take others' transfers back?")
     ] = False,
@@ -73,6 +75,9 @@ def create(
         bool, typer.Option(help="May it read others' transfers whole, and set preferences of any member?")
     ] = False,
     counts: Annotated[bool, typer.Option(help="May it read counters?")] = False,
+    read_members: Annotated[
+        bool, typer.Option(help="May it see the points of members whose points it has not moved?")
+    ] = False,
     country: Annotated[
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
@@ -122,6 +127,7 @@ def create(
                 may_adjust=adjust,
                 may_see_others=see_others,
                 may_count=counts,
+                may_read_members=read_members,
                 sources=tuple(dict.fromkeys(source or ())),
             )
             said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}

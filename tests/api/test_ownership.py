@@ -46,6 +46,31 @@ async def moved_by_namesake(house: House) -> None:
     assert [each.status for each in fates] == [Status.POSTED, Status.POSTED]
 
 
+# The rights of a partner, and whether it is told the points of a member whose points it has not moved.
+RIGHTS: Final[dict[str, tuple[dict[str, Any], int]]] = {
+    "none": ({"may_spend": False}, 404),
+    "adjusting": ({"may_spend": False, "may_adjust": True}, 404),
+    "reading": ({"may_spend": False, "may_read_members": True}, 200),
+    "spending": ({"may_spend": True}, 200),
+    "seeing": ({"may_spend": False, "may_see_others": True}, 200),
+}
+
+
+async def test_a_member_is_open_to_whom_it_is_given_and_who_moved_points_of_it(house: House) -> None:
+    paths = ("bob", "bob/transfers", "bob/lots", "bob?as_of=2026-01-01T00:00:00Z")
+    async with shop(house, "awarder") as opened:
+        first = await opened.caller(await register(house))
+        assert (await award(first, "a-1", Prefer="wait=10")).status_code == 201
+        for name, (rights, expected) in RIGHTS.items():
+            caller = await opened.caller(await register(house, name, **rights))
+            assert [(await caller.get(f"/v1/members/{path}")).status_code for path in paths] == [expected] * 4, name
+            assert kind(await caller.get("/v1/members/nobody")) == (404, "not-found")
+            spent = await caller.post("/v1/members/bob/spend", json={"points": 1}, headers={"Idempotency-Key": "s"})
+            assert spent.status_code == (201 if rights["may_spend"] else 403), name
+            assert (await award(caller, "a-1", Prefer="wait=10")).status_code == 201
+            assert (await caller.get("/v1/members/bob")).status_code == 200, f"{name}: it gave points now"
+
+
 async def test_of_others_neither_key_nor_actor_nor_explanation(house: House) -> None:
     async with shop(house, "awarder") as opened:
         acme = await opened.caller(await register(house))

@@ -77,9 +77,10 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
         return document
 
     before = await acme()
-    assert (before["may_adjust"], before["may_see_others"]) == (False, False)  # unless that is said
+    given = ("may_spend", "may_adjust", "may_see_others", "may_count", "may_read_members")
+    assert [before[right] for right in given] == [False] * 5  # unless that is said
     changed = await abacus(
-        *("partners", "set", "acme", "--adjust", "--see-others", "--country", "ID", "--country", "SG", "--no-spend"),
+        *("partners", "set", "acme", "--adjust", "--see-others", "--country", "ID", "--country", "SG", "--spend"),
         "--json",
         env=env,
     )
@@ -87,12 +88,12 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
         "partner_id": "acme",
         "changed": {
             "countries": {"before": ["SG"], "after": ["ID", "SG"]},
-            "may_spend": {"before": True, "after": False},
+            "may_spend": {"before": False, "after": True},
             "may_adjust": {"before": False, "after": True},
             "may_see_others": {"before": False, "after": True},
         },
     }
-    rights = {"countries": ["ID", "SG"], "may_spend": False, "may_adjust": True, "may_see_others": True}
+    rights = {"countries": ["ID", "SG"], "may_spend": True, "may_adjust": True, "may_see_others": True}
     assert await acme() == before | rights
     said = await abacus(
         *("partners", "set", "acme", "--all-countries", "--name", "Acme Ltd", "--requests-per-minute", "9000"),
@@ -110,7 +111,7 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
     shown = (await abacus("partners", "show", "acme", env=env)).out.splitlines()
     assert shown[0].startswith("acme: Acme Ltd, 20")
     assert shown[1:6] == [
-        "may: fixed, computed, see others",
+        "may: fixed, computed, spend, see others",
         "countries: all",
         "sources: acme",
         "requests a minute: 9,000; not signed",

@@ -60,6 +60,7 @@ async def _open(house: House, *, signing_secret: str | None = None) -> AsyncIter
         created_at=clock.now(),
         created_by="tests",
         disabled_at=None,
+        may_spend=True,
     )
     await PartnerStore(house.pool, clock).create(
         partner, Limits(per_award=100_000), key, also=limits_logged(partner.partner_id)

@@ -54,6 +54,7 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
         created_at=clock.now(),
         created_by="tests",
         disabled_at=None,
+        may_spend=True,
     )._replace(**changes)
     await PartnerStore(house.pool, clock).create(
         partner, limits or Limits(), key, also=limits_logged(partner.partner_id)

@@ -30,6 +30,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_adjust": "adjust and take back",
     "may_see_others": "see others' transfers",
     "may_count": "read counters",
+    "may_read_members": "see the points of any member",
 }
 
 

@@ -21,10 +21,11 @@ PARTNER: Final = Table(
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("created_by", Text, nullable=False),
     Column("disabled_at", DateTime(timezone=True)),
-    Column("may_spend", Boolean, nullable=False, server_default=text("true")),
+    Column("may_spend", Boolean, nullable=False, server_default=text("false")),
     Column("may_adjust", Boolean, nullable=False, server_default=text("false")),
     Column("may_see_others", Boolean, nullable=False, server_default=text("false")),
     Column("may_count", Boolean, nullable=False, server_default=text("false")),
+    Column("may_read_members", Boolean, nullable=False, server_default=text("false")),
     Column("sources", ARRAY(Text)),  # of transactions, beside its own id; null: any, for partners from before
 )
 

@@ -26,10 +26,11 @@ class Partner(NamedTuple):
     created_at: datetime
     created_by: str
     disabled_at: datetime | None
-    may_spend: bool = True  # spend, hold and capture members' points
+    may_spend: bool = False  # spend, hold and capture members' points
     may_adjust: bool = False  # add and take points in a person's name, and take back the transfers of others
     may_see_others: bool = False  # read others' transfers whole, and serve members to whom it gave nothing
     may_count: bool = False  # read counters
+    may_read_members: bool = False  # see the points of members whose points it has not moved
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -49,6 +50,11 @@ class Partner(NamedTuple):
     def may_see(self, source: str | None) -> bool:
         """Whether it is told key, actor and explanation of a transfer from this source."""
         return self.may_see_others or self.owns(source)
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether it is told the points of any member in its countries: who takes points has to know them."""
+        return self.may_read_members or self.may_spend or self.may_see_others
 
     def may_award_in(self, country: str) -> bool:
         return not self.countries or country in self.countries
@@ -75,6 +81,7 @@ class RightsChange(TypedDict, total=False):
     may_adjust: bool
     may_see_others: bool
     may_count: bool
+    may_read_members: bool
     sources: tuple[str, ...]
 
 

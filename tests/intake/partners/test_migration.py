@@ -1,0 +1,39 @@
+"""Partners from before spending and reading had to be given keep what they could do."""
+
+import uuid
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from abacus.platform.migrations import migrate
+from tests.support.services import Services, database_address
+
+PARTNER = """
+insert into partner (partner_id, name, fixed_points, computed_points, countries, requests_per_minute, created_at,
+    created_by, may_spend) values ($1, 'Acme', true, true, '{}', 60, now(), 'ann', $2)
+"""
+
+
+@pytest.fixture
+async def old(services: Services) -> AsyncIterator[str]:
+    """The address of a database at revision 0049."""
+    name = f"abacus_old_{uuid.uuid4().hex[:8]}"
+    administrator = await asyncpg.connect(services.database_url)
+    await administrator.execute(f"create database {name}")
+    url = database_address(services, name)
+    await migrate(url, "0049")
+    yield url
+    await administrator.execute(f"drop database {name} with (force)")
+    await administrator.close()
+
+
+async def test_partners_of_before_keep_their_rights_and_new_ones_are_given_theirs(old: str) -> None:
+    connection = await asyncpg.connect(old)
+    for before in (("acme", True), ("bits", False)):
+        await connection.execute(PARTNER, *before)
+    await migrate(old, "0050")
+    await connection.execute(PARTNER.replace(", may_spend", "").replace(", $2", ""), "cafe")
+    rows = await connection.fetch("select partner_id, may_spend, may_read_members from partner order by partner_id")
+    await connection.close()
+    assert [tuple(row) for row in rows] == [("acme", True, True), ("bits", False, True), ("cafe", False, False)]
