@@ -47,12 +47,14 @@ from abacus.platform.following import together
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import PUBLISH_WITHIN_S, StreamPublisher
 from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
+from abacus.platform.logins import Login, role_for
 from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool, open_connection, open_pool, slicing_of
 from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
 from abacus.platform.slicing import Slicing
 from abacus.platform.sqs.definition import AWARD, RETRY
@@ -199,11 +201,19 @@ class Wiring:
         settings: Mapping[str, str] | None = None,
         keeps_nothing: bool = False,
         within_s: float | None = None,
+        login: Login | None = None,
     ) -> Pool:
-        """For the arguments see `open_pool`."""
-        url = self.settings.required("database_url")
+        """For the arguments see `open_pool`; `login` is another than the workers'."""
+        url, role = self.settings.required("database_url"), APPLICATION_ROLE
+        if login is not None:
+            url = login.url or url
+            role = await until_available(lambda: role_for(url, login.role, login.setting), self.health)
+            if role == APPLICATION_ROLE:
+                log.warning("the workers' login may be any person", remedy=f"{login.setting}; see docs/run.md")
         pool = await until_available(
-            lambda: open_pool(url, size=size, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s),
+            lambda: open_pool(
+                url, size=size, role=role, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s
+            ),
             self.health,
         )
         self._stack.push_async_callback(_close_pool, pool)

@@ -54,6 +54,7 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.person import Role
+from abacus.platform.logins import console_login
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, passing_failures
 from abacus.platform.quarantine.store import QuarantineStore
@@ -70,7 +71,9 @@ _QUEUES_WITHIN_S: Final = 3.0
 _CONNECTIONS: Final = 8
 _PROBE_EVERY_S: Final = 1.0
 _PROBE_WITHIN_S: Final = 2.0
-_OWNER: Final = "ABACUS_CONSOLE_OWNER_DATABASE_URL"
+_NOT_TOLD: Final = frozenset(
+    {"ABACUS_CONSOLE_DATABASE_URL", "ABACUS_CONSOLE_OWNER_DATABASE_URL", "ABACUS_PEOPLE_DATABASE_URL"}
+)
 _HERE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 log = structlog.get_logger(__name__)
@@ -118,7 +121,8 @@ async def wire(wiring: Wiring) -> Run:
 
 
 async def _opened(wiring: Wiring, plan: Plan) -> ASGIApp:
-    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
+    login = console_login(wiring.settings.console_database_url)
+    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S, login=login)
     outages = Outages(wiring.clock)
     backends = await _backends(wiring, plan, pool, outages)
     wiring.beside(_watch(wiring, pool, outages))
@@ -215,8 +219,10 @@ def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
 
 
 def environments(settings: Settings) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """What commands find, and what those find beside that erase: nobody else is given the owner's login."""
-    every = {name: value for name, value in {**os.environ, **settings.environment()}.items() if name != _OWNER}
+    """What commands find, and what those find beside that erase: nobody else is given the owner's login, and nobody
+    that of the console.
+    """
+    every = {name: value for name, value in {**os.environ, **settings.environment()}.items() if name not in _NOT_TOLD}
     owner = settings.console_owner_database_url
     return every, {} if owner is None else {"ABACUS_DATABASE_URL": owner}
 

@@ -8,7 +8,7 @@ import typer
 
 from abacus.cli.acting import Acting, acting, login
 from abacus.cli.people import PersonId
-from abacus.cli.shell import AsJson, console, database, errors, pool, print_json, run, settings
+from abacus.cli.shell import AsJson, console, errors, people_database, people_pool, print_json, run, settings
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -43,7 +43,7 @@ def link(
 
     async def main() -> None:
         config = settings()
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             await check_manages(opened, at, person)
             address, until = await new_link(opened, at, person, config, timedelta(minutes=minutes))
@@ -72,7 +72,7 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
     there.
     """
     clock, links = SystemClock(), dict[str, str]()
-    async with database(config) as opened:
+    async with people_database(config) as opened:
         store, at = PeopleStore(opened, clock), Acting(Actor(login(), None), config.people_required, opened, clock)
         for person_id, roles in people.items():
             if await store.find(person_id) is None:
@@ -84,7 +84,7 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
 
 async def first_link(config: Settings) -> str | None:
     """For a house on this machine: a link for its admin, who is entered if there is nobody. None where others are."""
-    async with database(config) as opened:
+    async with people_database(config) as opened:
         people = [each.person.person_id for each in await PeopleStore(opened, SystemClock()).all()]
     return (await links_for(config, {_FIRST: [Role.ADMIN]}))[_FIRST] if people in ([], [_FIRST]) else None
 

@@ -7,7 +7,7 @@ import typer
 from abacus.cli import seals
 from abacus.cli import verify as verifying
 from abacus.cli.shell import AsJson, console, print_json, run, settings
-from abacus.platform.migrations import cut, make_sandbox
+from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.platform.slicing import MOST
 from abacus.platform.spreading import spreading
@@ -36,6 +36,10 @@ def migrate(
     new_sandbox: Annotated[
         bool, typer.Option("--new-sandbox", help="Then make the sandbox anew: all test keys and test points are gone.")
     ] = False,
+    split_logins: Annotated[
+        bool,
+        typer.Option("--split-logins", help="Then take from the workers' login what makes persons; see docs/run.md."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database to the schema of this version, the sandbox too. Doing it again changes nothing."""
@@ -50,6 +54,8 @@ def migrate(
         placed = await _placed(url) if citus else None
         if sandbox or new_sandbox:
             await make_sandbox(url, anew=new_sandbox)
+        if split_logins:
+            await split(url)
         if as_json:
             asked_for = {"slices": slices, "placed": placed}
             done = {name: value for name, value in asked_for.items() if value is not None}
@@ -60,6 +66,8 @@ def migrate(
             console.print(f"the ledger is cut into {slices} slices")
         if sandbox or new_sandbox:
             console.print("test keys have a sandbox; the API looks for it when it starts")
+        if split_logins:
+            console.print("the workers' login enters nobody any more, and begins no session")
         if placed is not None:
             console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.acting import acting
-from abacus.cli.shell import AsJson, console, errors, moment, pool, print_json, run, table
+from abacus.cli.shell import AsJson, console, errors, moment, people_pool, pool, print_json, run, table
 from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
 from abacus.core.tokens import NewToken
@@ -38,7 +38,7 @@ def create(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
     async def main() -> None:
         checked_person_id(person)
         grants = parse_grants(role)
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="create", roles=list(map(str, grants)))
             await PeopleStore(opened, at.clock).create(person, grants, by=at.actor, also=also)
@@ -72,7 +72,7 @@ def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
 
     async def main() -> None:
         grants = parse_grants(role)
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="roles", roles=list(map(str, grants)))
             await PeopleStore(opened, at.clock).give_roles(person, grants, by=at.actor, also=also)
@@ -89,7 +89,7 @@ def disable(person: PersonId, as_json: AsJson = False) -> None:
     """Refuse a person's tokens from now on, and end its sessions. Takes an admin."""
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
             end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
@@ -112,7 +112,7 @@ def enable(person: PersonId, as_json: AsJson = False) -> None:
     """Accept a disabled person's tokens again. Takes an admin."""
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="enable")
             await PeopleStore(opened, at.clock).enable(person, by=at.actor, also=also)
@@ -129,7 +129,7 @@ def token(person: PersonId, days: Days = _FOR_DAYS, as_json: AsJson = False) -> 
     """Print a new personal token. It is not shown again. Takes an admin, or the person itself."""
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="token", days=days)
             made: NewToken
@@ -159,7 +159,7 @@ def revoke(
     """End a person's tokens now. Takes an admin, or the person itself."""
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="revoke", token=which)
             ended = await PeopleStore(opened, at.clock).revoke(person, which, by=at.actor, also=also)

@@ -8,7 +8,7 @@ import typer
 from abacus.cli.acting import acting
 from abacus.cli.console import check_manages
 from abacus.cli.people import PersonId
-from abacus.cli.shell import AsJson, console, errors, pool, print_json, run, secrets
+from abacus.cli.shell import AsJson, console, errors, people_pool, print_json, run, secrets
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.passwords import Passwords
 from abacus.core.errors import Refused
@@ -21,7 +21,7 @@ def password(person: PersonId, as_json: AsJson = False) -> None:
     """
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             await check_manages(opened, at, person)
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="password")
@@ -44,7 +44,7 @@ def totp(
     """
 
     async def main() -> None:
-        async with pool() as opened:
+        async with people_pool() as opened:
             at = await acting(opened)
             await check_manages(opened, at, person)
             store = Authenticators(opened, at.clock, secrets())

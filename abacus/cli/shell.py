@@ -16,8 +16,10 @@ from abacus.cli.documents import text_of
 from abacus.cli.layout import blocks, fits, visible
 from abacus.core.errors import AbacusError, Refused, Unavailable
 from abacus.platform.encryption import Secrets
+from abacus.platform.logins import people_login, role_for
 from abacus.platform.logs import configure_logging
-from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.sandbox import SESSION
 from abacus.platform.settings import Settings, read_settings
 
@@ -105,6 +107,22 @@ def sqs(settings: Settings) -> "AbstractAsyncContextManager[Client]":
     from abacus.platform.sqs.queue import sqs_client  # noqa: PLC0415  # most commands have no queue
 
     return sqs_client(settings.sqs_endpoint_url)
+
+
+@asynccontextmanager
+async def people_pool() -> AsyncIterator[Pool]:
+    """A pool for a command that enters people, or makes their ways in. Raises `Refused` or `Unavailable`."""
+    async with people_database(read_settings()) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def people_database(settings: Settings) -> AsyncIterator[Pool]:
+    login = people_login(settings.people_database_url)
+    url = login.url or settings.required("database_url")
+    role = await role_for(url, login.role, login.setting)
+    async with database(settings.model_copy(update={"database_url": url}), role=role) as opened:
+        yield opened
 
 
 @asynccontextmanager

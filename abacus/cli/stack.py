@@ -17,7 +17,7 @@ from abacus.core.sources import login_source
 from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.types.deed import Deed
 from abacus.platform.health import Health
-from abacus.platform.migrations import migrate
+from abacus.platform.migrations import migrate, split
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import nothing_else
 from abacus.platform.settings import Settings
@@ -57,17 +57,19 @@ async def services(settings: Settings, data_dir: Path, starting: Starting) -> As
         yield settings.model_copy(update=update)
 
 
-async def make_ready(settings: Settings) -> list[str]:
+async def make_ready(settings: Settings, *, is_ours: bool) -> list[str]:
     """Create the schema, the queues, and the example rate cards if no card is published. Return the names of cards
-    published now.
+    published now. In a database of our own the logins are split, as they should be in production.
 
     Services of one's own that do not answer yet are waited for.
     """
-    return await until_available(lambda: _made_ready(settings), Health(["start"]).worker("start"))
+    return await until_available(lambda: _made_ready(settings, is_ours=is_ours), Health(["start"]).worker("start"))
 
 
-async def _made_ready(settings: Settings) -> list[str]:
+async def _made_ready(settings: Settings, *, is_ours: bool) -> list[str]:
     await migrate(settings.required("database_url"))
+    if is_ours:
+        await split(settings.required("database_url"))
     async with sqs_of(settings) as client:
         await ensure_queues(client, settings.queue_prefix)
     async with database(settings) as pool:

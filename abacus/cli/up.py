@@ -48,7 +48,7 @@ async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
     starting = Starting()
     async with services(config, data_dir, starting) as complete:
         starting.tell("preparing the schema, the queues and the rate cards")
-        published = await make_ready(complete)
+        published = await make_ready(complete, is_ours=config.database_url is None)
         await make_sandbox(complete.required("database_url"))
         if published:
             starting.tell(f"published the example rate cards {', '.join(published)}")

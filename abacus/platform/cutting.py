@@ -6,7 +6,8 @@ The migrations made the tables. They become those of the first slice, and the ta
 from typing import Final
 
 from abacus.core.errors import Refused
-from abacus.platform.postgres import APPLICATION_ROLE, Connection
+from abacus.platform.postgres import Connection
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.slicing import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, Slicing
 from abacus.platform.sql import Statement
 

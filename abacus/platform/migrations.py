@@ -4,14 +4,17 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from abacus.core.errors import Refused
-from abacus.platform import cutting, sandbox
+from abacus.platform import cutting, logins, sandbox
 from abacus.platform.packaged import packaged_file
-from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool, passing_failures
+from abacus.platform.postgres import Pool, open_pool, passing_failures
+from abacus.platform.roles import APPLICATION_ROLE
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 HEAD: Final = "head"
+
+_HAS_SANDBOX: Final = "select exists (select from pg_namespace where nspname = $1)"
 
 
 def alembic_config(database_url: str, schema: str | None = None) -> "Config":
@@ -62,6 +65,19 @@ async def cut(database_url: str, slices: int) -> bool:
         await pool.close()
 
 
+async def split(database_url: str) -> None:
+    """Splits the logins of a migrated database, as `abacus.platform.logins` says; of its sandbox, too."""
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures(), pool.acquire() as connection, connection.transaction():
+            await logins.split(connection)
+            if await connection.fetchval(_HAS_SANDBOX, sandbox.SCHEMA):
+                await connection.execute(f"set local search_path = {sandbox.SCHEMA}")
+                await logins.split(connection)
+    finally:
+        await pool.close()
+
+
 async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:
     from alembic import command  # noqa: PLC0415  # as above
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
@@ -84,7 +100,7 @@ async def _has_sandbox(database_url: str) -> bool:
 async def has_sandbox(pool: Pool) -> bool:
     """Whether the database of this pool has a sandbox. Raises `Unavailable`."""
     async with passing_failures():
-        return bool(await pool.fetchval("select exists (select from pg_namespace where nspname = $1)", sandbox.SCHEMA))
+        return bool(await pool.fetchval(_HAS_SANDBOX, sandbox.SCHEMA))
 
 
 async def current_revision(database_url: str) -> str | None:

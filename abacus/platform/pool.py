@@ -16,6 +16,7 @@ from weakref import WeakSet
 import asyncpg
 
 from abacus.platform.led import LedConnection
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.silence import SILENT_AFTER_S, Watch, asked
 from abacus.platform.slicing import Slicing
 
@@ -200,6 +201,8 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         first, options = self._made_of
         there = {"host": address.host, "port": address.port, "min_size": 0, "timeout": CONNECTED_WITHIN_S}
         there["max_size"] = min(options["max_size"], self._beside_most)
+        if "role" in (session := options.get("server_settings") or {}):  # slices have rows of members alone
+            there["server_settings"] = {**session, "role": APPLICATION_ROLE}
         beside = SlicedPool(*first, within_s=self.within_s, noted=self._noted, **{**options, **there})
         beside._is_of(address)  # of our own class
         return await beside  # type: ignore[no-any-return]  # as above

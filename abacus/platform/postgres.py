@@ -13,9 +13,9 @@ import asyncpg
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.led import LedConnection
 from abacus.platform.pool import NOTHING_NOTED, Noted, SlicedPool
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.slicing import UNCUT, Slicing
 
-APPLICATION_ROLE: Final = "abacus_app"
 DEPENDENCY: Final = "database"
 LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
 

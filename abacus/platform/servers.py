@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.pool import Address
-from abacus.platform.postgres import APPLICATION_ROLE, DEPENDENCY, Connection
+from abacus.platform.postgres import DEPENDENCY, Connection
+from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.sql import Statement
 
 _HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"

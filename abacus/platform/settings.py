@@ -25,6 +25,7 @@ _HIDDEN: Final = "(set)"
 _SECRETS: Final = frozenset(
     {
         "cassandra_password",
+        "console_database_url",
         "console_oidc_client_secret",
         "console_owner_database_url",
         "counts_redis_url",
@@ -32,6 +33,7 @@ _SECRETS: Final = frozenset(
         "envelope_keys",
         "notify_webhook_secret",
         "notify_webhook_url",
+        "people_database_url",
         "read_database_url",
         "secrets_key",
         "token",
@@ -127,6 +129,9 @@ class Settings(BaseSettings):
         return init_settings, env_settings
 
     database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
+    # Other logins to it, for commands that enter people and for the console; without them both use the workers'.
+    people_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
+    console_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     # A replica of it, which pages of the console are read from.
     read_database_url: Annotated[str, AfterValidator(_postgres_url)] | None = None
     kafka_bootstrap: Annotated[str, AfterValidator(_bootstrap)] | None = None

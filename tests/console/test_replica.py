@@ -18,7 +18,8 @@ from abacus.core.clock import SystemClock
 from abacus.platform.embedded.postgres import EmbeddedPostgres, postgres_cluster
 from abacus.platform.health import Health
 from abacus.platform.migrations import migrate
-from abacus.platform.postgres import APPLICATION_ROLE, Pool, open_pool
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.roles import APPLICATION_ROLE
 from tests.console.desk import Browser, desk
 from tests.console.one_member import HERE, adjusted, opened
 from tests.support.hooks import award, post

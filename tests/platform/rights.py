@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from abacus.platform.postgres import APPLICATION_ROLE, Connection
+from abacus.platform.postgres import Connection
+from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 
 # By table: the rights to whole rows, and those to some columns only.
 RIGHTS: Final[Mapping[str, str]] = {
@@ -119,6 +120,49 @@ RIGHTS: Final[Mapping[str, str]] = {
     "worker_process": "select, insert, delete, update(seen_at report)",
 }
 
+# The rights of each role where the logins are split, in the tables in which they differ.
+SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
+    APPLICATION_ROLE: {
+        "console_authenticator": "select",
+        "console_errand": "select",
+        "console_errand_file": "select",
+        "console_form": "select",
+        "console_link": "select",
+        "console_password": "select",
+        "console_selection": "select",
+        "console_session": "select",
+        "person": "select",
+        "person_token": "select, update(last_used_at)",
+    },
+    PEOPLE_ROLE: {
+        "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
+        "console_errand": "select",
+        "console_errand_file": "select",
+        "console_form": "select",
+        "console_link": "select, insert, delete, update(used_at)",
+        "console_password": "select, insert, update(hash set_at set_by)",
+        "console_selection": "select",
+        "console_session": "select, update(ended_at ended_by)",
+        "person": "select, insert, update(grants disabled_at)",
+        "person_token": "select, insert, update(revoked_at last_used_at)",
+    },
+    CONSOLE_ROLE: {
+        "console_authenticator": "select, update(last_step)",
+        "console_errand": (
+            "select, insert, delete,"
+            " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"
+        ),
+        "console_errand_file": "select, insert, delete",
+        "console_form": "select, insert, delete",
+        "console_link": "select, delete, update(used_at)",
+        "console_password": "select, update(hash)",
+        "console_selection": "select, insert, delete",
+        "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
+        "person": "select, insert, update(grants disabled_at)",
+        "person_token": "select, update(last_used_at)",
+    },
+}
+
 # Functions with their owner's rights that the role may call.
 FUNCTIONS: Final = {"abacus_set_limits", "abacus_state_of", "counter_partition_drop", "counter_partition_keep"}
 
@@ -142,13 +186,13 @@ where p.pronamespace = current_schema()::regnamespace and p.prosecdef and has_fu
 """
 
 
-async def granted(connection: Connection) -> dict[str, str]:
-    """The rights by table, as `RIGHTS` writes them, of the connection's schema."""
+async def granted(connection: Connection, role: str = APPLICATION_ROLE) -> dict[str, str]:
+    """The rights of a role by table, as `RIGHTS` writes them, of the connection's schema."""
     columns: dict[str, dict[str, dict[str, bool]]] = {}
-    for table, column, privilege, may in await connection.fetch(_COLUMNS, APPLICATION_ROLE):
+    for table, column, privilege, may in await connection.fetch(_COLUMNS, role):
         columns.setdefault(table, {}).setdefault(privilege, {})[column] = may
     whole: dict[str, list[str]] = {table: [] for table in columns}
-    for table, privilege in await connection.fetch(_TABLES, APPLICATION_ROLE):
+    for table, privilege in await connection.fetch(_TABLES, role):
         whole[table].append(privilege)
     rights = {
         table: [

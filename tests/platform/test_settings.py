@@ -20,6 +20,8 @@ def _nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_holds_when_nothing_is_set() -> None:
     assert read_settings().model_dump() == {
         "database_url": None,
+        "people_database_url": None,
+        "console_database_url": None,
         "read_database_url": None,
         "kafka_bootstrap": None,
         "sqs_endpoint_url": None,

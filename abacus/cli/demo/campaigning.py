@@ -9,6 +9,7 @@ from typing import Any, Final
 from abacus.approving.executors import approving
 from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, login
+from abacus.cli.shell import people_database
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.campaign_store import CampaignStore
@@ -128,7 +129,9 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         await sources.publish(
             parse_source(_SOURCE), built_in=built_in, events_topic=complete.events_topic, by="abacus demo", now=now
         )
-    approvals = await _approvals(pool, built_in)
+    async with people_database(complete) as entering:
+        await _enter_people(entering)
+    approvals = _approvals(pool, built_in)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
     campaigns = []
     async with rendering() as renderer:
@@ -145,7 +148,7 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     return campaigns
 
 
-async def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
+async def _enter_people(pool: Pool) -> None:
     """Two people of the demo are entered, if they are not there, so that one approves what the other asks for. The
     login enters them, as it enters the first people of any house: so neither has its access from the other. Raises
     `Refused` in a house that has an admin.
@@ -160,10 +163,12 @@ async def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{actor.name}", did="create", roles=roles)
             await people.create(actor.name, actor.grants or (), by=by, also=also)
 
+
+def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
     async def nobody_moves(_: Movement) -> Moved:
         raise Refused("the demo moves no points by hand")
 
-    return approving(pool, clock, nobody_moves, Alone(0, 0), built_in).approvals
+    return approving(pool, SystemClock(), nobody_moves, Alone(0, 0), built_in).approvals
 
 
 async def play_events(complete: Settings) -> int:

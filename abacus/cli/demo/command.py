@@ -100,9 +100,11 @@ def demo(
             if stays:
                 on_free_ports(config)
             logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
-            starting = Starting(quiet=as_json)
+            starting, is_ours = Starting(quiet=as_json), config.database_url is None
             async with services(config, directory, starting) as complete:
-                playing = asyncio.ensure_future(_play(complete, transactions, starting, as_json=as_json))
+                playing = asyncio.ensure_future(
+                    _play(complete, transactions, starting, as_json=as_json, is_ours=is_ours)
+                )
                 stopping = asyncio.ensure_future(stop.wait())
                 await asyncio.wait((playing, stopping), return_when=asyncio.FIRST_COMPLETED)
                 stopping.cancel()
@@ -141,9 +143,9 @@ def _kept_or_thrown_away(data_dir: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-async def _play(complete: Settings, transactions: int, starting: Starting, *, as_json: bool) -> None:
+async def _play(complete: Settings, transactions: int, starting: Starting, *, as_json: bool, is_ours: bool) -> None:
     starting.tell("preparing the schema, the queues and the rate cards")
-    await make_ready(complete)
+    await make_ready(complete, is_ours=is_ours)
     clock, is_kept_whole = SystemClock(), transactions <= _KEPT_WHOLE
     async with database(complete) as pool, running(PIPELINE, complete, starting) as workers:
         began, counts = clock.now(), Counts()
