@@ -86,6 +86,9 @@ class CountedStore:
         self.ranges += len(ranges)
         return [0] * len(ranges)
 
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        return [False] * len(ranges)
+
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         return {None: ranges}
 

@@ -22,6 +22,7 @@ from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.template import read_template
 from abacus.engage.counters.documents import Documents
+from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.partitions import OpenPartitions
 from abacus.engage.counters.series import SeriesBook
@@ -228,6 +229,7 @@ def writer_of(pool: Pool, store: CounterStore, identity: str, in_force: Document
         QuarantineStore(pool, clock),
         Remembering(timedelta(seconds=WINDOW_S)),
         clock,
+        new_keys=NewKeysBook(pool, clock),
     )
     partitions = OpenPartitions(standing, SeriesBook(pool, clock))
     return CounterWriter(standing, in_force, partitions, counter, WorkerHealth("counter"))

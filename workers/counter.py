@@ -7,6 +7,7 @@ from abacus.bootstrap import Run, Service, Wiring
 from abacus.engage.counters.counter import EventCounter
 from abacus.engage.counters.decide.batch import Remembering
 from abacus.engage.counters.documents import Documents
+from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.partitions import OpenPartitions
 from abacus.engage.counters.series import SeriesBook
@@ -38,6 +39,7 @@ async def wire(wiring: Wiring) -> Run:
         QuarantineStore(pool, clock),
         Remembering(timedelta(hours=settings.counter_repeat_hours)),
         clock,
+        new_keys=NewKeysBook(pool, clock),
     )
     ids = TopicIds(bootstrap)
     wiring.at_the_end(ids.close)

@@ -8,6 +8,7 @@ import typer
 from abacus.cli.shell import EXIT_FAILED, Absent, AsJson, console, counted, pool, print_json, run, settings, table
 from abacus.engage.counters.account import accounts
 from abacus.engage.counters.decide.account import PartitionAccount, Total, waiting
+from abacus.engage.counters.new_keys import refused_keys
 from abacus.platform.kafka.offsets import ends_of
 
 _COLUMNS: Final = (
@@ -20,12 +21,14 @@ def reconcile(
     as_json: AsJson = False,
 ) -> None:
     """Account for the events of each topic: seen = counted + ignored + repeated + set aside. Exit 1 when it does not
-    come out. Where a broker is set, it also says how many wait to be counted.
+    come out. Where a broker is set, it also says how many wait to be counted. Counters that
+    refused keys because a day had enough new ones are named too, whatever their topic.
     """
 
     async def main() -> None:
         async with pool() as opened:
             found = [each for each in await accounts(opened) if topic in (None, each.topic)]
+            refused = await refused_keys(opened)
         if topic is not None and not found:
             raise Absent(f"no counter has read a topic {topic!r}")
         bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}
@@ -33,9 +36,14 @@ def reconcile(
         left = waiting(found, ends)
         faults = [(each, fault) for each in found for fault in each.faults]
         if as_json:
-            print_json({"comes_out": not faults, "partitions": [_document(each, left.get(each)) for each in found]})
+            partitions = [_document(each, left.get(each)) for each in found]
+            days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
+            print_json({"comes_out": not faults, "partitions": partitions, "refused_keys": days})
         else:
             _show(found, left, faults)
+            for counter, (day, admitted, events) in refused:
+                words = f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')}"
+                console.print(f"{words} of more", style="yellow", soft_wrap=True)
         if faults:
             raise typer.Exit(EXIT_FAILED)
 

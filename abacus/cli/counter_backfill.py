@@ -21,6 +21,7 @@ from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.decide.following import in_force, topics_of
 from abacus.engage.counters.definitions import DefinitionStore, by_name
+from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.parts import PartsBook
 from abacus.engage.counters.series import SeriesBook
@@ -84,7 +85,8 @@ async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, cata
     store = (await stack.enter_async_context(open_store(cassandra_of(config), opened, clock))).store
     remembering = Remembering(timedelta(hours=config.counter_repeat_hours))
     rows = OpenRows(config.counter_open_rows)
-    counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock)
+    new_keys = NewKeysBook(opened, clock)
+    counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock, new_keys=new_keys)
     ids = TopicIds(bootstrap)
     stack.push_async_callback(ids.close)
     return [

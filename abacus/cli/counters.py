@@ -19,6 +19,7 @@ from abacus.engage.counters.decide.definition import split_label, to_document
 from abacus.engage.counters.decide.diff import describe_changes, described
 from abacus.engage.counters.decide.reading import faults_today
 from abacus.engage.counters.definitions import DefinitionRecord, DefinitionStore, named
+from abacus.engage.counters.new_keys import new_keys_of
 from abacus.people.types.deed import Deed
 
 app = typer.Typer(
@@ -79,7 +80,7 @@ def show(
     as_json: AsJson = False,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")] = False,
 ) -> None:
-    """Show a definition: the latest version, or another."""
+    """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
     run(_show(which, as_json=as_json, as_toml=as_toml))
 
 
@@ -172,13 +173,19 @@ def _cell(value: Any) -> str:
 async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
     async with pool() as connections:
         record = await _version(DefinitionStore(connections), which)
+        days = await new_keys_of(connections, record.definition)
     document = to_document(record.definition)
     if as_json:
-        print_json({"name": record.definition.label, "definition": document})
+        new_keys = [each._asdict() for each in days]
+        print_json({"name": record.definition.label, "definition": document, "new_keys": new_keys})
     elif as_toml:
         typer.echo(write_toml(document), nl=False)
     else:
         table(record.definition.label, ["field", "value"], [list(line) for line in described(record.definition)])
+        if days:
+            most = f"{record.definition.most_new_keys:,}"
+            rows = [[str(day), f"{admitted:,}", most, f"{refused:,}"] for day, admitted, refused in days]
+            table("New keys", ["day", "admitted", "at most", "events refused"], rows)
 
 
 async def _version(store: DefinitionStore, label: str) -> DefinitionRecord:

@@ -50,6 +50,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "console_selection": "select, insert, delete",
     "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
     "counter_definition": "select, insert",
+    "counter_new_keys": "select, insert, delete, update(granted admitted refused upto changed_at)",
     "counter_partition": "select",
     "counter_retirement": "select, insert",
     "counter_row": "select, insert, update(count upto)",

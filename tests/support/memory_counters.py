@@ -29,6 +29,9 @@ class MemoryCounterStore:
             for key, first, end in ranges
         ]
 
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        return [any(row.key == key and first <= row.slot < end for row in self._rows) for key, first, end in ranges]
+
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         return {None: ranges}
 

@@ -21,6 +21,7 @@ from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.diff import described
 from abacus.engage.counters.decide.tiling import end_of_quarter
 from abacus.engage.counters.definitions import DefinitionRecord, DefinitionStore, named
+from abacus.engage.counters.new_keys import DayOfKeys, new_keys_of
 from abacus.engage.counters.reading.decide.plan import Plan, Planner
 from abacus.engage.counters.reading.types import Lookup, NotCounted
 from abacus.engage.counters.types import SlotRange
@@ -32,7 +33,7 @@ _STEPS: Final = tuple((step, step) for step in SECONDS)
 
 @dataclass(frozen=True)
 class Version:
-    """A version of a definition."""
+    """A version of a definition, and on its own page how many keys began to count on each day."""
 
     name: str
     label: str
@@ -42,6 +43,8 @@ class Version:
     by: str
     retired_at: datetime | None
     lines: Sequence[Sequence[str]]
+    most_new_keys: int
+    new_keys: Sequence[DayOfKeys] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,10 @@ async def counter(call: Call) -> CounterPage:
         latest = named(name, await store.latest())
     except Refused:
         raise PageFault("not-found", "No counter has such a name.") from None
-    versions = [_version(each) for each in await store.history(latest.definition.id)]
+    versions = [
+        _version(each, await new_keys_of(call.reading.pool, each.definition))
+        for each in await store.history(latest.definition.id)
+    ]
     return CounterPage(title=name, command=f"abacus counters list {shlex.quote(name)}", versions=versions)
 
 
@@ -131,7 +137,7 @@ async def _latest(call: Call) -> Sequence[Version]:
     return [_version(each) for each in await DefinitionStore(call.reading.pool).latest()]
 
 
-def _version(record: DefinitionRecord) -> Version:
+def _version(record: DefinitionRecord, new_keys: Sequence[DayOfKeys] = ()) -> Version:
     definition = record.definition
     return Version(
         name=definition.name,
@@ -142,6 +148,8 @@ def _version(record: DefinitionRecord) -> Version:
         by=record.published_by,
         retired_at=definition.retired_at,
         lines=list(described(definition)),
+        most_new_keys=definition.most_new_keys,
+        new_keys=new_keys,
     )
 
 

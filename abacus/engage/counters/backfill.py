@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.engage.counters.counter import EventCounter, Work, by_partition, tally_after
+from abacus.engage.counters.decide.admission import Day, Room
 from abacus.engage.counters.decide.batch import Reading
 from abacus.engage.counters.decide.counting import Counting
 from abacus.engage.counters.decide.following import InForce
 from abacus.engage.counters.parts import Part, PartsBook, Subject
-from abacus.engage.counters.series import Place, SeriesBook, version_of
+from abacus.engage.counters.series import NO_NEW_KEYS, Place, SeriesBook, version_of
 from abacus.engage.counters.topic import KafkaTopic
-from abacus.platform.kafka.reader import Record
+from abacus.platform.kafka.reader import Record, StartAgain
 
 
 class Progress(NamedTuple):
@@ -74,16 +75,24 @@ class Backfill:
         later: Mapping[int, Mapping[int, int]],
     ) -> Mapping[int, Place]:
         works = [
-            Work(Reading(part.writer(each), self._in_force.read, self._countings, later[each]), some)
+            Work(
+                Reading(part.writer(each), self._in_force.read, self._countings, later[each]),
+                some,
+                _behind(places[part.writer(each)]),
+            )
             for each, some in records.items()
         ]
-        outcomes = await self._counter.count(works, self._confirm)
+        try:
+            outcomes = await self._counter.count(works, self._confirm)
+        except StartAgain:
+            raise self._is_counted() from None
         counted = {part.writer(each): (places[part.writer(each)], some[-1]) for each, some in records.items()}
         return await self._moved(
             {
                 writer: place._replace(tally=tally_after(place.tally, outcomes[writer], last))
                 for writer, (place, last) in counted.items()
-            }
+            },
+            {day: room for each in outcomes.values() for day, room in each.new_keys.items()},
         )
 
     async def _ended(self, part: Part, places: Mapping[int, Place]) -> Mapping[int, Place]:
@@ -96,10 +105,15 @@ class Backfill:
             }
         )
 
-    async def _moved(self, places: Mapping[int, Place]) -> Mapping[int, Place]:
-        if len(await self._book.move(places)) < len(places):
-            raise Refused(f"another process counts the same of {self._topic.name}; wait until it has ended")
+    async def _moved(
+        self, places: Mapping[int, Place], new_keys: Mapping[Day, Room] = NO_NEW_KEYS
+    ) -> Mapping[int, Place]:
+        if len(await self._book.move(places, new_keys)) < len(places):
+            raise self._is_counted()
         return places
+
+    def _is_counted(self) -> Refused:
+        return Refused(f"another process counts the same of {self._topic.name}; wait until it has ended")
 
     async def _confirm(self) -> None:
         if await self._topic.identity() != self._identity:
@@ -133,6 +147,10 @@ class Backfill:
         if not ranges:
             return []
         return [await self._parts.open(of, len(known), since, ranges)]
+
+
+def _behind(place: Place) -> int:
+    return place.tally.upto + 1
 
 
 def _firsts(later: Sequence[Part], partition: int) -> Mapping[int, int]:

@@ -3,13 +3,17 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.engage.counters.admission import Admission, Found
+from abacus.engage.counters.decide.admission import Admitted, Day, Room
 from abacus.engage.counters.decide.batch import (
     NOTHING,
     Cell,
@@ -19,14 +23,16 @@ from abacus.engage.counters.decide.batch import (
     added,
     cells,
     examine,
+    without,
 )
 from abacus.engage.counters.decide.counting import NotCounted
 from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.series import Tally
 from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.counters.topic import print_of
-from abacus.engage.counters.types import Row, RowKey
+from abacus.engage.counters.types import Count, Row, RowKey
 from abacus.engage.events.replaying import event_item
 from abacus.platform.ahead import one_ahead
 from abacus.platform.kafka.reader import Record
@@ -38,10 +44,11 @@ _PIECE: Final = 5_000
 
 
 class Work(NamedTuple):
-    """The next records of a writer."""
+    """The next records of a writer: from the offset `since` on, which is the first behind its tally."""
 
     reading: Reading
     records: Sequence[Record]
+    since: int
 
 
 class _Examined(NamedTuple):
@@ -51,7 +58,8 @@ class _Examined(NamedTuple):
 
 class Outcome(NamedTuple):
     """What became of a writer's events: `seen` is the sum of the four after it. `not_counted` has the definitions for
-    which an event did not count although its type does, with the reason.
+    which an event did not count although its type does, with the reason. `new_keys` has the days on which keys were
+    admitted or refused, as they are after all events.
     """
 
     seen: int = 0
@@ -60,6 +68,11 @@ class Outcome(NamedTuple):
     repeated: int = 0
     set_aside: int = 0
     not_counted: Mapping[tuple[Definition, NotCounted], int] = MappingProxyType({})
+    new_keys: Mapping[Day, Room] = MappingProxyType({})
+
+    def without(self, events: int) -> "Outcome":
+        """The same, but that so many of the counted events do not count."""
+        return self._replace(counted=self.counted - events, ignored=self.ignored + events)
 
     def plus(self, other: "Outcome") -> "Outcome":
         return Outcome(
@@ -69,6 +82,7 @@ class Outcome(NamedTuple):
             self.repeated + other.repeated,
             self.set_aside + other.set_aside,
             MappingProxyType(Counter(self.not_counted) + Counter(other.not_counted)),
+            MappingProxyType({**self.new_keys, **other.new_keys}),
         )
 
 
@@ -76,9 +90,17 @@ class EventCounter:
     """Counts for any number of writers. To count the same records again changes nothing."""
 
     def __init__(
-        self, store: CounterStore, rows: OpenRows, quarantine: QuarantinePort, remembering: Remembering, clock: Clock
+        self,
+        store: CounterStore,
+        rows: OpenRows,
+        quarantine: QuarantinePort,
+        remembering: Remembering,
+        clock: Clock,
+        *,
+        new_keys: NewKeysBook,
     ) -> None:
         self._store = store
+        self._admission = Admission(store, new_keys)
         self._rows = rows
         self._quarantine = quarantine
         self._remembering = remembering
@@ -98,7 +120,8 @@ class EventCounter:
         try:
             async with aclosing(one_ahead([partial(self._examine, each, now) for each in _pieces(works)])) as pieces:
                 async for piece in pieces:
-                    for writer, outcome in (await self._settle(piece, now, confirming)).items():
+                    days = {day: room for outcome in outcomes.values() for day, room in outcome.new_keys.items()}
+                    for writer, outcome in (await self._settle(piece, days, now, confirming)).items():
                         outcomes[writer] = outcomes[writer].plus(outcome)
         finally:
             confirming.cancel()
@@ -109,35 +132,47 @@ class EventCounter:
         return [_Examined(work, examine(work.records, work.reading, now, self._remembering)) for work in piece]
 
     async def _settle(
-        self, piece: Sequence[_Examined], now: datetime, confirming: Awaitable[None]
+        self, piece: Sequence[_Examined], days: Mapping[Day, Room], now: datetime, confirming: Awaitable[None]
     ) -> Mapping[int, Outcome]:
         """Saves what the events of a piece add."""
         marks = [mark for work, found in piece for mark in self._remembering.looked_for(found, work.reading.later)]
         known = await self._store.load(marks)
         outcomes: dict[int, Outcome] = {}
-        news: list[Row] = []
+        news: dict[int, list[Row]] = {}
         changes: dict[RowKey, Cell] = {}
-        for (reading, records), found in piece:
-            repeated, rows = self._remembering.repeats(found, known, now, reading.later)
+        for (reading, records, _), found in piece:
+            repeated, news[reading.writer] = self._remembering.repeats(found, known, now, reading.later)
             changes |= cells(found, repeated, reading.writer)
             outcomes[reading.writer] = _outcome(found, len(repeated), len(records))
-            news += rows
-        rows = await self._added(changes)
+        before = await self._before(changes)
+        examined = [Found(work.reading.writer, found, work.since) for work, found in piece]
+        admitted = await self._admission.decide(examined, changes, before, days, int(now.timestamp()))
+        if admitted.dropped:
+            dropped = {name: set(each.offsets) for name, each in admitted.dropped.items()}
+            changes = without(changes, dropped)
+            for writer, offsets in _dropped_whole(dropped, changes).items():
+                news[writer] = [row for row in news[writer] if row.count.upto not in offsets]
+                outcomes[writer] = outcomes[writer].without(len(offsets))
+        outcomes = {writer: _with_new_keys(outcome, writer, admitted) for writer, outcome in outcomes.items()}
+        rows = [added(place, before[place], cell) for place, cell in changes.items()]
+        remembered = list(chain.from_iterable(news.values()))
         await confirming
         await self._quarantine.add([item for each in piece for item in _items(each)])
-        await self._store.save(news + rows)
+        if admitted.rows:  # whoever reads these events again has to find the keys if there are counts of them
+            await self._store.save(admitted.rows)
+        await self._store.save(remembered + rows)
         self._rows.put(rows)
-        COUNTER_ROWS_SAVED.inc(len(news) + len(rows))
+        COUNTER_ROWS_SAVED.inc(len(remembered) + len(rows) + len(admitted.rows))
         COUNTER_ROWS.set(len(self._rows))
         return outcomes
 
-    async def _added(self, changes: Mapping[RowKey, Cell]) -> list[Row]:
-        """The rows as they are after the changes."""
+    async def _before(self, changes: Iterable[RowKey]) -> Mapping[RowKey, Count]:
+        """The rows before the changes."""
         known = {place: self._rows.get(place) for place in changes}
         missing = [place for place, count in known.items() if count is None]
         loaded = await self._store.load(missing) if missing else {}
         COUNTER_ROWS_LOADED.inc(len(missing))
-        return [added(place, known[place] or loaded.get(place, NOTHING), cell) for place, cell in changes.items()]
+        return {place: count or loaded.get(place, NOTHING) for place, count in known.items()}
 
 
 def _pieces(works: Iterable[Work]) -> Iterator[Sequence[Work]]:
@@ -169,6 +204,28 @@ def _outcome(found: Findings, repeated: int, seen: int) -> Outcome:
         set_aside=len(found.bad),
         not_counted=MappingProxyType(found.not_counted),
     )
+
+
+def _dropped_whole(
+    dropped: Mapping[tuple[int, str], AbstractSet[int]], changes: Mapping[RowKey, Cell]
+) -> Mapping[int, set[int]]:
+    """The offsets of each writer that count under no key."""
+    whole: dict[int, set[int]] = {}
+    for (writer, _), offsets in dropped.items():
+        whole.setdefault(writer, set()).update(offsets)
+    for place, cell in changes.items():
+        if place.writer in whole:
+            whole[place.writer].difference_update(cell.changes.offsets)
+    return whole
+
+
+def _with_new_keys(outcome: Outcome, writer: int, admitted: Admitted) -> Outcome:
+    not_counted = Counter(outcome.not_counted)
+    for (of_writer, _), (definition, offsets) in admitted.dropped.items():
+        if of_writer == writer:
+            not_counted[definition, NotCounted.NEW_KEY] += len(offsets)
+    days = {day: room for day, room in admitted.rooms.items() if day.writer == writer}
+    return outcome._replace(not_counted=MappingProxyType(not_counted), new_keys=MappingProxyType(days))
 
 
 def by_partition(records: Iterable[Record]) -> dict[int, list[Record]]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Unavailable
+from abacus.engage.counters.decide.admission import Day, Room
 from abacus.engage.counters.decide.batch import Countings
 from abacus.engage.counters.decide.counting import Counting
 from abacus.engage.counters.decide.definition import Definition
@@ -86,13 +87,15 @@ class OpenPartitions:
                 self._open[partition] = OpenPartition(opened.writer, place, _countings(in_force, place))
         self._adopted = in_force
 
-    async def move(self, tallies: Mapping[int, Tally], in_force: InForce) -> Collection[int]:
-        """Saves the tallies of these partitions, and returns the partitions whose tallies are saved. In the others a
-        definition begins that was not known here before: their events have to be counted again. Raises `StartAgain`
-        when another process has counted a partition, and `Unavailable`.
+    async def move(
+        self, tallies: Mapping[int, Tally], new_keys: Mapping[Day, Room], in_force: InForce
+    ) -> Collection[int]:
+        """Saves the tallies of these partitions, with what became of new keys, and returns the partitions whose tallies
+        are saved. In the others a definition begins that was not known here before: their events have to be counted
+        again. Raises `StartAgain` when another process has counted a partition, and `Unavailable`.
         """
         places = {partition: self._open[partition].place._replace(tally=tally) for partition, tally in tallies.items()}
-        moved = await self._book.move({self._open[each].writer: place for each, place in places.items()})
+        moved = await self._book.move({self._open[each].writer: place for each, place in places.items()}, new_keys)
         left = {partition for partition in places if self._open[partition].writer not in moved}
         there = await self._book.places([self._open[partition].writer for partition in left]) if left else {}
         for partition, place in places.items():

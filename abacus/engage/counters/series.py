@@ -7,14 +7,18 @@ series, because its offsets begin again.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
+from abacus.engage.counters.decide.admission import Day, Room
 from abacus.engage.counters.decide.definition import Definition
+from abacus.engage.counters.new_keys import record
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, row_of, unnested
 
 _PARTITIONS: Final = 1 << 16
+NO_NEW_KEYS: Final[Mapping[Day, Room]] = MappingProxyType({})
 
 Version: TypeAlias = tuple[int, int]  # of a definition: its id and its version
 
@@ -200,13 +204,18 @@ class SeriesBook:
             await connection.execute(*_KNOW(writer=writer))
             return (await _places(connection, [writer]))[writer]
 
-    async def move(self, places: Mapping[int, Place]) -> Collection[int]:
-        """Saves the tallies, and returns the writers whose tallies are saved. The others were passed by another process
-        that counts the same partition, or definitions begin in it that the place lacks.
+    async def move(self, places: Mapping[int, Place], new_keys: Mapping[Day, Room] = NO_NEW_KEYS) -> Collection[int]:
+        """Saves the tallies, in one transaction with what became of new keys, and returns the writers whose tallies are
+        saved. The others were passed by another process that counts the same partition, or definitions begin in it that
+        the place lacks.
         """
         rows = [self._row(writer, place) for writer, place in sorted(places.items())]
-        async with passing_failures():
-            return {row[0] for row in await self._pool.fetch(*_MOVE(**arrays(_Tally, rows)))}
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            moved = {row[0] for row in await connection.fetch(*_MOVE(**arrays(_Tally, rows)))}
+            if recorded := {day: room for day, room in new_keys.items() if day.writer in moved}:
+                uptos = {writer: place.tally.upto for writer, place in places.items()}
+                await connection.execute(*record(recorded, uptos, self._clock.now()))
+        return moved
 
     def _row(self, writer: int, place: Place) -> _Tally:
         return _Tally(writer=writer, starts=len(place.starts), moved_at=self._clock.now(), **place.tally._asdict())

@@ -75,3 +75,20 @@ COUNTER_TALLY: Final = Table(
     Column("last_print", KEY_TEXT),
     Column("moved_at", DateTime(timezone=True), nullable=False),
 )
+
+# The new keys of a version on a day, by the stamps of events, as a number since 1970: how many a writer may admit, how
+# many it has admitted and how many events it has refused up to its tally, which was at `upto` then. Together, writers
+# are granted what the definition allows.
+COUNTER_NEW_KEYS: Final = Table(
+    "counter_new_keys",
+    METADATA,
+    Column("definition_id", Integer, primary_key=True, autoincrement=False),
+    Column("definition_version", Integer, primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("writer", BigInteger, primary_key=True, autoincrement=False),
+    Column("granted", BigInteger, nullable=False),
+    Column("admitted", BigInteger, nullable=False),
+    Column("refused", BigInteger, nullable=False),
+    Column("upto", BigInteger, nullable=False),
+    Column("changed_at", DateTime(timezone=True), nullable=False),
+)

@@ -7,12 +7,15 @@ QUARTER_S: Final = 900
 
 
 class Grain(IntEnum):
-    """The length of a slot. `REPEATS` remembers the keys of events, so that a repeated event is counted once."""
+    """The length of a slot. `REPEATS` remembers the keys of events, so that a repeated event is counted once, and
+    `KEYS` the counters' keys that were admitted.
+    """
 
     QUARTER = 0
     HOUR = 1
     DAY = 2
     REPEATS = 3
+    KEYS = 4
 
 
 class RowKey(NamedTuple):

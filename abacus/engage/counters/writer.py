@@ -88,7 +88,8 @@ class CounterWriter:
             partition: tally_after(self._partitions[partition].place.tally, outcome_of[partition], some[-1])
             for partition, some in news.items()
         }
-        counted = await self._partitions.move(tallies, in_force)
+        new_keys = {day: room for each in outcome_of.values() for day, room in each.new_keys.items()}
+        counted = await self._partitions.move(tallies, new_keys, in_force)
         self._tell(outcome_of[partition] for partition in counted)
         return counted
 
@@ -101,7 +102,7 @@ class CounterWriter:
 
     def _work(self, partition: int, records: Sequence[Record], in_force: InForce) -> Work:
         opened = self._partitions[partition]
-        return Work(Reading(opened.writer, in_force.read, opened.countings), records)
+        return Work(Reading(opened.writer, in_force.read, opened.countings), records, since=opened.place.tally.upto + 1)
 
     def _tell(self, outcomes: Iterable[Outcome]) -> None:
         for each in outcomes:

@@ -69,6 +69,7 @@ NAMELESS: Final = frozenset(
         "console_selection",
         "console_session",
         "counter_definition",
+        "counter_new_keys",
         "counter_retirement",
         "counter_partition",
         "counter_row",

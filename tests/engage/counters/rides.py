@@ -126,6 +126,9 @@ def plain_count(sent: Iterable[Ride], definitions: Sequence[Definition]) -> Sums
     return without_zeros(sums)
 
 
+COUNTED: Final = (Grain.QUARTER, Grain.HOUR, Grain.DAY)  # the other grains remember
+
+
 def added_up(parts: Iterable[Sums]) -> Sums:
     """The sums of several counts together."""
     sums: Counter[tuple[str, int]] = Counter()
@@ -143,7 +146,7 @@ def without_zeros(sums: Mapping[tuple[str, int], int]) -> Sums:
 async def stored_sums(pool: Pool) -> Sums:
     """The sums over all writers, as they are stored."""
     rows = await pool.fetch("select key, slot, sum(count)::bigint as units from counter_row group by key, slot")
-    counts = {(row["key"], row["slot"]): row["units"] for row in rows if grain_of(row["slot"]) is not Grain.REPEATS}
+    counts = {(row["key"], row["slot"]): row["units"] for row in rows if grain_of(row["slot"]) in COUNTED}
     return without_zeros(counts)
 
 

@@ -8,8 +8,7 @@ from typing import Final
 from abacus.engage.counters.decide.slots import grain_of
 from abacus.engage.counters.store.cassandra.schema import TABLE
 from abacus.engage.counters.store.cassandra.session import Address, Session
-from abacus.engage.counters.types import Grain
-from tests.engage.counters.rides import Sums, added_up
+from tests.engage.counters.rides import COUNTED, Sums, added_up
 from tests.engage.counters.store.keyspaces import own_keyspace
 from tests.support.house import House
 
@@ -38,7 +37,7 @@ async def sums_in_cassandra(session: Session, keyspace: str) -> Sums:
 
     async def read(key: str) -> None:
         rows = await session.fetch(_SUMS.format(table=table), (key,))
-        parts.append({(key, slot): units for slot, units in rows if grain_of(slot) is not Grain.REPEATS})
+        parts.append({(key, slot): units for slot, units in rows if grain_of(slot) in COUNTED})
 
     await session.each(read, [key for (key,) in await session.fetch(_KEYS.format(table=table), ())])
     return added_up(parts)

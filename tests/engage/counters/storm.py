@@ -14,6 +14,7 @@ from abacus.engage.counters.counter import EventCounter
 from abacus.engage.counters.decide.batch import Remembering
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.documents import Documents
+from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.partitions import OpenPartitions
 from abacus.engage.counters.series import SeriesBook
@@ -99,7 +100,14 @@ class Process:
         self._work: asyncio.Task[None] | None = None
         clock = SystemClock()
         open_rows = OpenRows(storm.rng.choice((10, 100, 10_000)))
-        counter = EventCounter(self.store, open_rows, QuarantineStore(storm.pool, clock), Remembering(_DAY), clock)
+        counter = EventCounter(
+            self.store,
+            open_rows,
+            QuarantineStore(storm.pool, clock),
+            Remembering(_DAY),
+            clock,
+            new_keys=NewKeysBook(storm.pool, clock),
+        )
         self._writer = CounterWriter(
             storm.topic,
             Documents(lambda: self._catalog, "events"),

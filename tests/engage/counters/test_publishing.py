@@ -51,6 +51,8 @@ def test_beside_what_is_published(changes: dict[str, Any], faults: list[str]) ->
         ({}, []),
         ({"on": ["weather/rain.drop"], "keep": {"days": "730d"}}, []),
         ({"timezone": "Asia/Tokyo"}, ["timezone: UTC → Asia/Tokyo", ANEW]),
+        ({"new_keys_per_day": 1_000_000}, []),
+        ({"new_keys_per_day": 500}, ["new_keys_per_day: 1000000 → 500", ANEW]),
         ({"keep": {"hours": "0"}}, ["keep.hours: 60d → none", ANEW]),
         ({"add": "var.amount"}, ["add: added, var.amount", "decimals: added, 2", ANEW]),
         ({"template": "rain:{city_id}"}, ["template: rain_drops:city:{city_id} → rain:{city_id}", ANEW]),
@@ -76,6 +78,7 @@ def test_a_first_version_and_one_after_a_retirement() -> None:
         "keep.quarters: 8d",
         "keep.hours: 60d",
         "keep.days: 2y",
+        "new_keys_per_day: 1000000",
     ]
     retired = counter().published(1, NOW, NOW)
     assert describe_changes(retired, draft()) == ["counts again: the version before is retired", ANEW]

@@ -93,6 +93,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         "keep.hours: shorter than finer counts are kept, so that nobody would need them; write '0' for none",
     ),
     ({"keep": {"weeks": "8d"}}, "keep.weeks: unknown"),
+    ({"new_keys_per_day": 0}, "new_keys_per_day: 0 is not between 1 and 1000000000"),
+    ({"new_keys_per_day": "10"}, "new_keys_per_day: '10' is a string; write a whole number without quotes"),
     ({"when": "always"}, "when: 'always' is a string; write a table"),
     (
         {"when": {"operator": "and", "conditions": [{"operator": "lt", "lhs": "var.city_id", "rhs": 3}]}},

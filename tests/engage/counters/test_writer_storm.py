@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
@@ -36,6 +37,7 @@ from tests.engage.counters.stored import sums_in_cassandra
 from tests.engage.counters.storm import Storm
 
 PARTITIONS: Final = 3
+ROOM: Final = 7  # for new keys
 _FIRST: Final = int(os.environ.get("ABACUS_TEST_STORM", "0"))  # more storms by hand: another first seed, and -k
 SEEDS: Final = range(_FIRST, _FIRST + 4)
 
@@ -103,6 +105,40 @@ async def test_nothing_is_lost_and_nothing_counted_twice(pool: Pool, kept: Kept,
     expected, became = await _plainly(pool, sent, all_)
     assert await kept.sums() == expected
     assert await tallies(pool) == became
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_new_keys_keep_within_their_bound_and_count_whole_or_not_at_all(
+    pool: Pool, kept: Kept, seed: int
+) -> None:
+    """Twenty members ride, and the day has room for seven. A member's rides are in one partition: the members who ride
+    first have the room, and keep it, whichever process counts, and however often.
+    """
+    rng, now = random.Random(seed), datetime.now(UTC)
+    noon = now.replace(hour=12)  # the stamps of all messages, so that there is one day
+    topic, source = MemoryTopic("rides", PARTITIONS), rides_source("rides").published(1)
+    members, fares, _ = (each.published(1, now - timedelta(days=9)) for each in drafts(source))
+    members = replace(members, new_keys_per_day=ROOM)
+    sent, storm = Sent(topic, rng), Storm(topic, kept.store, pool, rng)
+    storm.catalogs.append(Catalog([members, fares], {"rides": source}))
+
+    sent.send(150, noon)
+    await storm.blow(75)
+    sent.send(150, noon)
+    await storm.blow(75)
+    await storm.calm()
+
+    sums, (every, became) = await kept.sums(), await _plainly(pool, sent, [members, fares])
+    admitted = {key for key, _ in sums if key.startswith(members.space)}
+    assert len(admitted) == ROOM
+    assert sums == {(key, slot): units for (key, slot), units in every.items() if key in admitted or key[0] == "2"}
+    assert await tallies(pool) == became
+    days = (
+        "select sum(granted)::int, sum(admitted)::int, sum(refused)::int from counter_new_keys where definition_id = 1"
+    )
+    once = {each for held in sent.partitions for each in held if isinstance(each, Ride)}
+    refused = [each for each in once if members.stored_key(f"rides:member:m{each.member}") not in admitted]
+    assert tuple(await pool.fetchrow(days)) == (ROOM, ROOM, len(refused))
 
 
 async def _plainly(pool: Pool, sent: Sent, definitions: list[Definition]) -> tuple[Sums, Tallies]:

@@ -23,6 +23,7 @@ NOTHING: Final = Count(0, -1)  # of a row that was never saved
 _PRINT_BYTES: Final = 12
 _SPARE_S: Final = 3600  # clocks differ
 _NEVER: Final = 1 << 63
+_NONE: Final[AbstractSet[int]] = frozenset()
 _FIRST_SLOT: Final = slot_of(Grain.REPEATS, 0)
 
 Read: TypeAlias = Callable[[bytes, datetime], Event | None]
@@ -75,12 +76,13 @@ class Changes(NamedTuple):
 class Findings:
     """What became of the messages of a writer, and what they add if none of them is a repeat.
 
-    `marks` has the row that remembers each event that counts, `late_marks` those of the last hour of a window;
-    `changes` what is added under each stored key in each quarter, by the second in which it begins; `bad` the places of
-    messages that are set aside.
+    `marks` has the row that remembers each event that counts, `stamps` the second of each, `late_marks` the rows of the
+    last hour of a window; `changes` what is added under each stored key in each quarter, by the second in which it
+    begins; `bad` the places of messages that are set aside.
     """
 
     marks: list[tuple[int, RowKey]] = field(default_factory=list)
+    stamps: "array[int]" = field(default_factory=lambda: array("q"))
     late_marks: set[RowKey] = field(default_factory=set)
     changes: dict[tuple[str, int], tuple[Definition, Changes]] = field(default_factory=dict)
     ignored: int = 0
@@ -202,6 +204,7 @@ def examine(messages: Iterable[Message], reading: Reading, now: datetime, rememb
             stamped_at = message.stamp_ms // 1000 if message.stamp_ms >= 0 else at
             mark = remembering.mark(event.key, stamped_at, writer)
             marks.append((offset, mark))
+            found.stamps.append(stamped_at)
             if remembering.is_late(stamped_at):
                 found.late_marks.add(mark)
         else:
@@ -228,6 +231,18 @@ def cells(found: Findings, repeated: AbstractSet[int], writer: int) -> dict[RowK
                 both = Changes.of([*there.changes.pairs(), *changes.pairs()])
                 cells[place] = Cell(both, there.units + units, until)
     return cells
+
+
+def without(changes: Mapping[RowKey, Cell], dropped: Mapping[tuple[int, str], AbstractSet[int]]) -> dict[RowKey, Cell]:
+    """The changes without the offsets that are dropped, by writer and key."""
+    left: dict[RowKey, Cell] = {}
+    for place, cell in changes.items():
+        offsets = dropped.get((place.writer, place.key), _NONE)
+        if offsets.isdisjoint(cell.changes.offsets):
+            left[place] = cell
+        elif pairs := [each for each in cell.changes.pairs() if each[0] not in offsets]:
+            left[place] = Cell(Changes.of(pairs), sum(units for _, units in pairs), cell.until)
+    return left
 
 
 def added(place: RowKey, count: Count, cell: Cell) -> Row:

@@ -35,6 +35,7 @@ class NotCounted(StrEnum):
     MISFIT = "misfit"  # the source was published anew, and the definition does not fit it any more
     KEY = "key"  # the key would be too long, or hold control characters
     AMOUNT = "amount"  # more than one event may add
+    NEW_KEY = "new-key"  # the day has new keys of the definition enough
 
 
 class Counted(NamedTuple):

@@ -15,6 +15,7 @@ from abacus.engage.counters.decide.template import Template
 from abacus.engage.counters.types import Grain
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
+USUAL_NEW_KEYS: Final = 1_000_000
 VARIABLE: Final = "var."  # how a definition writes a variable
 _LABEL: Final = re.compile(rf"(?P<name>{NAME_PATTERN})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
 
@@ -25,7 +26,8 @@ class Definition:
 
     `on` names sources and types of events. `when` is the document of a rule. `add` is 1, or the name of the variable
     that is added; counts are kept in units of the last of `decimals`. `keep` has the seconds for which each grain is
-    kept, and lacks a grain that is not.
+    kept, and lacks a grain that is not. `new_keys_per_day` is None for a version that was published before there was a
+    bound.
     """
 
     id: int
@@ -37,6 +39,7 @@ class Definition:
     decimals: int = 0
     timezone: str = "UTC"
     keep: Mapping[Grain, int] = field(default_factory=lambda: DEFAULT_KEEP)
+    new_keys_per_day: int | None = USUAL_NEW_KEYS
     version: int = 0
     published_at: datetime = EARLIEST
     retired_at: datetime | None = None
@@ -53,6 +56,11 @@ class Definition:
     @property
     def zone(self) -> ZoneInfo:
         return self.grid.zone
+
+    @property
+    def most_new_keys(self) -> int:
+        """How many keys that did not count before may begin to count in a day."""
+        return USUAL_NEW_KEYS if self.new_keys_per_day is None else self.new_keys_per_day
 
     @property
     def retired(self) -> bool:
@@ -98,4 +106,8 @@ def to_document(definition: Definition) -> dict[str, object]:
         document["when"] = dict(definition.when)
     if isinstance(definition.add, str):
         document |= {"add": VARIABLE + definition.add, "decimals": definition.decimals}
-    return document | {"timezone": definition.timezone, "keep": keep_document(definition.keep)}
+    return document | {
+        "timezone": definition.timezone,
+        "keep": keep_document(definition.keep),
+        "new_keys_per_day": definition.most_new_keys,
+    }

@@ -16,8 +16,11 @@ LENGTHS: Final[Mapping[Grain, int]] = {
     Grain.HOUR: 14 * _DAY_S,
     Grain.DAY: 182 * _DAY_S,
     Grain.REPEATS: _DAY_S,
+    Grain.KEYS: 14 * _DAY_S,
 }
 
+# Keys are remembered in windows of years: their partitions are made when the first row comes.
+_RISING: Final = tuple(grain for grain in Grain if grain is not Grain.KEYS)
 _AHEAD_S: Final = _DAY_S
 
 
@@ -58,7 +61,7 @@ def wanted(untils: Mapping[int, int], partitions: Sequence[Partition]) -> list[P
 def ahead(now: int) -> Mapping[int, int]:
     """The slots that will be needed within a day, each until its partition is over; for `wanted`."""
     untils: dict[int, int] = {}
-    for grain in Grain:
+    for grain in _RISING:
         for moment in (now, now + _AHEAD_S):
             slot = slot_of(grain, moment)
             untils[slot] = begin_of(_period(slot).next - 1) + QUARTER_S

@@ -8,7 +8,7 @@ from typing import Final
 
 from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, shown, string
-from abacus.engage.counters.decide.definition import NAME_PATTERN, VARIABLE, Definition, to_document
+from abacus.engage.counters.decide.definition import NAME_PATTERN, USUAL_NEW_KEYS, VARIABLE, Definition, to_document
 from abacus.engage.counters.decide.keeping import read_keep
 from abacus.engage.counters.decide.template import Template, check_in_template, read_template
 from abacus.engage.events.decide.source import Source
@@ -20,6 +20,7 @@ from abacus.engage.rules.decide.sides import of_event
 MAX_ID: Final = 999_999
 MAX_TYPES: Final = 50  # of events that one counter counts
 MAX_DECIMALS: Final = 6
+MAX_NEW_KEYS: Final = 1_000_000_000
 USUAL_DECIMALS: Final = 2  # of a decimal variable
 
 
@@ -27,6 +28,10 @@ _name: Final = fields.matching(
     re.compile(NAME_PATTERN),
     "is not a name; write at most 64 small letters, digits and underscores, beginning with a letter (rides)",
 )
+
+
+def _new_keys(value: object) -> int | None:
+    return fields.whole(1, MAX_NEW_KEYS)(value)
 
 
 class DefinitionFaults(DocumentFaults):
@@ -75,6 +80,8 @@ def _definition(document: Mapping[str, object], sources: Mapping[str, Source] | 
     when = top.read_if_there("when", fields.mapping, None)
     timezone = top.read_if_there("timezone", fields.time_zone, "UTC")
     keep = read_keep(top.table("keep", optional=True))
+    usual = USUAL_NEW_KEYS if sources is not None else None
+    new_keys = top.read_if_there("new_keys_per_day", _new_keys, usual)
     if on and sources is not None:
         vocabulary = Vocabulary(on, sources)
         _judge_template(top, template, vocabulary)
@@ -83,7 +90,7 @@ def _definition(document: Mapping[str, object], sources: Mapping[str, Source] | 
     top.refuse_unknown()
     if faults or template is None:
         raise DefinitionFaults(faults)
-    return Definition(id_, name, template, on, when, add, decimals or 0, timezone, keep)
+    return Definition(id_, name, template, on, when, add, decimals or 0, timezone, keep, new_keys)
 
 
 def _texts(value: object) -> Sequence[str]:

@@ -13,7 +13,7 @@ _AT_ONCE: Final = 50  # rows of a request; Cassandra refuses batches of more tha
 _LONGEST_TTL_S: Final = 20 * 365 * 86_400
 _LAST_SECOND: Final = int(datetime(2038, 1, 18, tzinfo=UTC).timestamp())
 FOR_EVER: Final = 0
-_FIRST_OF_REPEATS: Final = slot_of(Grain.REPEATS, 0)
+_OF_REPEATS: Final = range(slot_of(Grain.REPEATS, 0), slot_of(Grain.KEYS, 0))
 _DIGEST_BYTES: Final = 9
 
 
@@ -33,7 +33,7 @@ def place_of(row: RowKey) -> RowKey:
     digest stands where others have their writer.
     """
     key, slot, writer = row
-    if slot < _FIRST_OF_REPEATS:
+    if slot not in _OF_REPEATS:
         return row
     digest = blake2b(key.encode(), digest_size=_DIGEST_BYTES).digest()
     return RowKey(f"repeats:{writer}:{digest[0]}", slot, int.from_bytes(digest[1:], signed=True))

@@ -25,6 +25,10 @@ class CounterStore(Protocol):
         """
         ...
 
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        """Whether each range has a row, of any writer, in their order. Ranges may be of all grains but `REPEATS`."""
+        ...
+
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         """The ranges by the part of the store that has them, by its name; None is a store of one part. A part may be
         away while others answer, and whoever asks for ranges of both gets no sum.

@@ -53,11 +53,10 @@ class PostgresCounterStore:
         await self._side_by_side(await self._by_slice(lasting, _KEY_OF_ROW), SliceRows.save)
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
-        parts = await self._by_slice(ranges, _KEY)
-        found: dict[SlotRange, int] = {}
-        for number, sums in (await self._side_by_side(parts, SliceRows.sums)).items():
-            found |= zip(parts[number], sums, strict=True)
-        return [found[each] for each in ranges]
+        return await self._of_each(ranges, SliceRows.sums)
+
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        return await self._of_each(ranges, SliceRows.there)
 
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         slicing = await slicing_of(self._pool)
@@ -84,6 +83,17 @@ class PostgresCounterStore:
                 await self._in_slice(slicing, number).partitions.tend()
             except Unavailable as error:
                 log.warning("partitions of counters are not tended", of_slice=number, detail=str(error))
+
+    async def _of_each(
+        self,
+        ranges: Sequence[SlotRange],
+        asked: Callable[[SliceRows, Sequence[SlotRange]], Awaitable[Sequence[_Result]]],
+    ) -> Sequence[_Result]:
+        parts = await self._by_slice(ranges, _KEY)
+        found: dict[SlotRange, _Result] = {}
+        for number, answers in (await self._side_by_side(parts, asked)).items():
+            found |= zip(parts[number], answers, strict=True)
+        return [found[each] for each in ranges]
 
     async def _by_slice(self, things: Sequence[_Thing], key_of: Callable[[_Thing], str]) -> dict[int, list[_Thing]]:
         return (await slicing_of(self._pool)).by_slice(things, key_of)

@@ -31,6 +31,7 @@ class _Statements(NamedTuple):
     load: Statement
     save: Statement
     sums: Statement
+    there: Statement
 
 
 class SliceRows:
@@ -58,11 +59,18 @@ class SliceRows:
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         """Of each range, in their order."""
-        sums: list[int] = []
+        return [int(each) for each in await self._of_each(self._statements.sums, ranges)]
+
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        """Whether each range has a row, in their order."""
+        return [bool(each) for each in await self._of_each(self._statements.there, ranges)]
+
+    async def _of_each(self, statement: Statement, ranges: Sequence[SlotRange]) -> Sequence[int | bool]:
+        found: list[int | bool] = []
         async with passing_failures(), unled(self._pool, self._home.schema) as connection:
             for some in _stretches(ranges):
-                sums += [row[0] for row in await connection.fetch(*self._statements.sums(**arrays(SlotRange, some)))]
-        return sums
+                found += [row[0] for row in await connection.fetch(*statement(**arrays(SlotRange, some)))]
+        return found
 
     async def _save(self, rows: Sequence[Row]) -> None:
         values = {
@@ -127,6 +135,14 @@ from unnest(:key::text[], :first::integer[], :end::integer[]) with ordinality as
 cross join lateral (
     select sum(count) from {table} where key = u.key and slot >= u.first and slot < u."end"
 ) r
+order by u.number
+"""),
+        there=Statement(f"""
+select r.one is not null
+from unnest(:key::text[], :first::integer[], :end::integer[]) with ordinality as u (key, first, "end", number)
+left join lateral (
+    select 1 as one from {table} where key = u.key and slot >= u.first and slot < u."end" limit 1
+) r on true
 order by u.number
 """),
     )

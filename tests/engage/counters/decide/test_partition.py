@@ -58,7 +58,7 @@ def test_a_partition_is_of_one_grain() -> None:
 
 def test_what_the_next_day_needs_is_wanted_before() -> None:
     partitions = wanted(ahead(NOW), [])
-    for grain in Grain:
+    for grain in (Grain.QUARTER, Grain.HOUR, Grain.DAY, Grain.REPEATS):
         for hours in range(25):
             assert holding(slot_of(grain, (NOW + hours * 3600) // 900 * 900), sorted(partitions))
     assert all(each.until >= begin_of(each.next - 1) + 900 for each in partitions)

@@ -76,7 +76,22 @@ async def test_all_grains_old_and_new(store: CounterStore) -> None:
     everything = [
         SlotRange("a", slot_of(grain, MIDNIGHT - 800 * DAY_S), slot_of(grain, MIDNIGHT + DAY_S)) for grain in counted
     ]
-    assert list(await store.sums(everything)) == [5, 5, 5]
+    assert list(await store.sums(everything)) == [5] * len(counted)
+
+
+async def test_whether_a_range_has_a_row_of_any_writer(store: CounterStore) -> None:
+    """Also where the counts come to nothing."""
+    await store.save([row("a", quarter(1), 3, 0, 7), row("k", slot_of(Grain.KEYS, MIDNIGHT), 1, 1, 5)])
+    ranges = [
+        SlotRange("a", quarter(0), quarter(1)),
+        SlotRange("a", quarter(0), quarter(2)),
+        SlotRange("a", 0, (1 << 31) - 1),
+        SlotRange("b", 0, (1 << 31) - 1),
+        SlotRange("k", slot_of(Grain.KEYS, MIDNIGHT), slot_of(Grain.KEYS, MIDNIGHT) + 1),
+        SlotRange("a", quarter(0), quarter(2)),
+    ]
+    assert list(await store.there(ranges)) == [False, True, True, False, True, True]
+    assert list(await store.there([])) == []
 
 
 async def test_rows_that_remember_events_are_loaded_as_they_were_saved(store: CounterStore) -> None:

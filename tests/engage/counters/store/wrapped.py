@@ -21,6 +21,9 @@ class WrappedStore:
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         return await self._store.sums(ranges)
 
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        return await self._store.there(ranges)
+
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         return await self._store.apart(ranges)
 

@@ -15,6 +15,8 @@ _LOAD: Final = "select slot, writer, count, writetime(count) from {table} where 
 # at the time of day would outdo all that come after it, and so would a delete.
 _SAVE: Final = "update {table} using timestamp ? and ttl ? set count = ? where key = ? and slot = ? and writer = ?"
 
+_ONE: Final = "select writer from {table} where key = ? and slot >= ? and slot < ? limit 1"
+
 _SUM: Final = "select sum(count) from {table} where key = ? and slot >= ? and slot < ?"
 
 
@@ -30,7 +32,7 @@ class CassandraCounterStore:
         self._clock = clock
         self._is_checked = False
         table = f"{keyspace}.{schema.TABLE}"
-        self._load, self._save, self._sum = (text.format(table=table) for text in (_LOAD, _SAVE, _SUM))
+        self._load, self._save, self._sum, self._one = (text.format(table=table) for text in (_LOAD, _SAVE, _SUM, _ONE))
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
         await self._check()
@@ -64,6 +66,16 @@ class CassandraCounterStore:
 
         await self._session.each(add, range(len(ranges)))
         return sums
+
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        await self._check()
+        found = [False] * len(ranges)
+
+        async def look(number: int) -> None:
+            found[number] = bool(await self._session.fetch(self._one, ranges[number]))
+
+        await self._session.each(look, range(len(ranges)))
+        return found
 
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         """Each row is on several servers."""
