@@ -78,3 +78,7 @@ class Refused(AbacusError):
 
 class LineStopped(AbacusError):
     """Nearly everything is bad, so the fault is probably ours: the worker stops before it sets the stream aside."""
+
+
+class RightMissing(LineStopped):
+    """A login lacks a right that the work needs. Waiting does not help: the worker stops until somebody grants it."""

@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 import asyncpg
 
+from abacus.core.errors import RightMissing
 from abacus.platform.led import LedConnection
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.silence import SILENT_AFTER_S, Watch, asked
@@ -231,6 +232,8 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         wondering = asyncio.get_running_loop().call_later(SILENT_AFTER_S, self.watch.wonder)
         try:
             return self._counted(await self._session())
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise RightMissing(f"{self._server} says: {error}; run `grant` there (docs/scaling.md)") from error
         except (OSError, TimeoutError) as error:
             self.watch.wonder()
             raise ConnectionError(f"{self._server} let nobody in: {str(error) or type(error).__name__}") from error

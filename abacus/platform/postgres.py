@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import asyncpg
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, RightMissing, Unavailable
 from abacus.platform.led import LedConnection
 from abacus.platform.pool import NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.roles import APPLICATION_ROLE
@@ -45,9 +45,12 @@ _PAGE: Final = 2000
 
 # SQLSTATE classes and codes that say nothing about the data: the server is away, full, shutting down, read-only, not
 # migrated yet, or chose us as the victim of a deadlock. The work in hand is good and will pass later.
-_PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01", "42501", "42883", "42703", "55P03")
+_PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01", "42883", "42703", "55P03")
 
 _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
+
+# Nobody grants a right while a worker waits for it. `abacus migrate` makes those of the application's role.
+_GRANTED: Final = "run `abacus migrate` as the tables' owner, and see that this login has the role (docs/run.md)"
 
 _INTERNAL: Final = "XX000"
 _DUPLICATE: Final = "duplicate key value violates unique constraint"
@@ -192,9 +195,13 @@ def is_on_its_way(error: asyncpg.PostgresError) -> bool:
 
 @asynccontextmanager
 async def passing_failures() -> AsyncIterator[None]:
-    """Turns "the database is away" into `Unavailable`; errors about the data pass unchanged."""
+    """Turns "the database is away" into `Unavailable`, and "you may not" into `RightMissing`; errors about the data
+    pass unchanged.
+    """
     try:
         yield
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise RightMissing(f"the database says: {_one_line(error)}; {_GRANTED}") from error
     except asyncpg.PostgresError as error:
         if is_passing(error):
             remedy = "; run `abacus migrate`" if error.sqlstate in _NOT_MIGRATED else ""

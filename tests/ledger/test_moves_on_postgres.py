@@ -8,7 +8,7 @@ from typing import Any, Final
 import asyncpg
 import pytest
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import RightMissing
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import Overtaken, in_a_transaction
 from abacus.ledger.types.alone import Sums
@@ -361,7 +361,7 @@ async def test_a_round_is_written_whole_or_not_at_all(bob: BobsAccount, database
     await owner.execute(f"revoke insert on {tables_of('hold')} from abacus_app")
     await owner.close()
     before = await bob.ledger.contents()
-    with pytest.raises(Unavailable):
+    with pytest.raises(RightMissing):
         await bob.moves.move([spend(1), hold(60)])
     assert await bob.ledger.contents() == before
     assert await bob.do([earn(5, "k")]) == [POSTED]

@@ -8,9 +8,11 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 
-from abacus.core.errors import AbacusError
+from abacus.core.errors import AbacusError, RightMissing
 from abacus.platform.pool import Address
+from abacus.platform.postgres import open_pool
 from abacus.platform.servers import Door, Server, Unprepared, lacks, shut
+from abacus.platform.sliced import rows_in_all
 from abacus.platform.spreading import spreading
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
@@ -140,3 +142,18 @@ async def test_moving_takes_no_right_to_the_schema_of_citus(database_url: str, s
     async with servers.alone(), role(servers, "login") as stranger:
         with pytest.raises(AbacusError, match=f"must be owner of schema {schema}"):
             await move_as(stranger)
+
+
+async def test_a_login_that_a_server_does_not_let_in_is_told_with_the_server(
+    database_url: str, servers: Servers
+) -> None:
+    if not servers.are_several or SLICES == 1:
+        pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
+    async with servers.alone(), role(servers, "login") as workers:
+        await _run(servers.addresses[0], f"grant abacus_app to {workers}")
+        opened = await open_pool(as_login(database_url, workers), size=1)
+        try:
+            with pytest.raises(RightMissing, match=r":\d+ says: permission denied to set role .* run `grant` there"):
+                await rows_in_all(opened, ("select from transfer",))
+        finally:
+            await opened.close()

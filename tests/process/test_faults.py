@@ -16,11 +16,14 @@ from abacus.platform.health import Health, WorkerState
 from abacus.platform.led import LedConnection
 from abacus.platform.metrics import TRANSACTIONS, total
 from abacus.platform.pool import SlicedPool
+from abacus.platform.slicing import Slicing
 from tests.support.awards import AWARD
 from tests.support.cluster import Servers
+from tests.support.commands import abacus_process
 from tests.support.house import House, completed, until
 from tests.support.outcomes import everything_awarded_once, settled, verified
 from tests.support.proxy import proxied
+from tests.support.slices import SLICES
 from workers import WORKERS
 
 
@@ -197,3 +200,25 @@ async def _is(health: Health, worker: str, state: WorkerState) -> bool:
 
 async def _ready(health: Health) -> bool:
     return health.ready
+
+
+async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House) -> None:
+    """Nothing is set aside for it, and nobody waits for a right as for a server that is away."""
+    owner = await asyncpg.connect(house.settings.required("database_url"))
+    try:
+        for schema in Slicing(SLICES).schemas:
+            await owner.execute(f"revoke insert on {schema}.transfer from abacus_app")
+        await house.produce([completed(1)])
+        ended = await abacus_process("worker", "calculator", "awarder", env=house.environment())
+        assert ended.code == 2
+        last = ended.err.splitlines()[-1]
+        assert last.startswith("abacus: the database says: permission denied for table transfer; run `abacus migrate`")
+        assert "Traceback" not in ended.err
+        assert (await house.transfers(), await house.reasons()) == (0, {})
+        for schema in Slicing(SLICES).schemas:
+            await owner.execute(f"grant insert on {schema}.transfer to abacus_app")
+    finally:
+        await owner.close()
+    async with house.running("awarder"):
+        await until(lambda: _transfers(house, 1))
+    assert await house.reasons() == {}

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import LineStopped, Unavailable
 from abacus.ledger.types.posting import Unpostable
 
 MOST_FAILURES: Final = 3  # more of them have one cause, and it is in none of these things
@@ -25,7 +25,7 @@ async def isolate_failures(
     """
     try:
         return await work(things)
-    except Unavailable:
+    except (Unavailable, LineStopped):
         raise
     except Exception as error:
         if isinstance(error, Unpostable):

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import structlog
 
-from abacus.core.errors import AbacusError, Unavailable
+from abacus.core.errors import AbacusError, LineStopped, Unavailable
 from abacus.intake.earning.decide.source_message import encode_retry
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.owed_entries import Entries, OwedEntries
@@ -142,6 +142,8 @@ class AwardIntake:
     async def _accept(self, together: Sequence[_Request]) -> None:
         try:
             await self._enter_and_send(together)
+        except LineStopped:
+            raise
         except Exception as error:
             log.exception("awards could not be accepted", awards=len(together))
             raise Unavailable("award queue", type(error).__name__) from error

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 import structlog
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import LineStopped, Unavailable
 from abacus.core.ids import PARTNERS
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
@@ -59,7 +59,7 @@ class MovementBatcher:
                 raise
             for each in together:  # the store does not say in which of them
                 await self._do_alone(each)
-        except Unavailable:
+        except (Unavailable, LineStopped):
             raise
         except Exception as error:
             log.exception("points could not be moved", movements=len(together))

@@ -12,6 +12,7 @@ from typing import Final, Generic, Protocol
 import structlog
 
 from abacus.core.clock import Clock
+from abacus.core.errors import LineStopped
 from abacus.platform.delivery.decide.room import room
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.periodic import Periodic
@@ -151,6 +152,8 @@ class Deliverer(Generic[ClaimT]):
     async def _settle(self, batch: Sequence[Settled[ClaimT]]) -> None:
         try:
             await until_available(lambda: self._deliveries.settle(batch), self._health)
+        except LineStopped:
+            raise
         except Exception as error:  # whatever is wrong with one settlement must not hold up the others
             if len(batch) > 1:
                 for each in batch:

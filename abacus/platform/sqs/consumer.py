@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import structlog
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import LineStopped, Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.sqs.port import CALL_ITEMS, Queue, Received
@@ -79,7 +79,7 @@ class QueueConsumer:
     async def _handle_isolating(self, messages: Sequence[Received]) -> Sequence[Received]:
         try:
             return await self._handle(messages)
-        except Unavailable:
+        except (Unavailable, LineStopped):
             raise
         except Exception:
             if len(messages) == 1:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 from structlog.testing import capture_logs
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import RightMissing, Unavailable
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.sqs.consumer import KEEP_S, REST_S, Handler, QueueConsumer
 from abacus.platform.sqs.port import Queue, Received
@@ -133,6 +133,21 @@ async def test_a_dependency_that_goes_down_among_isolated_messages_loses_none_of
     async with working(line, handle):
         await line.idle.wait()
     assert line.deleted == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("messages", [["1"], ["1", "2", "3"]])
+@virtually
+async def test_a_fault_of_no_message_ends_the_worker_and_deletes_nothing(messages: list[str]) -> None:
+    line, given = Line(*messages), list[list[str]]()
+
+    async def handle(messages: Sequence[Received]) -> Sequence[Received]:
+        given.append(ids(messages))
+        raise RightMissing("permission denied")
+
+    with pytest.raises(ExceptionGroup) as failed:
+        await QueueConsumer(line, handle, WorkerHealth("awarder")).run(asyncio.Event())
+    assert failed.group_contains(RightMissing)
+    assert (given, line.deleted) == ([messages], [])
 
 
 @pytest.mark.parametrize("operation", ["receive", "delete"])
