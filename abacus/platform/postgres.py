@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import asyncpg
 
 from abacus.core.errors import Refused, RightMissing, Unavailable
+from abacus.platform.citus import is_refused_copy, passes, place_of
 from abacus.platform.led import LedConnection
 from abacus.platform.pool import NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.roles import APPLICATION_ROLE
@@ -51,19 +52,6 @@ _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
 
 # Nobody grants a right while a worker waits for it. `abacus migrate` makes those of the application's role.
 _GRANTED: Final = "run `abacus migrate` as the tables' owner, and see that this login has the role (docs/run.md)"
-
-_INTERNAL: Final = "XX000"
-_DUPLICATE: Final = "duplicate key value violates unique constraint"
-_ON_ITS_WAY: Final = "could not acquire the lock required to"
-
-# Internal errors of Citus that say nothing about the data: a slice is moved, or a server went away amid a transaction.
-# Of a server that is lost amid a statement Citus says what its client library says.
-_PASSING_INTERNALLY: Final = (
-    *(_ON_ITS_WAY, "failure on connection marked as essential", "could not connect to any active placements"),
-    *("server closed the connection unexpectedly", "no connection to the server", "connection not open"),
-    *("SSL SYSCALL error", "SSL connection has been closed unexpectedly"),
-    *("could not receive data from server", "could not send data to server"),
-)
 
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.
 REFUSED_VALUES: Final = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError, ValueError)
@@ -182,15 +170,10 @@ async def rows_changed(through: Pool | Connection, statement: tuple[Any, ...], *
 
 
 def is_duplicate(error: asyncpg.PostgresError) -> bool:
-    """Whether a row was refused because its key is there. A COPY that Citus passes on to another server fails with an
-    internal error of the same words.
+    """Whether a row was refused because its key is there. Of a COPY to another server that is not certain: whoever
+    looks again sees the other's row, and tries no more often than a few times.
     """
-    return isinstance(error, asyncpg.UniqueViolationError) or (error.sqlstate == _INTERNAL and _DUPLICATE in str(error))
-
-
-def is_on_its_way(error: asyncpg.PostgresError) -> bool:
-    """Whether Citus would not wait for a slice that is moved, or in which a table is being made: an internal error."""
-    return error.sqlstate == _INTERNAL and _ON_ITS_WAY in str(error)
+    return isinstance(error, asyncpg.UniqueViolationError) or is_refused_copy(error)
 
 
 @asynccontextmanager
@@ -262,10 +245,8 @@ def array(name: str, type_: str) -> str:
 
 
 def is_passing(error: asyncpg.PostgresError) -> bool:
-    if error.sqlstate == _INTERNAL:
-        return any(words in str(error) for words in _PASSING_INTERNALLY)
-    return str(error.sqlstate or "").startswith(_PASSING)
+    return str(error.sqlstate or "").startswith(_PASSING) or passes(error)
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return (" ".join(str(error).split()) or type(error).__name__) + place_of(error)

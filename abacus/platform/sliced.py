@@ -19,7 +19,6 @@ Result = TypeVar("Result")
 PATIENCE_S: Final = 2.0  # with what takes longer in one slice than in another
 
 _IS_THERE: Final = f"select from {HEAD}"
-_STAY: Final = f"update {HEAD} set one = one where not one"
 
 
 @asynccontextmanager
@@ -57,14 +56,6 @@ async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIt
         return
     async with near.acquire() as connection:
         yield connection
-
-
-async def stay(connection: Connection) -> None:
-    """Keep the slice on its server until the transaction ends. Citus would move it between the statements of one that
-    has changed nothing yet: locks that were taken there would then hold nobody back.
-    """
-    if connection.slice_schema is not None:
-        await connection.execute(_STAY)
 
 
 async def in_each_slice(connection: Connection, read: Callable[[], Awaitable[Result]]) -> list[Result]:

@@ -13,12 +13,12 @@ import asyncpg
 
 from abacus.core.errors import Refused
 from abacus.platform import servers
+from abacus.platform.citus import commit_together, is_on_its_way, passes, place_of
 from abacus.platform.pool import Address, addresses
 from abacus.platform.postgres import (
     LONG_S,
     Connection,
     Pool,
-    is_on_its_way,
     is_passing,
     open_pool,
     passing_failures,
@@ -166,9 +166,9 @@ class Spreading:
                     if left:
                         await asyncio.sleep(_AGAIN_S)
                         continue
-                elif is_passing(error):
+                elif is_passing(error) and not passes(error):
                     raise
-                raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}") from error
+                raise Refused(f"{schema} was not moved: {' '.join(str(error).split())}{place_of(error)}") from error
             else:
                 return
 
@@ -184,14 +184,6 @@ class Spreading:
                 "the slices lie on one server; `abacus migrate --citus` places them on several (docs/scaling.md)"
             )
         return where
-
-
-async def commit_together(connection: Connection) -> None:
-    """From here on the transaction ends on all servers alike, also if one of them fails just then. Citus sees to that
-    for whoever copies rows to a slice, and would not for changes of a single slice beside tables that are not cut.
-    """
-    if connection.slice_schema is not None:
-        await connection.copy_records_to_table("claim", records=[])
 
 
 @asynccontextmanager

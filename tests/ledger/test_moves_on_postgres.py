@@ -23,6 +23,7 @@ from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
 from tests.support.fixed_clock import FixedClock
+from tests.support.internal_errors import internal
 from tests.support.slices import SLICES, home_of, neighbour, tables_of
 from tests.support.stamps import ids_against_seq
 from tests.support.waiting import free, waiting
@@ -150,7 +151,7 @@ class OnAnotherServer:
         try:
             await self._connection.copy_records_to_table(table, **given)
         except asyncpg.UniqueViolationError as error:
-            raise asyncpg.InternalServerError(str(error)) from error
+            raise internal("ReportCopyError") from error
 
 
 class OtherServer:
@@ -181,13 +182,29 @@ async def test_who_claims_a_key_second_on_another_server_looks_again(bob: BobsAc
 @pytest.mark.parametrize(
     ("error", "is_one"),
     [
-        (asyncpg.InternalServerError("duplicate key value violates unique constraint"), True),
-        (asyncpg.InternalServerError("could not read block 0"), False),
+        (asyncpg.UniqueViolationError("doppelter Schlüssel"), True),
+        (internal("ReportCopyError"), True),
+        (internal("ReportCopyError", code="58030"), False),
+        (internal("mdread", "duplicate key value violates unique constraint"), False),
         (asyncpg.CheckViolationError("duplicate key value violates unique constraint"), False),
     ],
 )
 def test_what_is_a_duplicate(error: asyncpg.PostgresError, is_one: bool) -> None:  # noqa: FBT001  # a row's outcome
     assert is_duplicate(error) is is_one
+
+
+async def test_what_another_server_never_takes_is_raised_in_the_end(bob: BobsAccount) -> None:
+    """Citus does not say that it is no duplicate, and nobody looks again for ever."""
+    tried = 0
+
+    async def work(_: Connection) -> None:
+        nonlocal tried
+        tried += 1
+        raise Overtaken from internal("ReportCopyError", "new row violates check constraint")
+
+    with pytest.raises(asyncpg.InternalServerError, match="check constraint"):
+        await in_a_transaction(bob.pool, work)
+    assert tried == 8
 
 
 async def test_who_opens_an_account_second_looks_again(bob: BobsAccount) -> None:

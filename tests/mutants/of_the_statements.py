@@ -85,7 +85,7 @@ MUTANTS: Final = (
         "looking again when a key was claimed by another on another server",
         "abacus/platform/postgres.py",
         "is_duplicate",
-        Node("error.sqlstate == _INTERNAL", "False"),
+        Node("is_refused_copy(error)", "False"),
         (at_once("test_who_claims_a_key_second_on_another_server_looks_again"),),
     ),
     Mutant(

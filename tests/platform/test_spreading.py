@@ -15,6 +15,7 @@ from abacus.platform.sliced import at_slice
 from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE
 from abacus.platform.spreading import Spreading, evened, spreading
 from tests.support.cluster import Servers
+from tests.support.internal_errors import internal
 from tests.support.proxy import proxied
 from tests.support.slices import SLICES
 
@@ -92,7 +93,8 @@ async def test_without_citus_nothing_is_placed(database_url: str, servers: Serve
             await slices.placed()
 
 
-ON_ITS_WAY: Final = "could not acquire the lock required to move slice_0.account"
+ON_ITS_WAY: Final = internal("AcquirePlacementColocationLock", "could not acquire the lock required to move it")
+LOST: Final = internal("ReportResultError", "fe_sendauth: no password supplied", where="while executing on db:5432")
 
 
 class Busy:
@@ -114,15 +116,16 @@ class Busy:
 async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("abacus.platform.spreading._AGAIN_S", 0.0)
     there = Address("127.0.0.1", 1)
-    busy = Busy(2, asyncpg.InternalServerError(ON_ITS_WAY))
+    busy = Busy(2, ON_ITS_WAY)
     await Spreading(busy).move("slice_0", there)
     assert busy.asked == 3
-    always = Busy(99, asyncpg.InternalServerError(ON_ITS_WAY))
+    always = Busy(99, ON_ITS_WAY)
     with pytest.raises(Refused, match="slice_0 was not moved: could not acquire the lock"):
         await Spreading(always).move("slice_0", there)
     assert always.asked == 5
     for error, raised in (
-        (asyncpg.InternalServerError("no such server"), Refused),
+        (internal("ErrorIfSameNode", "could not acquire the lock required to"), Refused),
+        (LOST, Refused),
         (asyncpg.ConnectionDoesNotExistError("it went away"), asyncpg.ConnectionDoesNotExistError),
     ):
         other = Busy(1, error)
@@ -134,17 +137,30 @@ async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: p
 @pytest.mark.parametrize(
     ("error", "passes"),
     [
-        (asyncpg.InternalServerError(ON_ITS_WAY), True),
-        (asyncpg.InternalServerError("failure on connection marked as essential: db:5432"), True),
-        (asyncpg.InternalServerError("could not connect to any active placements"), True),
-        (asyncpg.InternalServerError("SSL SYSCALL error: EOF detected"), True),
-        (asyncpg.InternalServerError("server closed the connection unexpectedly"), True),
-        (asyncpg.InternalServerError("could not read block 0"), False),
-        (asyncpg.CheckViolationError(ON_ITS_WAY), False),
+        (ON_ITS_WAY, True),
+        (internal("AcquireShardPlacementLock"), True),
+        (internal("MarkRemoteTransactionFailed"), True),
+        (internal("CheckRemoteTransactionsHealth"), True),
+        (internal("InitializeCopyShardState"), True),
+        (internal("FinishRemoteTransactionPrepare"), True),
+        (internal("ErrorIfPostCommitFailedShardPlacements"), True),
+        (internal("ScheduleNextPlacementExecution"), True),
+        (internal("ReportResultError", "Server beendete die Verbindung unerwartet"), True),
+        (internal("ReportResultError", code="23001"), False),
+        (internal("ReportCopyError"), False),
+        (internal("mdread", "server closed the connection unexpectedly"), False),
+        (asyncpg.InternalServerError("could not acquire the lock required to"), False),
+        (asyncpg.CheckViolationError("could not acquire the lock required to"), False),
     ],
 )
 def test_what_citus_says_of_its_servers_passes(error: asyncpg.PostgresError, passes: bool) -> None:  # noqa: FBT001  # a row's outcome
     assert is_passing(error) is passes
+
+
+async def test_an_answer_of_another_server_says_where_it_comes_from() -> None:
+    with pytest.raises(Unavailable, match=r"no password supplied \(while executing on db:5432\)"):
+        async with passing_failures():
+            raise LOST
 
 
 @pytest.fixture

@@ -25,11 +25,11 @@ from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Due, Matched, Run
 from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
+from abacus.platform.citus import commit_together
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
 from abacus.platform.sliced import unless_away
 from abacus.platform.slicing import Slicing
-from abacus.platform.spreading import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # Is told the campaigns that can do nothing more.

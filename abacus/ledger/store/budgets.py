@@ -12,9 +12,8 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.decide.allowance import Short
 from abacus.ledger.decide.budgets import handed_out
 from abacus.ledger.store.allowances import lock_parts, lock_wholes, open_parts, write_parts, write_wholes
+from abacus.platform.citus import commit_together, stay
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import stay
-from abacus.platform.spreading import commit_together
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")

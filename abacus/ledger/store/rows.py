@@ -22,6 +22,7 @@ from abacus.ledger.decide.lots import Draw
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
+from abacus.platform.citus import STAY, is_refused_copy
 from abacus.platform.metrics import POSTING_RESTARTS
 from abacus.platform.postgres import Connection, Pool, array, column, is_duplicate, passing_failures
 from abacus.platform.slicing import HEAD
@@ -31,15 +32,15 @@ Result = TypeVar("Result")
 
 Row: TypeAlias = tuple[int, int]  # where a row stands: page and line
 
+_UNCERTAIN_TIMES: Final = 8
 _PAUSE: Final = Backoff(first_s=0.002, longest_s=0.2)
 _RNG: Final = random.Random()
 
 _CLAIMED: Final = Statement(f"select {columns(Claim)} from claim where key = any({array('keys', 'text')})")
 
-# By its key: connections here avoid scans. The change, of no row, holds a slice to its server: Citus would move it
-# between the statements of a transaction that has changed nothing yet, and there its rows have other addresses.
+# By its key: connections here avoid scans. It holds the slice to its server, as `stay` does, in the same statement.
 _TAKE_TURN: Final = f"""
-with staying as (update {HEAD} set one = one where not one) select one from {HEAD} where one for update
+with staying as ({STAY}) select one from {HEAD} where one for update
 """
 
 # Whoever waited reads this in a statement of its own: that sees what was committed meanwhile.
@@ -145,7 +146,8 @@ async def in_a_transaction(
     of partners are not there if it is `near`, at the slice's own server. Raises `Unavailable`.
 
     Work that is overtaken is done again after a short, random pause, and then reads the other's row. It is not done
-    again for ever: each time, one more of its keys or accounts is there for good.
+    again for ever: each time, one more of its keys or accounts is there for good. Where another server did not say why
+    it takes no row, that is not certain, and what it said is raised after a few times.
     """
     attempt = 0
     while True:
@@ -156,8 +158,11 @@ async def in_a_transaction(
                 connection.transaction(),
             ):
                 return await work(connection)
-        except Overtaken:
+        except Overtaken as overtaken:
             attempt += 1
+            refusal = overtaken.__cause__
+            if attempt == _UNCERTAIN_TIMES and refusal is not None and is_refused_copy(refusal):
+                raise refusal from None
             POSTING_RESTARTS.inc()
             await asyncio.sleep(_PAUSE.wait(attempt, _RNG))
 
