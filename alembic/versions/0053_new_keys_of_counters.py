@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0051"
-down_revision = "0050"
+revision = "0053"
+down_revision = "0052"
 branch_labels = None
 depends_on = None
 

@@ -6,8 +6,8 @@ rights, so that nothing stops that has one login for all.
 
 from alembic import op
 
-revision = "0051"
-down_revision = "0050"
+revision = "0052"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 
