@@ -208,11 +208,12 @@ async def until(reached: Callable[[], Awaitable[bool]]) -> None:
 
 def listening() -> dict[int, psutil.Process]:
     """The process of this machine that listens on each port."""
-    return {
-        each.laddr.port: psutil.Process(each.pid)
-        for each in psutil.net_connections("tcp")
-        if each.laddr and each.status == psutil.CONN_LISTEN and each.pid
-    }
+    processes: dict[int, psutil.Process] = {}
+    for each in psutil.net_connections("tcp"):
+        if each.laddr and each.status == psutil.CONN_LISTEN and each.pid:
+            with suppress(psutil.NoSuchProcess):  # it ended just now
+                processes[each.laddr.port] = psutil.Process(each.pid)
+    return processes
 
 
 def cpu_seconds(pid: int) -> float:

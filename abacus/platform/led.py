@@ -22,6 +22,11 @@ class _Transaction(Transaction):  # type: ignore[misc]  # asyncpg has no types
     cancelled would go on.
     """
 
+    async def start(self) -> None:
+        if self._connection.is_closed():
+            raise asyncpg.InterfaceError("the session was cut off")
+        await super().start()
+
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -41,6 +46,7 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         super().__init__(*arguments, **options)
         self._led_to: str | None = None
         self._is_astray = False
+        self._own: Watch | None = None
         self._watches: Watches = nobody_watches
         self._reached: set[str | None] = set()
 
@@ -49,8 +55,11 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         """The slice whose tables it has under their names."""
         return self._led_to
 
-    def begin(self, watches: Watches) -> None:
-        """Somebody uses it from now on, at the servers of the slices that it is led to."""
+    def begin(self, own: Watch | None, watches: Watches) -> None:
+        """Somebody uses it from now on, at the servers of the slices that it is led to. `own` watches the server of the
+        session, if that has slices.
+        """
+        self._own = own
         self._watches = watches
         self._reached = {self._led_to}
 
@@ -76,7 +85,7 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
 
     def listening(self) -> Listening:
         """While a statement is under way."""
-        return Listening(self, lambda: self._watches(self._reached))
+        return Listening(self, self._own, lambda: self._watches(self._reached))
 
     def transaction(
         self, *, isolation: str | None = None, readonly: bool = False, deferrable: bool = False
@@ -107,3 +116,21 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
     async def copy_records_to_table(self, *arguments: Any, **options: Any) -> Any:
         with self.listening():
             return await super().copy_records_to_table(*arguments, **options)
+
+
+class Session:
+    """A connection in the hands of who acquired it. One that was cut off is gone, and each use of it says so: asyncpg
+    says it of its own methods alone.
+    """
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(self.held, name)
+        except AttributeError:
+            self.held.is_closed()  # raises `InterfaceError` when it was cut off
+            raise

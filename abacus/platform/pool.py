@@ -16,12 +16,12 @@ from weakref import WeakSet
 import asyncpg
 
 from abacus.core.errors import RightMissing
-from abacus.platform.led import LedConnection
+from abacus.platform.led import LedConnection, Session
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.silence import SILENT_AFTER_S, Watch, asked
 from abacus.platform.slicing import Slicing
 
-CONNECTED_WITHIN_S: Final = 3.0  # to a server that has slices
+CONNECTED_WITHIN_S: Final = 5.0  # to a server that has slices
 
 _LOOK_EVERY_S: Final = 5.0
 
@@ -81,7 +81,7 @@ class _Acquiring:
         self._schema = schema
         self._near = near
 
-    async def __aenter__(self) -> LedConnection:
+    async def __aenter__(self) -> Session:
         if self._near:
             self._pool = await self._pool.nearest(self._schema)
         self._connection = await self._pool.led(self._schema, self._within_s)
@@ -97,7 +97,7 @@ class _Acquiring:
             if kind is None:
                 raise
 
-    def __await__(self) -> Generator[Any, None, LedConnection]:
+    def __await__(self) -> Generator[Any, None, Session]:
         return self._pool.led(self._schema, self._within_s).__await__()
 
 
@@ -124,7 +124,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         self._made_of = (addresses, options)
         self._beside_most = beside or options["max_size"]
         self._noted = noted
-        self._server = server_of(addresses[0])
+        self.server = server_of(addresses[0])
         self._looking = asyncio.Lock()
         self._looked_at: float | None = None
         self._addresses: Mapping[str, Address] = {}
@@ -138,18 +138,21 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         """
         return _Acquiring(self, self.within_s if timeout is None else timeout, schema, near=near)
 
-    async def led(self, schema: str | None, within_s: float | None) -> LedConnection:
+    async def led(self, schema: str | None, within_s: float | None) -> Session:
         """Leads a connection before it is used, also back from where another user led it."""
         for watch in self._watches((schema,)):
             watch.refuse()
-        connection: LedConnection = await super().acquire(timeout=within_s)
+        connection = Session(await super().acquire(timeout=within_s))
         try:
-            connection.begin(self._watches)
+            connection.begin(self.watch, self._watches)
             await connection.lead(schema)
         except BaseException:
             await self.release(connection)
             raise
         return connection
+
+    async def release(self, connection: Any, **options: Any) -> None:
+        await super().release(connection.held if isinstance(connection, Session) else connection, **options)
 
     def is_away(self, schema: str | None) -> bool:
         """Whether the server of that slice is known to be away."""
@@ -210,9 +213,9 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
 
     def _is_of(self, address: Address) -> None:
         """A server of the cluster: it is watched."""
-        self._server = str(address)
-        away = partial(self._noted.away, self._server)
-        self.watch = Watch(self._server, self._ask, self._cut, noted=away)
+        self.server = str(address)
+        away = partial(self._noted.away, self.server)
+        self.watch = Watch(self.server, self._ask, self._cut, noted=away)
 
     def _watches(self, schemas: Iterable[str | None]) -> list[Watch]:
         """Of the servers that have these slices, as far as anything went there."""
@@ -233,17 +236,17 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         try:
             return self._counted(await self._session())
         except asyncpg.InsufficientPrivilegeError as error:
-            raise RightMissing(f"{self._server} says: {error}; run `grant` there (docs/scaling.md)") from error
+            raise RightMissing(f"{self.server} says: {error}; run `grant` there (docs/scaling.md)") from error
         except (OSError, TimeoutError) as error:
             self.watch.wonder()
-            raise ConnectionError(f"{self._server} let nobody in: {str(error) or type(error).__name__}") from error
+            raise ConnectionError(f"{self.server} let nobody in: {str(error) or type(error).__name__}") from error
         finally:
             wondering.cancel()
 
     def _counted(self, connection: LedConnection) -> LedConnection:
-        connection.begin(self._watches)
-        self._noted.connections(self._server, 1)
-        connection.add_termination_listener(lambda _: self._noted.connections(self._server, -1))
+        connection.begin(self.watch, self._watches)
+        self._noted.connections(self.server, 1)
+        connection.add_termination_listener(lambda _: self._noted.connections(self.server, -1))
         self._open.add(connection)
         return connection
 

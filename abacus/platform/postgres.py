@@ -158,7 +158,8 @@ async def _as_it_is(_: Connection) -> None:
 
 async def _json_as_bytes(connection: Connection) -> None:
     """Explanations travel as the bytes they were written in."""
-    await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+    with connection.listening():
+        await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
 
 
 async def rows_changed(through: Pool | Connection, statement: tuple[Any, ...], *, within_s: float | None = None) -> int:

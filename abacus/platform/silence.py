@@ -7,6 +7,7 @@ docs/adr/0075 has the reasons.
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -18,11 +19,14 @@ import structlog
 from abacus.core.backoff import Backoff
 
 SILENT_AFTER_S: Final = 1.0  # a statement without an answer makes its caller wonder
-ANSWERS_WITHIN_S: Final = 1.5  # a server that is there, also while it is busy
+ANSWERS_WITHIN_S: Final = 2.5  # a server that is there, also while it is busy
 
 _AGAIN: Final = Backoff(0.5, 4.0)
 _RNG: Final = random.Random()
 _NOT_NOW: Final = "57P0"  # it is shutting down, or starting up
+
+# What a statement raises whose session ends: asyncpg goes on with nothing in the place of its protocol.
+_CUT_OFF: Final = (asyncpg.ConnectionDoesNotExistError, AttributeError)
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +44,11 @@ class Watch:
         self._cut = cut
         self._noted = noted
         self._asking: asyncio.Task[None] | None = None
+        self._heard_at = 0.0
+
+    def heard(self) -> None:
+        """The server has answered somebody."""
+        self._heard_at = time.monotonic()
 
     def refuse(self) -> None:
         """Raises `ConnectionError` while the server is away."""
@@ -68,14 +77,17 @@ class Watch:
             self._asking = None
 
     async def _answers(self) -> bool:
-        """An error that the server states is an answer, too."""
+        """An error that the server states is an answer, too, and so is what somebody else hears meanwhile: a server
+        that is busy may let nobody in for long.
+        """
+        asked_at = time.monotonic()
         try:
             async with asyncio.timeout(ANSWERS_WITHIN_S):
                 await self._ask()
         except asyncpg.PostgresError as error:
             return not str(error.sqlstate).startswith(_NOT_NOW)
         except (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError):
-            return False
+            return self._heard_at > asked_at
         return True
 
     def _is(self, *, away: bool) -> None:
@@ -91,14 +103,19 @@ class Watch:
 
 
 class Listening:
-    """While a statement is under way at the servers of these watches. What ends without an answer ends its session:
-    what the server makes of it is not known, and a silent server would not even hear that nobody wants it any more.
+    """While a statement is under way. What ends without an answer ends its session: what the server makes of it is not
+    known, and a silent server would not even hear that nobody wants it any more.
+
+    `own` watches the server of the session, if that has slices; `watches` those at which the statement may be.
     """
 
-    __slots__ = ("_connection", "_timer", "_watches")
+    __slots__ = ("_connection", "_own", "_timer", "_watches")
 
-    def __init__(self, connection: asyncpg.Connection, watches: Callable[[], Iterable[Watch]]) -> None:
+    def __init__(
+        self, connection: asyncpg.Connection, own: Watch | None, watches: Callable[[], Iterable[Watch]]
+    ) -> None:
         self._connection = connection
+        self._own = own
         self._watches = watches
 
     def __enter__(self) -> None:
@@ -108,8 +125,11 @@ class Listening:
         self._timer.cancel()
         if kind is not None and issubclass(kind, TimeoutError | asyncio.CancelledError):
             self._connection.terminate()
-        elif isinstance(error, asyncpg.ConnectionDoesNotExistError) and (silent := self._away()):
-            raise ConnectionError(f"{silent.server} gave no answer") from error
+        elif isinstance(error, _CUT_OFF) and self._connection.is_closed():
+            silent = self._away()
+            raise ConnectionError("the session was cut off" if silent is None else f"{silent.server} gave no answer")
+        elif self._own is not None:
+            self._own.heard()
 
     def _wonder(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(SILENT_AFTER_S, self._wonder)

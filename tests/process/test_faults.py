@@ -13,7 +13,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import Health, WorkerState
-from abacus.platform.led import LedConnection
+from abacus.platform.led import Session
 from abacus.platform.metrics import TRANSACTIONS, total
 from abacus.platform.pool import SlicedPool
 from abacus.platform.slicing import Slicing
@@ -143,7 +143,7 @@ async def test_a_worker_waits_also_where_the_database_is_full_once_its_pool_is_o
 ) -> None:
     full_until, led = WeakKeyDictionary({house.pool: 0.0}), SlicedPool.led
 
-    async def full_at_first(pool: SlicedPool, schema: str | None, within_s: float | None) -> LedConnection:
+    async def full_at_first(pool: SlicedPool, schema: str | None, within_s: float | None) -> Session:
         if time.monotonic() < full_until.setdefault(pool, time.monotonic() + 0.2):
             raise asyncpg.TooManyConnectionsError("sorry, too many clients already")
         return await led(pool, schema, within_s)

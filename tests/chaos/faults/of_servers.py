@@ -20,6 +20,7 @@ _SERVERS: Final = frozenset({Need.SERVERS})
 _MOVED_WITHIN_S: Final = 120.0
 _MEASURED_OVER_S: Final = 3.0
 _GO_ON_WITHIN_S: Final = 5.0
+_AT_LEAST: Final = 10.0  # a second, before
 _GO_ON_AT: Final = 0.5  # of what was posted before
 _WENT_ON: Final = "others went on"
 
@@ -53,8 +54,8 @@ async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         async with spreading(url) as slices:
             others = [each.schema for each in await slices.placed() if each.address.port != server.port]
         before = await _rate(ground, others)
-        server.silence()
         try:
+            server.silence()
             await asyncio.sleep(_GO_ON_WITHIN_S)
             during = await _rate(ground, others)
         finally:
@@ -63,11 +64,13 @@ async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         told = f"{before:.0f}/s and {during:.0f}/s in slices of others, before and after {server.port} fell silent"
         with (ground.logs / "silence.log").open("a", encoding="utf-8") as log:
             log.write(f"{told}\n")
+        if before < _AT_LEAST:
+            return  # nothing can be told from it
         if during < _GO_ON_AT * before:
             stood_still.append(told)
         struck[_WENT_ON] += 1
 
-    async with at_moments(strike, rng, every_s=(1, 3)) as struck:
+    async with at_moments(strike, rng, every_s=(4, 6)) as struck:
         yield struck
     if stood_still:
         del struck[_WENT_ON]
