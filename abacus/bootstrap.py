@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Final, TypeVar
 
 import structlog
@@ -41,6 +42,7 @@ from abacus.ledger.types.alone import Alone, Sums
 from abacus.oversight.status.sources import Group
 from abacus.people.types.approval import Terms
 from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.connections import Connections
 from abacus.platform.database_clock import DatabaseClock
 from abacus.platform.encryption import Secrets
 from abacus.platform.following import together
@@ -48,7 +50,7 @@ from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import PUBLISH_WITHIN_S, StreamPublisher
 from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
 from abacus.platform.logins import Login, role_for
-from abacus.platform.metrics import CARDS_AGE, POOL_CONNECTIONS, POOL_IDLE
+from abacus.platform.metrics import CARDS_AGE
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool, open_connection, open_pool, slicing_of
 from abacus.platform.quarantine.replay import PublishEvents
@@ -193,6 +195,7 @@ class Wiring:
         self._stack = stack
         self._group = group
         self._envelope_keys = read_keys(settings.envelope_keys)
+        self._connections = Connections(name)
 
     async def pool(
         self,
@@ -210,15 +213,13 @@ class Wiring:
             role = await until_available(lambda: role_for(url, login.role, login.setting), self.health)
             if role == APPLICATION_ROLE:
                 log.warning("the workers' login may be any person", remedy=f"{login.setting}; see docs/run.md")
-        pool = await until_available(
-            lambda: open_pool(
-                url, size=size, role=role, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s
-            ),
-            self.health,
+        beside, noted = self.settings.server_connections, self._connections.noted
+        opening = partial(
+            open_pool, role=role, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s, beside=beside
         )
+        pool = await until_available(lambda: opening(url, size=size, noted=noted), self.health)
         self._stack.push_async_callback(_close_pool, pool)
-        POOL_CONNECTIONS.labels(self.health.name).set_function(pool.get_size)
-        POOL_IDLE.labels(self.health.name).set_function(pool.get_idle_size)
+        self._connections.opened(pool)
         if not self._is_compared:
             await until_available(lambda: self.clock.compare(pool), self.health)
             self.beside(self.clock.keep_compared(pool))

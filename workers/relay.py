@@ -4,6 +4,7 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
+from abacus.platform.doubts import keep_looking
 from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
@@ -16,9 +17,11 @@ NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 
 async def wire(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
-    # One for each slice that is led, for seals, for the log, to count processes, and to look servers up.
-    pool = await wiring.pool(size=MOST + 4)
+    # One for each slice that is led, for seals, for the log, to count processes; two to look servers up and at them.
+    pool = await wiring.pool(size=MOST + 5)
     slicing = await wiring.slicing(pool)
+    if slicing.is_cut:
+        wiring.beside(keep_looking(pool))
     sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slicing.slices)
     share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
     relays = (

@@ -57,7 +57,7 @@ async def services(settings: Settings, data_dir: Path, starting: Starting) -> As
         yield settings.model_copy(update=update)
 
 
-async def make_ready(settings: Settings, *, is_ours: bool) -> list[str]:
+async def make_ready(settings: Settings, *, is_ours: bool = False) -> list[str]:
     """Create the schema, the queues, and the example rate cards if no card is published. Return the names of cards
     published now. In a database of our own the logins are split, as they should be in production.
 

@@ -60,10 +60,18 @@ RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the rela
 QUEUE_MESSAGES: Final = Gauge("abacus_queue_messages", "Messages waiting in a queue", ["queue"])
 QUEUE_AGE: Final = Gauge("abacus_queue_oldest_seconds", "Age of the oldest message in hand or waiting", ["queue"])
 
-# Connections to Postgres that a worker of this process holds, and those of them that are idle.
-POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker"])
+# Connections to Postgres that a worker of this process holds, by server, and how many of all of them are idle.
+POOL_CONNECTIONS: Final = Gauge("abacus_database_connections", "Open connections to Postgres", ["worker", "server"])
 POOL_IDLE: Final = Gauge("abacus_database_connections_idle", "Of these, idle ones", ["worker"])
 CLOCK_BEHIND: Final = Gauge("abacus_clock_behind_seconds", "How far the computer's clock is behind the database's")
+
+# Pools of this process that find a server with slices away; nobody tries it meanwhile.
+SERVERS_AWAY: Final = Gauge("abacus_servers_away", "Pools for which a server is away", ["server"])
+
+# How long the oldest transaction that is prepared on a server, and not yet committed or rolled back, has been so.
+PREPARED_OLDEST: Final = Gauge(
+    "abacus_prepared_oldest_seconds", "Age of the oldest prepared transaction of this ledger", ["server"]
+)
 
 # Messages on the transactions topic that this process' partitions still have to read.
 CONSUMER_LAG: Final = Gauge("abacus_consumer_lag", "Messages not yet read", ["topic", "partition"])

@@ -185,6 +185,8 @@ class Settings(BaseSettings):
     api_connections: Annotated[int, Field(ge=0)] = 1000
     api_connections_per_address: Annotated[int, Field(ge=0)] = 200
     log_format: Literal["console", "json"] = "console"
+    # Connections of one pool to each server that has slices of the ledger.
+    server_connections: Annotated[int, Field(ge=2, le=64)] = 4
     # The share of recent messages that may be set aside before the calculator stops; 1 never stops it.
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     # How long a transaction is retried before it goes to the quarantine.

@@ -32,7 +32,9 @@ begin
         end;
     end loop;
 exception when insufficient_privilege then
-    raise exception 'an administrator has to run: create role abacus_people nologin; create role abacus_console nologin; grant abacus_app to abacus_people, abacus_console; grant abacus_people, abacus_console to %', current_user
+    raise exception 'an administrator has to run: % grant abacus_people, abacus_console to %',
+        'create role abacus_people nologin; create role abacus_console nologin;'
+        ' grant abacus_app to abacus_people, abacus_console;', current_user
         using errcode = 'insufficient_privilege';
 end $$
 """
@@ -50,8 +52,8 @@ RIGHTS = {
         "person": "insert, update (grants, disabled_at)",
         "console_authenticator": "update (last_step)",
         "console_errand": (
-            "insert, delete, update (state, runner, token_prefix, token_digest, started_at, seen_at, ended_at, progress,"
-            " exit_code, told, output)"
+            "insert, delete, update (state, runner, token_prefix, token_digest, started_at, seen_at, ended_at,"
+            " progress, exit_code, told, output)"
         ),
         "console_errand_file": "insert, delete",
         "console_form": "insert, delete",

@@ -22,7 +22,10 @@ STATEMENTS = (
         constraint counter_new_keys_pkey primary key (definition_id, definition_version, day, writer)
     )
     """,
-    "grant select, insert, delete, update (granted, admitted, refused, upto, changed_at) on counter_new_keys to abacus_app",
+    """
+    grant select, insert, delete, update (granted, admitted, refused, upto, changed_at)
+        on counter_new_keys to abacus_app
+    """,
 )
 
 

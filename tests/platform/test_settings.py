@@ -63,6 +63,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "api_connections": 1000,
         "api_connections_per_address": 200,
         "log_format": "console",
+        "server_connections": 4,
         "quarantine_share": 0.5,
         "adjustment_limit": 10_000,
         "reversal_limit": 10_000,

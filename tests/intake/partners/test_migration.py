@@ -17,12 +17,12 @@ insert into partner (partner_id, name, fixed_points, computed_points, countries,
 
 @pytest.fixture
 async def old(services: Services) -> AsyncIterator[str]:
-    """The address of a database at revision 0049."""
+    """The address of a database at revision 0050."""
     name = f"abacus_old_{uuid.uuid4().hex[:8]}"
     administrator = await asyncpg.connect(services.database_url)
     await administrator.execute(f"create database {name}")
     url = database_address(services, name)
-    await migrate(url, "0049")
+    await migrate(url, "0050")
     yield url
     await administrator.execute(f"drop database {name} with (force)")
     await administrator.close()
@@ -32,7 +32,7 @@ async def test_partners_of_before_keep_their_rights_and_new_ones_are_given_their
     connection = await asyncpg.connect(old)
     for before in (("acme", True), ("bits", False)):
         await connection.execute(PARTNER, *before)
-    await migrate(old, "0050")
+    await migrate(old, "0051")
     await connection.execute(PARTNER.replace(", may_spend", "").replace(", $2", ""), "cafe")
     rows = await connection.fetch("select partner_id, may_spend, may_read_members from partner order by partner_id")
     await connection.close()
