@@ -43,5 +43,5 @@ async def keep_tidying(pool: Pool, clock: Clock, approvals: Approvals) -> None:
             await tidy(pool, clock)
             await approvals.expire()
         except Unavailable as error:
-            log.warning("old rows of the console stay", dependency=error.dependency)
+            log.warning("old rows of the console stay", away=error)
         await asyncio.sleep(_EVERY_S)

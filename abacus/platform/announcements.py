@@ -76,7 +76,7 @@ class Announcements:
             except Unavailable as error:
                 failures += 1
                 if failures == 1:
-                    log.warning("announcements are not heard", why=str(error))
+                    log.warning("announcements are not heard", away=error)
                 await asyncio.sleep(self._backoff.wait(failures, self._rng))
 
     async def _until_lost(self, connection: Connection) -> None:

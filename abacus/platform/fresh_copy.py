@@ -112,19 +112,20 @@ class FreshCopy(Generic[Row, Value]):
 
         Says once that it began to fail, and once that it recovered.
         """
-        failures = 0
+        failures, lacked = 0, ""
         while True:
             self._changed.clear()
             try:
                 await self.refresh()
             except Unavailable as error:
-                failures += 1
+                failures, lacked = failures + 1, error.dependency
                 if failures == 1:
-                    log.warning("%s cannot be read", self._name, why=str(error), serving=len(self._rows))
+                    log.warning("%s cannot be read", self._name, away=error, serving=len(self._rows))
                 await self._pause(self._backoff.wait(failures, self._rng))
             else:
                 if failures:
-                    log.info("%s can be read again", self._name, after_failures=failures, serving=len(self._rows))
+                    serving = len(self._rows)
+                    log.info("%s can be read again", self._name, after_failures=failures, serving=serving, back=lacked)
                 failures = 0
                 await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
 

@@ -31,7 +31,8 @@ class WorkerHealth:
 
     def ready(self) -> None:
         if self.state is not WorkerState.READY:
-            log.info("worker ready", worker=self.name, after=str(self.state))
+            back = {"back": self.detail.partition(":")[0]} if self.state is WorkerState.WAITING else {}
+            log.info("worker ready", worker=self.name, after=str(self.state), **back)
         self.state, self.detail, self.was_ready = WorkerState.READY, "", True
 
     def recovered(self) -> None:
@@ -43,7 +44,7 @@ class WorkerHealth:
 
     def waiting(self, error: Unavailable) -> None:
         if self.state is not WorkerState.WAITING or self.detail.partition(":")[0] != error.dependency:
-            log.warning("worker waits", worker=self.name, dependency=error.dependency, detail=error.detail)
+            log.warning("worker waits", worker=self.name, away=error)
         self.state, self.detail = WorkerState.WAITING, f"{error.dependency}: {error.detail}"
 
     def stopped(self, why: str) -> None:
@@ -129,12 +130,12 @@ class Health:
 
     def miss(self, dependency: str, why: str) -> None:
         if dependency not in self.missed:
-            log.warning("dependency down, working without it", dependency=dependency, detail=why)
+            log.warning("dependency down, working without it", away=Unavailable(dependency, why))
         self.missed[dependency] = why
 
     def regained(self, dependency: str) -> None:
         if self.missed.pop(dependency, None) is not None:
-            log.info("dependency back", dependency=dependency)
+            log.info("dependency back", back=dependency)
 
     def report(self) -> dict[str, dict[str, str]]:
         return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 
 import structlog
 
+from abacus.platform.outage_lines import OutageLines
+
 # Local variables hold keys and secrets.
 _WITHOUT_LOCALS: Final = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 _PLAIN_TRACEBACK: Final = structlog.dev.plain_traceback
@@ -25,7 +27,7 @@ def configure_logging(log_format: Literal["console", "json"], *, level: int = lo
         else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=_PLAIN_TRACEBACK)]
     )
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[OutageLines(), *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
@@ -40,6 +42,7 @@ def configure_logging(log_format: Literal["console", "json"], *, level: int = lo
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("abacus").setLevel(level)
-    # aiokafka and botocore describe every reconnection at length; the workers say in one line what they wait for.
-    for noisy in ("aiokafka", "botocore", "aiobotocore", "asyncio"):
+    # They describe every reconnection at length, asyncpg with its traceback; the workers say in one line what they wait
+    # for.
+    for noisy in ("aiokafka", "botocore", "aiobotocore", "asyncio", "asyncpg"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)

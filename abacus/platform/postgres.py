@@ -191,7 +191,11 @@ async def passing_failures() -> AsyncIterator[None]:
             remedy = "; run `abacus migrate`" if error.sqlstate in _NOT_MIGRATED else ""
             raise Unavailable(DEPENDENCY, _one_line(error) + remedy) from error
         raise
-    except (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+    except asyncpg.InternalClientError as error:  # it names states of asyncpg, after a connection was lost
+        raise Unavailable(DEPENDENCY, "the connection was lost amid an operation") from error
+    except TimeoutError as error:
+        raise Unavailable(DEPENDENCY, _one_line(error) if str(error) else "no answer in time") from error
+    except (OSError, asyncpg.InterfaceError) as error:
         if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError | TypeError):
             raise  # asyncpg could not encode a value: that is about the data
         raise Unavailable(DEPENDENCY, _one_line(error)) from error

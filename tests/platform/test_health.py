@@ -82,16 +82,8 @@ def test_transitions(reports: list[Report], logged: list[tuple[str, str]], state
 def test_the_log_says_what_is_waited_for() -> None:
     lines: list[Any]
     with capture_logs() as lines:
-        WorkerHealth("awarder").waiting(Unavailable("database", "refused"))
-    assert lines == [
-        {
-            "log_level": "warning",
-            "event": "worker waits",
-            "worker": "awarder",
-            "dependency": "database",
-            "detail": "refused",
-        }
-    ]
+        WorkerHealth("awarder").waiting(refused := Unavailable("database", "refused"))
+    assert lines == [{"log_level": "warning", "event": "worker waits", "worker": "awarder", "away": refused}]
 
 
 @pytest.mark.parametrize(

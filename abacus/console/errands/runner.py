@@ -60,7 +60,7 @@ class ErrandRunner:
             try:
                 errand = await self._store.take(self._runner, token, of_one=OF_ONE_PERSON)
             except Unavailable as error:
-                log.warning("errands wait", dependency=error.dependency, detail=error.detail)
+                log.warning("errands wait", away=error)
                 await asyncio.sleep(_AGAIN_AFTER_S)
                 continue
             if errand is not None:
@@ -90,7 +90,7 @@ class ErrandRunner:
             try:
                 await self._store.end(errand.errand_id, self._runner, outcome)
             except Unavailable as error:
-                log.warning("an errand cannot be ended yet", dependency=error.dependency, detail=error.detail)
+                log.warning("an errand cannot be ended yet", away=error)
                 await asyncio.sleep(_AGAIN_AFTER_S)
             else:
                 return
@@ -119,5 +119,5 @@ class ErrandRunner:
                 ERRANDS_WAITING.set(number)
                 ERRANDS_OLDEST.set(seconds)
             except Unavailable as error:
-                log.warning("lost errands cannot be looked for", dependency=error.dependency)
+                log.warning("lost errands cannot be looked for", away=error)
             await asyncio.sleep(_AGAIN_AFTER_S)

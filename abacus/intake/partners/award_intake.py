@@ -142,7 +142,7 @@ class AwardIntake:
     async def _accept(self, together: Sequence[_Request]) -> None:
         try:
             await self._enter_and_send(together)
-        except LineStopped:
+        except (Unavailable, LineStopped):
             raise
         except Exception as error:
             log.exception("awards could not be accepted", awards=len(together))

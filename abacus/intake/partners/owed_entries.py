@@ -105,7 +105,7 @@ class OwedEntries:
         except (Unavailable, TimeoutError) as error:
             why = str(error) or "no answer in time"
             if not self._is_away:
-                log.warning("the register is away; awards are accepted without it", why=why)
+                log.warning("awards are accepted without the register", away=Unavailable(DEPENDENCY, why))
             self._is_away = True
             raise Unavailable(DEPENDENCY, why) from error
         if self._is_away:

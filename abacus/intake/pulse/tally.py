@@ -57,7 +57,7 @@ class Tally:
                 await self._store.forget(now)
                 self._forget_after = now + _FORGETTING_EVERY
         except Unavailable as error:
-            log.warning("sums of what was posted wait", dependency=error.dependency)
+            log.warning("sums of what was posted wait", away=error)
             for key, sum_ in sums.items():
                 if now - key[1] < key[0].kept:
                     self._add(key, sum_)

@@ -69,7 +69,7 @@ class HoldKeeper:
                 while await self.release_overdue():
                     pass
             except Unavailable as error:
-                log.warning("overdue holds are not released", why=str(error))
+                log.warning("overdue holds are not released", away=error)
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def release_overdue(self) -> int:

@@ -154,7 +154,7 @@ class RateLimiter:
 
     def _count_alone(self, error: Unavailable) -> None:
         if self._alone_until == 0:
-            log.warning("rate limits are counted by each process", why=str(error))
+            log.warning("rate limits are counted by each process", away=error)
         self._alone_until = self._now() + _ALONE_FOR_S
 
     def _now(self) -> float:

@@ -106,6 +106,8 @@ class QueueConsumer:
             await asyncio.sleep(_KEEP_EVERY_S)
             try:
                 await self._queue.keep(messages, KEEP_S)
+            except Unavailable as error:
+                log.warning("could not keep messages", queue=self._queue.name, away=error)
             except Exception as error:  # noqa: BLE001  # whatever it is, the next beat may still keep them
                 log.warning("could not keep messages", queue=self._queue.name, detail=str(error))
 

@@ -76,13 +76,13 @@ class PostgresCounterStore:
         try:
             slicing = await slicing_of(self._pool)
         except Unavailable as error:
-            log.warning("partitions of counters are not tended", detail=str(error))
+            log.warning("partitions of counters are not tended", away=error)
             return
         for number in range(slicing.slices):
             try:
                 await self._in_slice(slicing, number).partitions.tend()
             except Unavailable as error:
-                log.warning("partitions of counters are not tended", of_slice=number, detail=str(error))
+                log.warning("partitions of counters are not tended", of_slice=number, away=error)
 
     async def _of_each(
         self,

@@ -63,7 +63,7 @@ class RequestJournal:
                 await self._store.forget(now - KEPT)
                 self._forget_after = now + _FORGETTING_EVERY
         except Unavailable as error:
-            log.warning("requests of partners wait to be noted", dependency=error.dependency)
+            log.warning("requests of partners wait to be noted", away=error)
             self._noted = noted + self._noted
 
     async def keep_writing(self) -> None:
