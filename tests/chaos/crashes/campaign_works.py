@@ -155,7 +155,7 @@ class CampaignEvents(_Campaigned):
         self.comes_of(self._limited, orders=food[:2], points=5)
         [self._key] = self.comes_of(told, orders=mart[1:2], points=7, actions=3)
         self.comes_of(double, orders=[ride], points=2 * award_of(self.lane.book, ride).points)
-        self.is_bad(Reason.UNDECODABLE, garbage, garbage)  # as a transaction and as an event
+        self.is_bad(Reason.UNDECODABLE, garbage)
 
     async def follow_up(self) -> None:
         """One more, so that whoever takes over learns that the limit is reached."""

@@ -31,6 +31,7 @@ _BY_THE_COUNTER: Final = "only for a handler that keeps its places: the counter,
 _READ_ELSEWHERE: Final = "only for rules that ask for a segment or a counter: nothing is decided before the reading"
 
 _CONTRADICT: Final = "only where messages contradict each other about an event: nothing is decided yet"
+_MET_BEFORE: Final = "only for a member whom the campaign met in a batch before: those of the trials are new"
 _PACED: Final = "only where an operator has set a pace: it takes turns, and nothing is in hand"
 _SECOND_GIFT: Final = "only when a member had points of the partner on that day before: that of the trials has none"
 _READ_ONLY: Final = "only where a partner's use is told: no message's way"
@@ -125,6 +126,7 @@ REASONS: Final = (
         "*beginning_offsets*",
         "only when messages were deleted, or others left out: nothing is in hand that is not read again",
     ),
+    _Reason("abacus.engage.campaigns.progress_rows", "write_progress", "*_WRITE*", _MET_BEFORE),
     _Reason("abacus.engage.campaigns.first_events", "*", "*", _CONTRADICT),
     _Reason("abacus.engage.campaigns.values", "*.load", "self._of_segments(*", _READ_ELSEWHERE),
     _Reason("abacus.engage.campaigns.values", "*.load", "self._counters.of(*", _READ_ELSEWHERE),
