@@ -22,7 +22,7 @@ from abacus.api import answers
 from abacus.api.answer_schemas import BatchAnswer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import call_of
-from abacus.api.award_entries import enter, entry_of, tiers_of
+from abacus.api.award_entries import check_id, enter, entry_of, tiers_of
 from abacus.api.backends import Backends
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
@@ -112,6 +112,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
     refused: dict[int, FixedItem | ComputedItem] = {}  # refused again one by one, unless later cards know better
     for place, ask in _readable(items, results).items():
         try:
+            check_id(ask.member_id)
             considered[place] = consider(ask, partner, calculator, now)
         except (Objection, Unavailable):
             refused[place] = ask

@@ -8,12 +8,14 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.backends import Backends
 from abacus.core.errors import Unavailable
 from abacus.core.ids import award_id, partner_key
+from abacus.core.members import fault_of_new_member
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.award_intake import Accepted, AlreadyAwarded, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
     Considered,
     FixedAsk,
+    Objection,
     consider,
     entry_for,
 )
@@ -31,6 +33,7 @@ _TIERS_WITHIN_S: Final = 2.0
 async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Backends, idempotency_key: str) -> Entry:
     """The entry for a request. Raises `Objection`, and `Unavailable` when the card for it cannot be read."""
     now = backends.clock.now()
+    await check_newcomer(ask.member_id, backends)
 
     async def decide(calculator: Calculator) -> Entry:
         considered = consider(ask, partner, calculator, now)
@@ -38,6 +41,22 @@ async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Back
         return entry_for(considered, calculator, tier, idempotency_key, now)
 
     return await backends.by_cards(decide)
+
+
+def check_id(member_id: str) -> None:
+    """Raises `Objection` for an id that no new member may have."""
+    fault = fault_of_new_member(member_id)
+    if fault is not None:
+        raise Objection("invalid", fault, "/member_id")
+
+
+async def check_newcomer(member_id: str, backends: Backends) -> None:
+    """The same, unless it is a member's already. The ledger refuses such an award, too, but nobody is told at once."""
+    try:
+        check_id(member_id)
+    except Objection:
+        if not await backends.members.holdings(member_id):
+            raise
 
 
 async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Backends) -> Quote:

@@ -11,6 +11,7 @@ from abacus.api import answers
 from abacus.api.answer_schemas import EventAnswer, EventBatchAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, call_of
+from abacus.api.award_entries import check_newcomer
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, invalid, problem_of_faults
 from abacus.core.errors import Reason
@@ -18,6 +19,7 @@ from abacus.engage.events.decide.form import EventFault
 from abacus.engage.events.decide.message import EXAMPLE, EventMessage
 from abacus.engage.events.decide.posted import NotASender
 from abacus.engage.events.types import Event
+from abacus.intake.partners.decide.ask import Objection
 
 MOST_IN_BATCH: Final = 1000
 _MOST_FAULTS_OF_ITEM: Final = 5
@@ -98,7 +100,7 @@ async def _read(message: EventMessage, call: Call, within: str = "") -> Event:
     """Raises `ApiProblem`, and `Unavailable` when the sources were never read."""
     backends = call.backends
     try:
-        return await backends.events.read(message, call.partner.partner_id, backends.clock.now())
+        event = await backends.events.read(message, call.partner.partner_id, backends.clock.now())
     except NotASender as error:
         raise ApiProblem("source-not-allowed", str(error)) from None
     except EventFault as error:
@@ -106,3 +108,9 @@ async def _read(message: EventMessage, call: Call, within: str = "") -> Event:
         if error.reason is Reason.IN_THE_FUTURE:
             raise ApiProblem("in-the-future", str(fault.detail), errors=[fault]) from None
         raise invalid([fault]) from None
+    if event.member_id is not None:
+        try:
+            await check_newcomer(event.member_id, backends)
+        except Objection as error:
+            raise invalid([FieldFault(pointer=within + error.pointer, detail=error.detail)]) from None
+    return event

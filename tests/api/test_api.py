@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -177,6 +178,27 @@ async def test_a_bad_item_never_takes_the_answer_of_its_neighbours(house: House,
     answer = await acme.post("/v1/awards/batch", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 200
     assert [result["outcome"] for result in answer.json()["results"]] == ["accepted", "refused", "refused", "refused"]
+
+
+async def test_an_id_that_deceives_is_no_new_members(house: House, open_shop: Shop) -> None:
+    """A member of before keeps it."""
+    acme = await open_shop.caller(await register(house, may_adjust=True))
+    await house.pool.execute("insert into account (member_id, program, country) values ('=old', 'GRP', 'SG')")
+    for member in ("=new", "ne\u200bw"):
+        body = {**GRANT, "member_id": member}
+        refused = await award(acme, f"a-{member[:1]}", body)
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/member_id")
+        answer = await acme.post("/v1/awards/batch", json={"awards": [{**body, "idempotency_key": "b"}, "nonsense"]})
+        assert answer.json()["results"][0]["problem"]["errors"][0]["pointer"] == "/awards/0/member_id"
+        adjusting = {"points": 5, "reason": "x", "country": "SG"}
+        headers = {"Idempotency-Key": f"m-{member[:1]}"}
+        moved = await acme.post(f"/v1/members/{quote(member)}/adjustments", json=adjusting, headers=headers)
+        assert (moved.status_code, kind(moved)) == (422, "invalid")
+    assert (await award(acme, "c", {**GRANT, "member_id": "=old"}, Prefer="wait=10")).status_code == 201
+    answer = await acme.post(
+        "/v1/awards/batch", json={"awards": [{**GRANT, "member_id": "=old", "idempotency_key": "d"}]}
+    )
+    assert answer.json()["results"][0]["outcome"] == "accepted"
 
 
 async def test_a_member_whose_id_holds_a_slash(house: House, open_shop: Shop) -> None:

@@ -110,6 +110,8 @@ async def test_an_accepted_event_is_with_the_broker(house: House) -> None:
         ({"id": ""}, 422, "invalid", "/id"),
         ({"id": 7}, 422, "invalid", "/id"),
         ({"member_id": " bob"}, 422, "invalid", "/member_id"),
+        ({"member_id": "=bob"}, 422, "invalid", "/member_id"),
+        ({"member_id": "bo\u200bb"}, 422, "invalid", "/member_id"),
         ({"occurred_at": "2026-01-10"}, 422, "invalid", "/occurred_at"),
         ({"occurred_at": "2099-01-10T00:00:00Z"}, 422, "in-the-future", "/occurred_at"),
         ({"var": {"store": "s-7"}}, 422, "invalid", "/var/store"),

@@ -51,6 +51,26 @@ def counts(ran: Ran) -> dict[str, Any]:
     return {name: ran.json[name] for name in names}
 
 
+async def test_an_id_that_deceives_is_no_new_members(house: House, tmp_path: Path) -> None:
+    """A member of before keeps it. Checking tells of it, so nothing is imported."""
+    await house.pool.execute("insert into account (member_id, program, country) values ('=old', 'GRP', 'SG')")
+    lines = (
+        "=old,OVO,ID,300,2099-06-30",
+        "=1+1,GRP,SG,10,2099-06-30",
+        "bo\u200bb,GRP,SG,10,2099-06-30",
+        "bob,GRP,SG,10,2099-06-30",
+    )
+    ran = await bring(house, written(tmp_path / "a.csv", *lines), "--json")
+    assert (ran.code, counts(ran)) == (
+        1,
+        {"imported": False, "lines": 4, "new": 2, "points": 310, "already": 0, "bad": 2},
+    )
+    told = {each["line"]: each["problem"] for each in ran.json["faults"]}
+    assert "begins with =" in told[3]
+    assert "zero width space" in told[4]
+    assert (await bring(house, written(tmp_path / "b.csv", lines[0], lines[3]))).code == 0
+
+
 async def test_the_example_of_the_docs(house: House) -> None:
     dry = await bring(house, EXAMPLE, "--dry-run", "--json")
     would = {"lines": 5, "new": 5, "points": 16630, "already": 0, "bad": 0}

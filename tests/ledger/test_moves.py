@@ -399,3 +399,14 @@ async def test_what_stands_is_told_with_a_key_that_is_taken(ledger: Living) -> N
     assert again.claim is not None
     assert (again.transfer, again.account, again.claim.fingerprint) == (None, None, FACTS)
     assert (again.claim.key, again.claim.seq) == (posted.transfer.key, posted.transfer.seq)
+
+
+@pytest.mark.parametrize("member_id", ["=1+1", "bo\u200bb", "a\u00a0b"])
+async def test_no_account_is_opened_for_such_an_id(ledger: Living, member_id: str) -> None:
+    """And its neighbours are posted."""
+    awards = [earn(5, f"txn:rides:{each}", member_id=each) for each in (member_id, "bob", member_id)]
+    awards[2] = awards[2]._replace(key="txn:rides:again")
+    assert await fates(ledger, awards) == ["invalid", "posted", "invalid"]
+    adjusted = [adjust(5, f"adjust:{each}", member_id=each) for each in (member_id, "bob")]
+    assert await fates(ledger, adjusted) == ["invalid", "posted"]
+    assert await ledger.account((member_id, "GRP")) is None

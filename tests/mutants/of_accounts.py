@@ -11,6 +11,7 @@ _HASHING: Final = "abacus/ledger/decide/chain.py"
 _EXPIRY: Final = "test_expiry_after"
 _CHAIN: Final = "test_whoever_seals_a_changed_transfer_again_breaks_the_next"
 _CHANGED: Final = "test_a_changed_field_breaks_the_chain"
+_NEWCOMER: Final = "tests/ledger/test_moves.py::test_no_account_is_opened_for_such_an_id[memory-=1+1]"
 
 MUTANTS: Final = (
     Mutant(
@@ -138,5 +139,19 @@ MUTANTS: Final = (
         "_apply_by_lots",
         Node("award.activity", "True"),
         (transfer("test_by_lots_only_a_transaction_moves_the_day_by_activity"),),
+    ),
+    Mutant(
+        "refusing an account to an id that deceives, where awards are posted",
+        "abacus/ledger/decide/batch.py",
+        "plan",
+        Node("check_newcomer(...)"),
+        (_NEWCOMER,),
+    ),
+    Mutant(
+        "refusing an account to an id that deceives, where points are moved",
+        "abacus/ledger/decide/movement.py",
+        "plan_moves",
+        Node("check_newcomer(...)"),
+        (_NEWCOMER,),
     ),
 )

@@ -141,7 +141,10 @@ MUTANTS: Final = (
         "the partners' limits, where awards are posted",
         _POST,
         "PostgresLedger._post",
-        Node("plan(awards, earlier, accounts, now, standing)", "plan(awards, earlier, accounts, now)"),
+        Node(
+            "plan(awards, earlier, accounts, now, standing, ...)",
+            "plan(awards, earlier, accounts, now, refused=refused)",
+        ),
         (limits("a budget to the point", "postgres"),),
     ),
     Mutant(

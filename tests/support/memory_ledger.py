@@ -1,10 +1,11 @@
 """A ledger in memory, with the same decisions as Postgres: for simulations and what-if runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from uuid import UUID
 
 from abacus.core.clock import Clock
+from abacus.core.members import strange_among
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.allowance import Allowance, Standing
 from abacus.ledger.decide.alone import MovedAlone
@@ -43,7 +44,7 @@ class MemoryLedger:
             lots = open_lots(held[id_], self.lots(held[id_])) if lifetime else []
             held[id_] = held[id_]._replace(lifetime=lifetime, expires_on=first_day(lots))
         standing = Standing(self.allowances, self.member_days, self.rejections)
-        decided = plan(awards, self.claims, held, self._clock.now(), standing)
+        decided = plan(awards, self.claims, held, self._clock.now(), standing, refused=self._refused(held))
         self.claims.update({claim.key: claim for claim in decided.claims})
         self.accounts.update(decided.accounts)
         self.transfers.extend(decided.transfers)
@@ -74,7 +75,7 @@ class MemoryLedger:
             if isinstance(each, Reversal) and (original := self._original(accounts[account_of(each)], each))
         }
         by_lots = {id_: self.with_lots(account) for id_, account in accounts.items()}
-        books = Books(by_lots, dict(self.holds), originals)
+        books = Books(by_lots, dict(self.holds), originals, self._refused(accounts))
         standing = Standing(self.allowances, self.member_days, self.rejections)
         now = self._clock.now()
         decided = plan_moves(
@@ -89,6 +90,10 @@ class MemoryLedger:
         self.allowances.update(decided.spending.allowances)
         self.member_days.update(decided.spending.member_days)
         return decided.outcomes
+
+    def _refused(self, touched: Iterable[AccountId]) -> frozenset[str]:
+        known = {member_id for member_id, _ in self.accounts}
+        return frozenset(strange_among(member_id for member_id, _ in touched)) - known
 
     def keep(self, claim: Claim, change: Change) -> None:
         """Write a change that was decided elsewhere: a lapse."""

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from pyroaring import FrozenBitMap
 
+from abacus.core.errors import Refused
+from abacus.core.members import fault_of_new_member, strange_among
 from abacus.engage.segments.types import Members
 from abacus.platform.postgres import Connection, Pool, array, column, passing_failures
 from abacus.platform.sql import Statement
@@ -27,6 +29,7 @@ _MOVE: Final = Statement("""update member_number_next set "next" = :next where "
 _MEMBERS: Final = Statement("""
 select member_id from member_number where number = any(:numbers::integer[]) order by number
 """)
+_WITH_ACCOUNT: Final = Statement("select distinct member_id from account where member_id = any(:members::text[])")
 _ERASED: Final = "select number from member_number_erased"
 
 
@@ -44,12 +47,15 @@ class MemberNumbers:
             return await _known(connection, member_ids)
 
     async def give(self, member_ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of all, given where there was none. Whoever gives numbers waits for others that do."""
+        """The numbers of all, given where there was none. Whoever gives numbers waits for others that do. Raises
+        `Refused` for an id that no new member may have.
+        """
         wanted = dict.fromkeys(member_ids)
         numbers = await self.known(wanted)
         missing = [each for each in wanted if each not in numbers]
         if not missing:
             return numbers
+        await self._check_newcomers(missing)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             following = await connection.fetchval(*_LOCK())
             meanwhile = await _known(connection, missing)
@@ -58,6 +64,16 @@ class MemberNumbers:
                 await connection.execute(*_GIVE(members=column(new), first=following))
                 await connection.execute(*_MOVE(next=following + len(new)))
         return {**numbers, **meanwhile, **{each: following + place for place, each in enumerate(new)}}
+
+    async def _check_newcomers(self, member_ids: Iterable[str]) -> None:
+        strange = strange_among(member_ids)
+        if not strange:
+            return
+        async with passing_failures():
+            known = {row[0] for row in await self._pool.fetch(*_WITH_ACCOUNT(members=strange))}
+        if unknown := [each for each in strange if each not in known]:
+            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            raise Refused(f"{fault_of_new_member(unknown[0])}{more}")
 
     async def members(self, numbers: Sequence[int]) -> list[str]:
         """The members with these numbers, by number. Those of erased members are left out."""

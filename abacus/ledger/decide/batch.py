@@ -3,7 +3,7 @@
 Pure: from the claims and accounts as they are now to the rows to write. `LedgerPort` has a ledger's promises.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import NOBODY, Spending, Standing, rejected
 from abacus.ledger.decide.duplicates import Gate
+from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
@@ -45,9 +46,11 @@ def plan(
     accounts: Mapping[AccountId, Account],
     posted_at: datetime,
     standing: Standing = NOBODY,
+    *,
+    refused: Container[str] = NOBODY_REFUSED,
 ) -> Plan:
     """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` the limits of the
-    partners in the batch.
+    partners in the batch; `refused` are members without an account whose ids no new member may have.
     """
     spending = Spending(standing, posted_at)
     any_partners = standing is not NOBODY
@@ -79,6 +82,7 @@ def plan(
                 continue
         id_ = (award.member_id, award.program)
         try:
+            check_newcomer(award.member_id, refused)
             changed[id_], transfer = apply(changed.get(id_) or accounts[id_], award, posted_at)
         except SetAside as fault:
             outcomes.append(Outcome(award, Status.REFUSED, fault=fault))

@@ -1,6 +1,6 @@
 """Moving points: which movements are new, and how each changes its account. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, assert_never
 from uuid import UUID
@@ -13,6 +13,7 @@ from abacus.ledger.decide.alone import MovedAlone
 from abacus.ledger.decide.counting import count
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
+from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.reversal import Original, reverse
 from abacus.ledger.decide.spend import capture, release, reserve, spend
 from abacus.ledger.types.account import Account, AccountId
@@ -33,11 +34,14 @@ from abacus.ledger.types.transfer import Transfer
 
 
 class Books(NamedTuple):
-    """The accounts, holds and originals, under lock, that a round of movements touches."""
+    """The accounts, holds and originals, under lock, that a round of movements touches; and members without an account
+    whose ids no new member may have.
+    """
 
     accounts: dict[AccountId, AccountWithLots]
     holds: dict[UUID, Hold]
     originals: Mapping[str, Original]
+    refused: Container[str] = NOBODY_REFUSED
 
 
 class Moves(NamedTuple):
@@ -102,6 +106,7 @@ def plan_moves(
             continue
         id_ = account_of(movement)
         try:
+            check_newcomer(movement.member_id, books.refused)
             change = _change(books, books.accounts[id_], movement, now)
             original = _original(books, movement)
             alone.check(movement, original, change)

@@ -18,6 +18,7 @@ from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.deeds import are_noted, note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
+from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.partner_limits import lock_standing, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
@@ -122,7 +123,8 @@ async def _books(connection: Connection, new: Sequence[Movement], accounts: dict
             original = await original_of(connection, touched[id_], each)
             if original is not None:
                 originals[each.reverses] = original
-    return Books(await with_lots(connection, touched), await _holds(connection, new), originals)
+    refused = await refused_newcomers(connection, touched, accounts)
+    return Books(await with_lots(connection, touched), await _holds(connection, new), originals, refused)
 
 
 async def _holds(connection: Connection, new: Sequence[Movement]) -> dict[UUID, Hold]:

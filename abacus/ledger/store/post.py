@@ -10,6 +10,7 @@ from abacus.ledger.decide.allowance import NOBODY, partners_of
 from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.history import with_modes_changed
+from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.partner_awards import register_missing
 from abacus.ledger.store.partner_limits import lock_standing, write_rejections, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
@@ -61,6 +62,7 @@ class PostgresLedger:
         touched = accounts_touched(awards, earlier)
         locked = await lock_accounts(connection, list(touched))
         accounts = locked.accounts
+        refused = await refused_newcomers(connection, touched, accounts)
         for id_, country in touched.items():
             if id_ not in accounts:
                 accounts[id_] = Account.opened(id_, country)
@@ -68,7 +70,7 @@ class PostgresLedger:
         if by_lots:
             await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
         now = self._clock.now()
-        decided = plan(awards, earlier, accounts, now, standing)
+        decided = plan(awards, earlier, accounts, now, standing, refused=refused)
         decided.spending.in_hand()
         await write(connection, locked, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
         if partners:

@@ -12,6 +12,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.opening import Opening, Origin
+from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.platform.postgres import Connection, Pool, slicing_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
@@ -111,7 +112,8 @@ class Import:
     async def _look(self, page: Page, connection: Connection) -> Sorted:
         earlier = await claimed(connection, {staged.key for staged in page})
         taken = {key: Taken(claim.fingerprint, None) for key, claim in earlier.items()}
-        return sort_out(page, taken, self._origin)
+        refused = await refused_newcomers(connection, [staged.account for staged in page], ())
+        return sort_out(page, taken, self._origin, refused=refused)
 
     async def _write(self, page: Page, connection: Connection) -> Sorted:
         lines = await self._look(page, connection)

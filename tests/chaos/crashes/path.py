@@ -85,6 +85,7 @@ RULES: Final = (
     _Rule("abacus.ledger.store.moves", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.history", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.given_back", "*", "*", Stage.DECIDE),
+    _Rule("abacus.ledger.store.newcomers", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.read", "*", "*", Stage.DECIDE),
     _Rule("abacus.ledger.store.allowances", "*lock*", "*", Stage.LOCK),
     _Rule("abacus.ledger.store.allowances", "*", "*", Stage.INSERT),

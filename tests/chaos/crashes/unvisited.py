@@ -87,6 +87,7 @@ REASONS: Final = (
     _Reason("abacus.ledger.store.moves", "*_move", "write_use(*", _BY_THE_API),
     _Reason("abacus.ledger.store.history", "original_of", "good_when_taken*", _BY_THE_API),
     _Reason("abacus.ledger.store.given_back", "*", "*", _BY_THE_API),
+    _Reason("abacus.ledger.store.newcomers", "*", "*", "only for an id that deceives, which no work brings; a look"),
     _Reason("abacus.ledger.store.history", "with_cursor_moved", "*", "only where a lot was spent in part, by the API"),
     _Reason(
         "abacus.platform.following.cursor",

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused, Unavailable
 from abacus.engage.segments.numbers import MemberNumbers
 from abacus.platform.postgres import Pool, open_pool
 from tests.engage.segments.sets_of_members import erase
@@ -24,6 +24,16 @@ async def test_ids_of_every_kind_come_back(pool: Pool) -> None:
     ids = ["é" * 128, "a,b", 'say "hi"', "null", "{}", "\\", "日本", "a b"]
     assert set((await MemberNumbers(pool).give(ids)).values()) == set(range(len(ids)))
     assert await MemberNumbers(pool).members(range(len(ids))) == ids
+
+
+@pytest.mark.parametrize("member_id", ["=1+1", "bo\u200bb"])
+async def test_an_id_that_deceives_gets_no_number_but_for_a_member_of_before(pool: Pool, member_id: str) -> None:
+    with pytest.raises(Refused, match=r"is no id for a new member: .*\(and 1 more\)$"):
+        await MemberNumbers(pool).give(["bob", member_id, "+1"])
+    assert await MemberNumbers(pool).known(["bob", member_id]) == {}
+    await pool.execute("insert into account (member_id, program, country) values ($1, 'GRP', 'SG')", member_id)
+    assert await MemberNumbers(pool).give(["bob", member_id]) == {"bob": 0, member_id: 1}
+    assert await MemberNumbers(pool).give([member_id]) == {member_id: 1}
 
 
 async def test_of_two_at_once_the_second_waits_and_takes_what_the_first_gave(pool: Pool) -> None:

@@ -1,11 +1,13 @@
 """Which opening balances are new, posted already, or contradict the posted one; and the rows to write. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.errors import SetAside
+from abacus.core.members import fault_of_new_member
 from abacus.ledger.decide.duplicates import Gate
+from abacus.ledger.decide.newcomers import NOBODY_REFUSED
 from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
@@ -49,8 +51,16 @@ class Openings(NamedTuple):
     faults: list[Fault]
 
 
-def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin) -> Sorted:
-    """All lines about an account are on one page; a repeated line counts once."""
+def sort_out(
+    page: Iterable[Staged],
+    taken: Mapping[str, Taken],
+    origin: Origin,
+    *,
+    refused: Container[str] = NOBODY_REFUSED,
+) -> Sorted:
+    """All lines about an account are on one page; a repeated line counts once. `refused` are members without an account
+    whose ids no new member may have.
+    """
     gate = Gate(taken)
     new: list[tuple[Staged, str]] = []
     already = 0
@@ -58,7 +68,9 @@ def sort_out(page: Iterable[Staged], taken: Mapping[str, Taken], origin: Origin)
     for staged in page:
         facts = facts_of(staged.opening)
         earlier = gate.earlier(staged.key, facts)
-        if earlier is None:
+        if earlier is None and staged.opening.member_id in refused:
+            faults.append(Fault(staged.line, "member_id", str(fault_of_new_member(staged.opening.member_id))))
+        elif earlier is None:
             gate.enter(staged.key, Taken(facts, staged.line))
             new.append((staged, facts))
         elif earlier.same_facts:
