@@ -35,7 +35,7 @@ _NOT_AGAIN_FOR_S: Final = 600.0
 _MOST_STOPPED: Final = 1_000
 _TOO_MUCH: Final = "it takes too much time or memory"
 _DEPENDENCY: Final = "rendering"
-_PASSED_ON: Final = ("PATH", "PYTHON", "LANG", "LC_", "TZ", "VIRTUAL_ENV")  # nothing that is secret
+_PASSED_ON: Final = ("PATH", "PYTHON", "LANG", "LC_", "LD_", "TZ", "VIRTUAL_ENV")  # nothing that is secret
 
 log = structlog.get_logger(__name__)
 
@@ -73,9 +73,11 @@ class Renderer:
         return answers
 
     async def close(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            await _ended(process)
+        """Once it is asked nothing any more."""
+        async with self._lock:
+            process, self._process = self._process, None
+            if process is not None:
+                await _ended(process)
 
     async def _answers(self, renderings: Sequence[Rendering], *, is_trial: bool) -> list[Words | Unrenderable]:
         """Of the first of them, up to the one at which the process died."""
@@ -86,8 +88,8 @@ class Renderer:
         try:
             while len(answers) < len(renderings) and (line := await self._line(process)) is not None:
                 answers.append(_read(line))
-            await writing
             if len(answers) == len(renderings):
+                await writing
                 self._process = process
         finally:
             if self._process is None:
@@ -113,7 +115,7 @@ class Renderer:
             *(sys.executable, "-m", "abacus.engage.notify.rendering_child", *self._limits),
             stdin=PIPE,
             stdout=PIPE,
-            env={name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)},
+            env=_environment(),
             start_new_session=True,  # what stops this process by the keyboard lets it end its work
             limit=_LONGEST_LINE,
         )
@@ -150,6 +152,12 @@ async def rendering() -> AsyncIterator[Renderer]:
         await renderer.close()
 
 
+def _environment() -> dict[str, str]:
+    """What a Python needs that imports what this one can import."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def _read(answer: Any) -> Words | Unrenderable:
     if "fault" not in answer:
         return Words(answer["title"], answer["text"])
@@ -167,3 +175,7 @@ async def _ended(process: Process) -> None:
     with suppress(ProcessLookupError):  # it has ended by itself
         process.kill()
     await process.wait()
+    assert process.stdin is not None  # noqa: S101  # it was opened with a pipe
+    process.stdin.close()
+    with suppress(BrokenPipeError, ConnectionResetError):  # of what it did not read any more
+        await process.stdin.wait_closed()

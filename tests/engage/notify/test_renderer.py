@@ -77,6 +77,18 @@ async def test_a_process_that_died_is_replaced(renderer: Renderer, number: signa
     assert process not in children()
 
 
+async def test_a_process_that_is_silent_is_replaced() -> None:
+    """It reads no more either: a frame of this size does not fit into the pipe."""
+    renderer = Renderer(answers_within_s=0.5)
+    await renderer.render([FINE])
+    (process,) = children()
+    os.kill(process, signal.SIGSTOP)
+    large = Rendering(FINE.template, "en", {"count": 3, "more": "x" * 200_000})
+    assert said(await renderer.render([large, FINE])) == [HI, HI]
+    assert process not in children()
+    await renderer.close()
+
+
 async def test_a_call_that_is_cut_off_leaves_no_answer_behind(renderer: Renderer) -> None:
     other = Rendering("Hello\nThere", "en", {})
     cut_off = asyncio.create_task(renderer.render([other] * 200_000))
