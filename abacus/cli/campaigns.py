@@ -11,7 +11,6 @@ from abacus.cli.campaign_drafts import around, faultless, plan_of, publish_files
 from abacus.cli.campaign_drafts import submit as submit_latest
 from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.shell import Absent, AsJson, pool, print_json, run, table
-from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import split_label
@@ -19,6 +18,7 @@ from abacus.engage.campaigns.decide.document import describe_changes, described,
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.notify.renderer import rendering
 from abacus.people.types.deed import Deed
+from abacus.platform.database_clock import clock_of
 
 app = typer.Typer(
     no_args_is_help=True, help="Campaigns: if this happens to a member, and that holds, then it is done, within limits."
@@ -153,9 +153,8 @@ async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
 
 
 async def _list(name: str | None, state: State | None, country: str | None, *, as_json: bool) -> None:
-    now = SystemClock().now()
     async with pool() as connections:
-        store = CampaignStore(connections)
+        store, now = CampaignStore(connections), (await clock_of(connections)).now()
         records = await store.latest() if name is None else await store.history(name)
     rows = [
         _row(record, record.state(now))
@@ -186,10 +185,10 @@ def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
 
 async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
     async with pool() as connections:
-        record = await _version(CampaignStore(connections), which)
+        record, now = await _version(CampaignStore(connections), which), (await clock_of(connections)).now()
     document = to_document(record.campaign)
     if as_json:
-        print_json({"name": record.campaign.label, "state": record.state(SystemClock().now()), "campaign": document})
+        print_json({"name": record.campaign.label, "state": record.state(now), "campaign": document})
     elif as_toml:
         typer.echo(to_toml(record.campaign), nl=False)
     else:

@@ -10,9 +10,9 @@ import typer
 from abacus.cli.acting import acting
 from abacus.cli.card_drafts import Draft, publish_drafts
 from abacus.cli.shell import AsJson, moment, pool, print_json, run, table
-from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, SetAside
 from abacus.people.types.deed import Deed
+from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, country_of, split_name
 from abacus.pricing.decide.timeline import CardRecord, Span, next_of, timeline
@@ -24,14 +24,14 @@ Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
 def list_cards(as_json: AsJson = False) -> None:
     """List the scopes: the card in force now, and the one that takes over next."""
-    run(_list(SystemClock().now(), as_json=as_json))
+    run(_list(as_json=as_json))
 
 
 def show_timeline(
     scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None, as_json: AsJson = False
 ) -> None:
     """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
-    run(_timeline(scope, SystemClock().now(), as_json=as_json))
+    run(_timeline(scope, as_json=as_json))
 
 
 def withdraw(
@@ -54,9 +54,9 @@ def restore(
     run(_restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
-async def _list(now: datetime, *, as_json: bool) -> None:
+async def _list(*, as_json: bool) -> None:
     async with pool() as connections:
-        book = CardBook(await CardStore(connections).all())
+        book, now = CardBook(await CardStore(connections).all()), (await clock_of(connections)).now()
     rows = [_row(book, scope, now) for scope in book.scopes()]
     if as_json:
         print_json(rows)
@@ -84,11 +84,11 @@ def _row(book: CardBook, scope: str, now: datetime) -> dict[str, object]:
     }
 
 
-async def _timeline(scope: str | None, now: datetime, *, as_json: bool) -> None:
+async def _timeline(scope: str | None, *, as_json: bool) -> None:
     if scope is not None and split_name(scope)[1] is not None:
         raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
     async with pool() as connections:
-        records = await CardStore(connections).history(scope)
+        records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
     if scope is not None and not records:
         raise Refused(f"no rate card of {scope} is published; `abacus rates list` prints the scopes that have one")
     by_scope: dict[str, list[CardRecord]] = {}

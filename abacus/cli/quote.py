@@ -7,10 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.shell import AsJson, moment, pool, print_json, run
-from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.intake.earning.decide.quoting import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
+from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.explanation.text import read
@@ -33,16 +33,15 @@ def quote(
     """Say what a transaction earns: now, in the past, or by the card that is scheduled for a day to come."""
 
     async def main() -> None:
-        now = SystemClock().now()
+        async with pool() as connections:
+            now, book = (await clock_of(connections)).now(), CardBook(await CardStore(connections).all())
         when = now if at is None else moment("--at", at)
-        await _quote(Sale(country, vertical, payment, amount, currency, tier, when), now, as_json=as_json)
+        _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
 
     run(main())
 
 
-async def _quote(sale: Sale, now: datetime, *, as_json: bool) -> None:
-    async with pool() as connections:
-        book = CardBook(await CardStore(connections).all())
+def _quote(sale: Sale, book: CardBook, now: datetime, *, as_json: bool) -> None:
     try:
         award, published = quoted(book, sale)
     except BadSale as bad:
