@@ -31,10 +31,13 @@ from abacus.cli.starting import Starting
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
+from abacus.core.sources import login_source
 from abacus.engage.notify.channels import log as log_channel
 from abacus.ledger.store.read import LedgerReader
+from abacus.people.store.audit import entry_of, with_entry
+from abacus.people.types.deed import Deed
 from abacus.platform.patience import unless_stopped
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, nothing_else
 from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -151,7 +154,11 @@ async def _play(complete: Settings, transactions: int, starting: Starting, *, as
         began, counts = clock.now(), Counts()
         memberships = MembershipStore(pool, clock)
         for member, program, tier in TIERS:
-            await memberships.set((member, program), tier, reason="demo", actor="abacus demo")
+            told = {"did": "set", "program": program, "tier": tier, "reason": "demo"}
+            by, about = login_source("abacus demo"), f"member:{member}"
+            entry = entry_of(by, Deed.SET_TIERS, about, clock.now(), **told)
+            also = with_entry(nothing_else, entry)
+            await memberships.set((member, program), tier, reason="demo", actor="abacus demo", also=also)
         await publish_counters(complete, pool)
         counted_before = await shown_counts(complete, pool)
         messages = transactions - len((EVE, EVE_AGAIN))
