@@ -118,8 +118,15 @@ def test_the_secrets_are_settings_and_all_that_is_referred_to(monkeypatch: pytes
     examples = {each["metadata"]["name"]: each for each in read(KUBERNETES / "secrets.example.yaml")["items"]}
     for secret in examples.values():
         taken_as_settings(secret["stringData"], monkeypatch)
-    sources = [source for pod in pods().values() for each in pod["containers"] for source in each["envFrom"]]
-    assert {source["secretRef"]["name"] for source in sources if "secretRef" in source} == examples.keys()
+    containers = [each for pod in pods().values() for each in pod["containers"]]
+    sources = [source for each in containers for source in each["envFrom"]]
+    one_by_one = [
+        setting["valueFrom"]["secretKeyRef"]["name"] for each in containers for setting in each.get("env", ())
+    ]
+    assert {
+        *(source["secretRef"]["name"] for source in sources if "secretRef" in source),
+        *one_by_one,
+    } == examples.keys()
     assert {source["configMapRef"]["name"] for source in sources if "configMapRef" in source} == set(
         objects("ConfigMap")
     )
