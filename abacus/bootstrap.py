@@ -19,7 +19,7 @@ from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.counters.directory import CounterDirectory
-from abacus.engage.counters.reading.cache_share import CacheShare, CacheShareStore
+from abacus.engage.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
 from abacus.engage.counters.reading.closed_parts import ClosedParts
 from abacus.engage.counters.reading.rounds import Rounds
 from abacus.engage.counters.reading.service import CountService
@@ -68,7 +68,6 @@ from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
 
 _COUNT_EVERY_S: Final = 10.0
-_KEEP_COUNTS_S: Final = 3600.0  # the longest for which a count lags behind an event that was later than the bound
 
 log = structlog.get_logger(__name__)
 
@@ -327,7 +326,7 @@ class Wiring:
         closed parts. `close` it at the end.
         """
         settings, clock = self.settings, self.clock
-        keeps = self._cache_share(pool).includes if keeps_parts else lambda _: False
+        keeps = self._cache_share(pool).keeps if keeps_parts else lambda _: False
         redis_url = settings.counts_redis_url if keeps_parts else None
         shared = shared_parts(redis_url, prefix=settings.queue_prefix, health=self.process_health)
         definitions = self.counters(pool)
@@ -338,7 +337,7 @@ class Wiring:
             clock,
             within_s=settings.counts_timeout_seconds,
             parts=parts,
-            keep_s=_KEEP_COUNTS_S,
+            keep_s=PARTS_KEPT.total_seconds(),
             shared=await self.entered(shared),
             at_once=at_once,
             health=self.process_health,
@@ -349,7 +348,7 @@ class Wiring:
         )
 
     def _cache_share(self, pool: Pool) -> CacheShare:
-        share = CacheShare(CacheShareStore(pool, self.clock).read)
+        share = CacheShare(CacheShareStore(pool, self.clock).all, self.clock)
         self.announcements.call(share.wake, on=Announced.COUNTER_SETTINGS)
         self.beside(share.keep_fresh())
         return share

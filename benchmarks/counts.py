@@ -5,6 +5,7 @@ import random
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -52,6 +53,7 @@ LEAST_OF_FEW: Final = 0.9
 QUARTER_S: Final = 900
 HOUR_S: Final = 3_600
 DAY_S: Final = 86_400
+_OLD: Final = timedelta(hours=2)  # of definitions that were just published nothing is kept
 _SAVED_TOGETHER: Final = 10_000
 _CASSANDRA: Final = "cassandra"
 _WEATHER: Final[dict[str, Any]] = {
@@ -77,7 +79,7 @@ class _Desk(NamedTuple):
 
     async def publish(self, first: int, end: int) -> None:
         drafts = [parse_definition(_document(number), {"weather": self.weather}) for number in range(first, end)]
-        await DefinitionStore(self.pool).publish(drafts, built_in=(), by="benchmark", now=SystemClock().now())
+        await DefinitionStore(self.pool).publish(drafts, built_in=(), by="benchmark", now=SystemClock().now() - _OLD)
         await asyncio.sleep(2)
 
     def requests(self, keys: Sequence[tuple[int, int]], seed: int) -> Iterator[bytes]:

@@ -1,9 +1,10 @@
 """`abacus counters backfill`: count what topics held before a definition began."""
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -13,7 +14,7 @@ from abacus.bootstrap import built_in_sources, cassandra_of
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unavailable
 from abacus.engage.counters.backfill import Backfill, Progress
 from abacus.engage.counters.counter import EventCounter
 from abacus.engage.counters.decide.batch import Remembering
@@ -24,6 +25,7 @@ from abacus.engage.counters.definitions import DefinitionStore, by_name
 from abacus.engage.counters.new_keys import NewKeysBook
 from abacus.engage.counters.open_rows import OpenRows
 from abacus.engage.counters.parts import PartsBook
+from abacus.engage.counters.reading.cache_share import CacheShareStore
 from abacus.engage.counters.series import SeriesBook
 from abacus.engage.counters.store.opening import open_store
 from abacus.engage.counters.topic import KafkaTopic
@@ -32,6 +34,8 @@ from abacus.platform.kafka.topic_id import NoTopicIds, TopicIds
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.settings import Settings
+
+_FORGET_EVERY_S: Final = 600.0
 
 
 def backfill(
@@ -55,7 +59,7 @@ def backfill(
             await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-                async with AsyncExitStack() as stack:
+                async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
                     for each in await _backfills(stack, opened, config, catalog):
                         done += await _followed(each, start, bars)
         if as_json:
@@ -65,6 +69,26 @@ def backfill(
             console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
 
     run(main())
+
+
+@asynccontextmanager
+async def _forgotten(opened: Pool, definition: Definition, by: str) -> AsyncIterator[None]:
+    """What lookups keep is forgotten while the block runs, and after it: they see what is counted at once."""
+    settings = CacheShareStore(opened, SystemClock())
+
+    async def again_and_again() -> None:
+        while True:
+            with suppress(Unavailable):  # the backfill will run into the same
+                await settings.replayed(definition, by=by)
+            await asyncio.sleep(_FORGET_EVERY_S)
+
+    await settings.replayed(definition, by=by)
+    forgetting = asyncio.create_task(again_and_again())
+    try:
+        yield
+    finally:
+        forgetting.cancel()
+        await settings.replayed(definition, by=by)
 
 
 async def _alone(opened: Pool, config: Settings, name: str) -> Catalog:

@@ -215,6 +215,39 @@ async def test_the_cache_is_switched_on_and_off_while_it_runs(desk: Desk) -> Non
     await until(is_read, within_s=5)
 
 
+async def test_what_a_backfill_counts_is_in_the_next_answer(desk: Desk) -> None:
+    """Also where lookups have kept that there was nothing."""
+    store, quarter = CacheShareStore(desk.pool, SystemClock()), {**PAST, "key": "rain_drops:city:555"}
+    await store.set(100, by="tests")
+
+    async def is_kept() -> bool:
+        before = total(COUNT_RANGES, origin="memory")
+        assert [each["count"] for each in await desk.ask(quarter)] == [0]
+        return total(COUNT_RANGES, origin="memory") > before
+
+    async def is_counted() -> bool:
+        return [each["count"] for each in await desk.ask(quarter)] == [7]
+
+    await until(is_kept, within_s=5)
+    await save_counts(desk.pool, desk.rain, quarter["key"], [("days", "2024-09-25T00:00:00Z", 7)])
+    assert not await is_counted()
+    await store.replayed(desk.rain, by="tests")
+    await until(is_counted, within_s=5)
+
+
+async def test_of_a_new_counter_no_answer_is_kept(desk: Desk) -> None:
+    await CacheShareStore(desk.pool, SystemClock()).set(100, by="tests")
+    document = {**RAIN, "id": 36, "name": "hail", "template": "hail:{city_id}"}
+    hail, asked = await publish_counter(desk.pool, document, desk.weather, ago=timedelta(0)), {**PAST, "key": "hail:7"}
+
+    async def is_known() -> bool:
+        return [each.get("count") for each in await desk.ask(asked)] == [0]
+
+    await until(is_known, within_s=5)
+    await save_counts(desk.pool, hail, "hail:7", [("days", "2024-09-25T00:00:00Z", 7)])
+    assert [each["count"] for each in await desk.ask(asked)] == [7]
+
+
 async def test_without_its_store_each_lookup_says_so(house: House, weather: Source, servers: Servers) -> None:
     """Slices on several servers are asked there, also while the coordinator is away."""
     rain = await publish_counter(house.pool, RAIN, weather)

@@ -1,7 +1,7 @@
 """Counters for tests that run on a database: their source, their definitions, and rows that were counted."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from abacus.core.clock import SystemClock
@@ -43,9 +43,12 @@ async def publish_weather(pool: Pool) -> Source:
     return await SourceStore(pool).publish(draft, built_in=(), events_topic="abacus.events.v1", by="tests", now=now)
 
 
-async def publish_counter(pool: Pool, document: dict[str, Any], weather: Source) -> Definition:
+async def publish_counter(
+    pool: Pool, document: dict[str, Any], weather: Source, *, ago: timedelta = timedelta(hours=2)
+) -> Definition:
+    """Unless the test says otherwise so long ago that closed parts may be kept."""
     draft = parse_definition(document, {weather.name: weather})
-    now = SystemClock().now()
+    now = SystemClock().now() - ago
     (published,) = await DefinitionStore(pool).publish([draft], built_in=(), by="tests", now=now)
     return published
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
@@ -32,9 +32,9 @@ class CountingHouse:
     def topic(self) -> str:
         return self.source.topic or ""
 
-    async def publish(self, *counters: Mapping[str, Any]) -> list[Definition]:
+    async def publish(self, *counters: Mapping[str, Any], ago: timedelta = timedelta(0)) -> list[Definition]:
         store = DefinitionStore(self.house.pool)
-        return await store.publish(drafts(self.source, counters), built_in=(), by="tests", now=datetime.now(UTC))
+        return await store.publish(drafts(self.source, counters), built_in=(), by="tests", now=datetime.now(UTC) - ago)
 
     async def send(self, sent: Iterable[Ride | bytes]) -> None:
         """A member's rides go to one partition, in their order."""

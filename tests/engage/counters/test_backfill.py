@@ -33,6 +33,8 @@ async def test_a_ride_that_was_repeated_across_the_hand_over_counts_once(countin
         await counting.seen(100 + len(repeated) + 100)
     assert (await backfill(counting, "fares_of_city", "--from", LONG_AGO)).code == 0
     assert await fares(counting) == plain_count([*before, *after], late)
+    told = await counting.house.pool.fetch("select name from counter_setting")  # so that lookups keep nothing of before
+    assert [name for (name,) in told] == ["replayed:2"]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Riders:
 @pytest.fixture
 async def riders(cassandra_counting: CountingHouse, cassandra: Session) -> Riders:
     house, clock = cassandra_counting.house, SystemClock()
-    [counter] = await cassandra_counting.publish(RIDES_OF_MEMBER)
+    [counter] = await cassandra_counting.publish(RIDES_OF_MEMBER, ago=timedelta(hours=2))
     place = RowKey(counter.stored_key(MEMBER), slot_of(Grain.DAY, TODAY - 5 * DAY_S), 1)
     store = CassandraCounterStore(cassandra, house.settings.cassandra_keyspace, clock)
     await store.save([Row(place, Count(7, 7), TODAY + 30 * DAY_S)])

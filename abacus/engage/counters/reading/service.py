@@ -7,6 +7,7 @@ from typing import NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.counters.decide.catalog import Catalog
+from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.reading.closed_parts import ClosedParts
 from abacus.engage.counters.reading.decide.plan import Plan, Planner
 from abacus.engage.counters.reading.rounds import STORE, Rounds, Sums
@@ -36,7 +37,7 @@ class CountService:
         clock: Clock,
         *,
         late_by_s: int,
-        keeps: Callable[[int], bool],
+        keeps: Callable[[Definition], bool],
     ) -> None:
         self._catalog = catalog
         self._rounds = rounds

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.engage.counters.decide.definition import Definition
 from abacus.engage.counters.reading.closed_parts import ClosedParts
 from abacus.engage.counters.reading.rounds import Rounds
 from abacus.engage.counters.reading.service import CountService
@@ -29,7 +30,7 @@ class Scene:
     """A service on a store that is watched."""
 
     within_s: float = 5
-    keeps: Callable[[int], bool] = lambda _: True
+    keeps: Callable[[Definition], bool] = lambda _: True
     at_once: int = 2
     clock: FixedClock = field(default_factory=lambda: FixedClock(NOW))
 
@@ -128,14 +129,14 @@ async def test_a_kept_part_lags_behind_what_is_too_late_but_not_for_long() -> No
 
 
 async def test_what_the_share_leaves_out_is_always_read() -> None:
-    scene = Scene(keeps=lambda definition_id: definition_id % 100 < 35)
+    scene = Scene(keeps=lambda definition: definition.id % 100 < 35)
     for _ in range(2):
         await scene.counts(week(7))
         await scene.counts(Lookup("costs:7", NOW_S - WEEK, NOW_S))
     rain_again, costs_again = scene.store.asked[2:]
     assert len(rain_again) < len(scene.store.asked[0])
     assert len(costs_again) < len(scene.store.asked[1])
-    unkept = Scene(keeps=lambda definition_id: definition_id % 100 < 34)
+    unkept = Scene(keeps=lambda definition: definition.id % 100 < 34)
     for _ in range(2):
         await unkept.counts(week(7))
     assert unkept.store.asked[0] == unkept.store.asked[1]

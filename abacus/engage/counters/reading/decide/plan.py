@@ -25,10 +25,10 @@ class Plan(NamedTuple):
 
 class Planner:
     """Plans the lookups of a moment. What ended more than `late_by_s` ago counts as closed, for the definitions that
-    `keeps` says yes to by their ids; of all others everything is open.
+    `keeps` says yes to; of all others everything is open.
     """
 
-    def __init__(self, catalog: Catalog, now_s: int, *, late_by_s: int, keeps: Callable[[int], bool]) -> None:
+    def __init__(self, catalog: Catalog, now_s: int, *, late_by_s: int, keeps: Callable[[Definition], bool]) -> None:
         self._catalog = catalog
         self._now = floor_quarter(now_s)
         self._closed_until = floor_quarter(now_s - late_by_s)
@@ -46,7 +46,7 @@ class Planner:
             return NotCounted(
                 Why.RETIRED, f"{definition.name} counts no more since {definition.retired_at.isoformat()}"
             )
-        closed_until = self._closed_until if self._keeps(definition.id) else None
+        closed_until = self._closed_until if self._keeps(definition) else None
         try:
             shape = shape_of(definition, begin, end, self._now, closed_until)
         except BeyondKeep as error:
