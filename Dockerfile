@@ -1,7 +1,10 @@
 # The production image: the wheel and what requirements.runtime.lock names, run by a user without rights. The embedded
-# stack stays out. `docker build -t abacus .`, then `docker run abacus worker calculator`.
+# stack stays out. `docker build -t abacus .`, then `docker run abacus worker calculator`. BASE may name an image by its
+# digest: docs/run.md says how.
 
-FROM python:3.13-slim AS build
+ARG BASE=python:3.13-slim
+
+FROM ${BASE} AS build
 ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
 WORKDIR /src
 COPY .ci/uv .ci/
@@ -17,7 +20,7 @@ COPY localstack localstack
 RUN .ci/uv build --wheel --out-dir dist --build-constraints requirements.lock --require-hashes \
     && .ci/uv pip install --python /opt/abacus/bin/python --no-deps dist/abacus-*.whl
 
-FROM python:3.13-slim
+FROM ${BASE}
 ENV PATH=/opt/abacus/bin:$PATH PYTHONUNBUFFERED=1 ABACUS_LOG_FORMAT=json
 COPY --from=build /opt/abacus /opt/abacus
 WORKDIR /tmp
