@@ -39,7 +39,7 @@ LOOKUPS_BY_VALUES: Final[Mapping[str, str]] = {**LOOKUPS_BY_KEY, "plan_cache_mod
 _HIDE_NOTHING: Final = {"citus.override_table_visibility": "off"}
 
 # What a statement holds is free soon after its caller has left: asyncpg cannot tell a server that is silent.
-_NOTICES_WHO_LEFT: Final = {"client_connection_check_interval": "2s"}
+_NOTICES_WHO_LEFT: Final = {"client_connection_check_interval": "1s"}
 
 _STATEMENT_S: Final = 60.0
 _PAGE: Final = 2000

@@ -11,6 +11,7 @@ from typing import Final
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.patience import until_available
+from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.chaos.audit import Auditor
@@ -19,7 +20,7 @@ from tests.chaos.campaigned import Campaigned, orders_in
 from tests.chaos.faults.fault import Fault, struck_within
 from tests.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.chaos.needs import CannotBeHad, Need
-from tests.chaos.settling import Left, dead, settled
+from tests.chaos.settling import Left, settled
 from tests.chaos.workload import Workload, workload
 
 _CHUNK: Final = 250
@@ -93,9 +94,8 @@ async def _faults_of(fault: Fault, outcome: Outcome, left: Left, ground: Proving
     faults = [f"{missed} never struck" for missed in fault.missed(outcome.struck)]
     if any(left):
         faults.append(f"it did not come to rest; there is left: {left}")
-    if letters := await dead(ground):
-        faults.append(f"{letters} dead letters")
-    return faults
+    letters = await dead_letters(ground.client, ground.settings.queue_prefix)
+    return faults + [f"{each.messages} dead letters in {each.queue}" for each in letters if each.messages]
 
 
 async def send(ground: ProvingGround, sent: Workload, over_s: float) -> None:

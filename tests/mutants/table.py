@@ -9,6 +9,7 @@ from tests.mutants import (
     of_limits,
     of_lots,
     of_reversals,
+    of_silence,
     of_spending,
     of_the_console,
     of_the_database,
@@ -27,6 +28,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_reversals.MUTANTS,
     *of_the_database.MUTANTS,
     *of_verifying.MUTANTS,
+    *of_silence.MUTANTS,
     *of_campaigns.MUTANTS,
     *of_the_console.MUTANTS,
 )
