@@ -1,11 +1,10 @@
 """Migrations run over asyncpg, as the owner of the schema; `abacus migrate` hands over the database's address."""
 
 import asyncio
+from typing import Any
 
-import asyncpg
 from alembic import context
-from sqlalchemy import Connection, pool
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy import Connection, text
 
 import abacus.console.entry.tables
 import abacus.console.errands.tables
@@ -34,6 +33,7 @@ import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables
 from abacus.platform.metadata import METADATA
+from abacus.platform.slice_steps import FORGET, engine_for
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (
@@ -67,8 +67,15 @@ ROOMS = (
 
 
 def run(connection: Connection) -> None:
+    def forget(**_: Any) -> None:
+        connection.execute(text(FORGET))
+
     context.configure(
-        connection=connection, target_metadata=METADATA, compare_type=True, transaction_per_migration=True
+        connection=connection,
+        target_metadata=METADATA,
+        compare_type=True,
+        transaction_per_migration=True,
+        on_version_apply=forget,
     )
     with context.begin_transaction():
         context.run_migrations()
@@ -78,14 +85,7 @@ async def run_online() -> None:
     url = context.config.get_main_option("sqlalchemy.url")
     if not url:
         raise SystemExit("no database: run migrations with `abacus migrate`, or pass -x through your own config")
-    schema = context.config.get_main_option("abacus.schema")
-    session = {"search_path": schema} if schema else {}
-    # asyncpg reads the address itself, as the workers' connections do: SQLAlchemy would not take every form of it.
-    engine = create_async_engine(
-        "postgresql+asyncpg://",
-        async_creator=lambda: asyncpg.connect(url, server_settings=session),
-        poolclass=pool.NullPool,
-    )
+    engine = engine_for(url, context.config.get_main_option("abacus.schema"))
     async with engine.connect() as connection:
         await connection.run_sync(run)
     await engine.dispose()

@@ -1,11 +1,15 @@
 """`abacus migrate`, and the tree of `abacus ledger`."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.cli import seals
 from abacus.cli import verify as verifying
+from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, console, print_json, run, settings
 from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
@@ -42,14 +46,18 @@ def migrate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to the schema of this version, the sandbox too. Doing it again changes nothing."""
+    """Bring the database to the schema of this version, the sandbox too. Doing it again changes nothing.
+
+    A ledger in slices is changed slice by slice, and what was interrupted is gone on with.
+    """
 
     async def main() -> None:
         url = settings().required("database_url")
         if citus:
             async with spreading(url) as servers:
                 await servers.prepare()
-        before, after = await migrate_database(url)
+        with _shown("revision") as told:
+            before, after = await migrate_database(url, told=told)
         was_cut = slices is not None and await cut(url, slices)
         placed = await _placed(url) if citus else None
         if sandbox or new_sandbox:
@@ -76,4 +84,21 @@ def migrate(
 
 async def _placed(database_url: str) -> list[str]:
     async with spreading(database_url) as slices:
-        return await slices.place()
+        with _shown("slices placed") as told:
+            return await slices.place(lambda done, of: told("", done, of))
+
+
+@contextmanager
+def _shown(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """How many slices are done, as long as that takes."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with shown_progress(*columns) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def told(name: str, done: int, of: int) -> None:
+            title = f"{what} {name}, slices" if name else what
+            if title not in bars:
+                bars[title] = progress.add_task(title, total=of)
+            progress.update(bars[title], completed=done)
+
+        yield told

@@ -1,6 +1,8 @@
 """Upgrades a database to the schema that this version needs."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from abacus.core.errors import Refused
@@ -11,6 +13,8 @@ from abacus.platform.roles import APPLICATION_ROLE
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+    from abacus.platform.slice_steps import Told
 
 HEAD: Final = "head"
 
@@ -28,11 +32,18 @@ def alembic_config(database_url: str, schema: str | None = None) -> "Config":
     return config
 
 
-async def migrate(database_url: str, revision: str = HEAD) -> tuple[str | None, str | None]:
-    """Upgrades to the revision, the sandbox as well if there is one, and returns the revisions before and after. Raises
-    `Unavailable` when there is no database.
+def _nobody_told(_revision: str, _done: int, _of: int) -> None:
+    pass
+
+
+async def migrate(
+    database_url: str, revision: str = HEAD, *, told: "Told" = _nobody_told
+) -> tuple[str | None, str | None]:
+    """Upgrades to the revision, the sandbox as well if there is one, and returns the revisions before and after. A
+    ledger that is cut is upgraded slice by slice, which is `told`. Raises `Unavailable` when there is no database.
     """
     before = await current_revision(database_url)
+    await _upgrade_by_slices(database_url, before, revision, told)
     await _upgrade(database_url, revision)
     if await _has_sandbox(database_url):
         await _upgrade(database_url, revision, sandbox.SCHEMA)
@@ -78,15 +89,46 @@ async def split(database_url: str) -> None:
         await pool.close()
 
 
-async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:
-    from alembic import command  # noqa: PLC0415  # as above
+async def _upgrade_by_slices(database_url: str, current: str | None, revision: str, told: "Told") -> None:
+    """To the last revision that has steps for slices."""
+    from abacus.platform.slice_steps import ahead, do_steps  # noqa: PLC0415  # as above
+
+    if not await _is_cut(database_url):
+        return
+    config = alembic_config(database_url)
+    for before, stepping in ahead(config, current, revision):
+        await _upgrade(database_url, before)
+        async with _refusals():
+            await do_steps(database_url, config, stepping, told)
+        await _upgrade(database_url, stepping)
+
+
+async def _is_cut(database_url: str) -> bool:
+    pool = await open_pool(database_url, size=1, role=None)
+    try:
+        async with passing_failures():
+            is_there = await pool.fetchval("select to_regclass('slice') is not null")
+            return is_there and bool(await pool.fetchval("select exists (select from slice)"))
+    finally:
+        await pool.close()
+
+
+@asynccontextmanager
+async def _refusals() -> AsyncIterator[None]:
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  # as above
 
-    # Alembic's environment runs an event loop of its own.
     try:
-        await asyncio.to_thread(command.upgrade, alembic_config(database_url, schema), revision)
+        yield
     except DBAPIError as error:
         raise Refused(f"the database refused the migration: {' '.join(str(error.orig).split())}") from error
+
+
+async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:
+    from alembic import command  # noqa: PLC0415  # as above
+
+    # Alembic's environment runs an event loop of its own.
+    async with _refusals():
+        await asyncio.to_thread(command.upgrade, alembic_config(database_url, schema), revision)
 
 
 async def _has_sandbox(database_url: str) -> bool:

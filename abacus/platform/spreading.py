@@ -5,7 +5,7 @@ docs/adr/0061 says what each transaction needs.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
@@ -107,8 +107,9 @@ class Spreading:
         """
         await servers.prepare(self._connection)
 
-    async def place(self) -> list[str]:
+    async def place(self, told: Callable[[int, int], None] | None = None) -> list[str]:
         """Place the slices that are not placed yet on the servers of Citus; returns their schemas. Rows go with them.
+        How many of how many are placed is told.
 
         Each is placed by itself: a run after an interrupted one goes on where that stopped. Raises `Refused` for a
         ledger that is not cut, and where the servers lack what `prepare` gives them.
@@ -121,8 +122,10 @@ class Spreading:
         await self._connection.execute("set citus.enable_unsafe_triggers = on")
         placed = await addresses(self._connection)
         ahead = [schema for schema in slicing.schemas if schema not in placed]
-        for schema in ahead:
+        for done, schema in enumerate(ahead, 1 + slicing.slices - len(ahead)):
             await self._connection.execute(*_PLACE(schema=schema), timeout=LONG_S)
+            if told is not None:
+                told(done, slicing.slices)
         return ahead
 
     async def placed(self) -> list[Placed]:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
+from abacus.platform.slice_steps import hold, let_go
+
 revision = "0041"
 down_revision = "0040"
 branch_labels = None
@@ -52,28 +54,37 @@ def _make(name: str, like: str, table: str) -> None:
     op.execute(f"grant {RIGHTS[table]} on {name} to abacus_app")
 
 
+def before(_slices: int) -> None:
+    for table in RIGHTS:
+        hold(table)
+
+
+def in_slice(number: int, slices: int) -> None:
+    schema = f"slice_{number}"
+    op.execute("set local citus.enable_unsafe_triggers = on")
+    for table in RIGHTS:
+        _make(f"{schema}.{table}", f"public.{table}", table)
+        if table in GUARDED:
+            op.execute(
+                f"create trigger {table}_is_of_this_slice before insert or update of member_id on {schema}.{table}"
+                f" for each row when (abacus_slice_of(new.member_id, {slices}) <> {number})"
+                " execute function abacus_refuse_stranger()"
+            )
+        if table in OF_MEMBERS:
+            here = f"where abacus_slice_of(member_id, {slices}) = {number}"
+        elif table == "tier_roll":  # what was done before the ledger's slices had runs is told by the first
+            here = "" if number == 0 else "where false"
+        else:
+            here = ""
+        op.execute(f"insert into {schema}.{table} select * from public.{table} {here}")
+
+
 def upgrade() -> None:
     slices = _slices()
     if not slices:
         return
-    op.execute(f"lock table {', '.join(f'public.{table}' for table in RIGHTS)} in access exclusive mode")
-    op.execute("set local citus.enable_unsafe_triggers = on")
+    let_go()
     for table in RIGHTS:
-        for number, schema in enumerate(slices):
-            _make(f"{schema}.{table}", f"public.{table}", table)
-            if table in GUARDED:
-                op.execute(
-                    f"create trigger {table}_is_of_this_slice before insert or update of member_id on {schema}.{table}"
-                    f" for each row when (abacus_slice_of(new.member_id, {len(slices)}) <> {number})"
-                    " execute function abacus_refuse_stranger()"
-                )
-            if table in OF_MEMBERS:
-                here = f"where abacus_slice_of(member_id, {len(slices)}) = {number}"
-            elif table == "tier_roll":  # what was done before the ledger's slices had runs is told by the first
-                here = "" if number == 0 else "where false"
-            else:
-                here = ""
-            op.execute(f"insert into {schema}.{table} select * from public.{table} {here}")
         op.execute(f"drop table public.{table}")
         op.execute(f"create view public.{table} as {_rows(table, slices)}")
         op.execute(f"grant select on public.{table} to abacus_app")

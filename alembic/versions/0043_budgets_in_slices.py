@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
+from abacus.platform.slice_steps import hold, let_go
+
 revision = "0043"
 down_revision = "0042"
 branch_labels = None
@@ -14,7 +16,7 @@ LIMITS = "per_award, per_member_day, per_day, in_total"
 CHANGED = "used, day, used_that_day, elsewhere, elsewhere_that_day"
 
 PARTS = """
-create table allowance_part (
+create table if not exists allowance_part (
     partner_id text collate "C" constraint allowance_part_pkey primary key,
     per_award bigint,
     per_member_day bigint,
@@ -77,6 +79,7 @@ from {schema}.rejection r left join webhook_cursor c on c.source = 'rejection {s
 
 TRIGGERS = sa.text("""
 select pg_get_triggerdef(oid) from pg_trigger where tgrelid = cast(:name as regclass) and not tgisinternal
+    and tgname <> 'goes_into_slices'
 """)
 
 
@@ -96,30 +99,37 @@ def _make(name: str, like: str, table: str) -> None:
     op.execute(f"grant {RIGHTS[table]} on {name} to abacus_app")
 
 
+def before(_slices: int) -> None:
+    op.execute(PARTS)
+    for table in (*OF_MEMBERS, "allowance"):
+        hold(table)
+    hold("webhook_cursor", rows="old.source = 'rejection'")
+
+
+def in_slice(number: int, slices: int) -> None:
+    schema = f"slice_{number}"
+    op.execute("set local citus.enable_unsafe_triggers = on")
+    op.execute(CURSOR.format(schema=schema, slices=slices, number=number))
+    for table in RIGHTS:
+        _make(f"{schema}.{table}", f"public.{table}", table)
+    op.execute(
+        f"create trigger rejection_is_of_this_slice before insert or update of member_id on {schema}.rejection"
+        f" for each row when (abacus_slice_of(new.member_id, {slices}) <> {number})"
+        " execute function abacus_refuse_stranger()"
+    )
+    for table in OF_MEMBERS:
+        here = f"where abacus_slice_of(member_id, {slices}) = {number}"
+        op.execute(f"insert into {schema}.{table} select * from public.{table} {here}")
+    for part in _parts(slices)[number]:
+        op.get_bind().execute(sa.text(ENTER.format(schema=schema)), part)
+
+
 def upgrade() -> None:
     op.execute(PARTS)
     op.execute(f"grant {RIGHTS['allowance_part']} on allowance_part to abacus_app")
     slices = _slices()
     if slices:
-        op.execute(
-            f"lock table public.allowance, {', '.join(f'public.{table}' for table in OF_MEMBERS)} in exclusive mode"
-        )
-        op.execute("set local citus.enable_unsafe_triggers = on")
-        parts = _parts(len(slices))
-        for number, schema in enumerate(slices):
-            op.execute(CURSOR.format(schema=schema, slices=len(slices), number=number))
-            for table in RIGHTS:
-                _make(f"{schema}.{table}", f"public.{table}", table)
-            op.execute(
-                f"create trigger rejection_is_of_this_slice before insert or update of member_id on {schema}.rejection"
-                f" for each row when (abacus_slice_of(new.member_id, {len(slices)}) <> {number})"
-                " execute function abacus_refuse_stranger()"
-            )
-            for table in OF_MEMBERS:
-                here = f"where abacus_slice_of(member_id, {len(slices)}) = {number}"
-                op.execute(f"insert into {schema}.{table} select * from public.{table} {here}")
-            for part in parts[number]:
-                op.get_bind().execute(sa.text(ENTER.format(schema=schema)), part)
+        let_go()
         op.execute("delete from webhook_cursor where source = 'rejection'")
         for table in RIGHTS:
             op.execute(f"drop table public.{table}")

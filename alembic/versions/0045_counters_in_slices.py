@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
+from abacus.platform.slice_steps import hold, let_go
+
 revision = "0045"
 down_revision = "0044"
 branch_labels = None
@@ -132,23 +134,37 @@ def _partitions(rows: str) -> Sequence[sa.Row[tuple[int, int, int]]]:
     return op.get_bind().execute(each).fetchall()
 
 
-def upgrade() -> None:
+def _make_functions() -> None:
+    if op.get_bind().scalar(sa.text("select to_regproc('counter_partitions_home') is not null")):
+        return
     op.execute("drop function counter_partition_keep(integer, integer, bigint)")
     op.execute("drop function counter_partition_drop(integer, bigint)")
     for statement in (FUNCTIONS, *RIGHTS):
         op.execute(statement)
+
+
+def before(_slices: int) -> None:
+    _make_functions()
+    hold("counter_row")
+    hold("counter_partition")
+
+
+def in_slice(number: int, slices: int) -> None:
+    schema = f"slice_{number}"
+    _make_like("public", schema)
+    _keep(_partitions("select * from public.counter_partition"), number)
+    op.execute(
+        f"insert into {schema}.counter_row select * from public.counter_row"
+        f" where abacus_slice_of(key, {slices}) = {number}"
+    )
+
+
+def upgrade() -> None:
+    _make_functions()
     slices = _slices()
     if not slices:
         return
-    _lock(["public"])
-    partitions = _partitions("select * from public.counter_partition")
-    for number, schema in enumerate(slices):
-        _make_like("public", schema)
-        _keep(partitions, number)
-        op.execute(
-            f"insert into {schema}.counter_row select * from public.counter_row"
-            f" where abacus_slice_of(key, {len(slices)}) = {number}"
-        )
+    let_go()
     op.execute("drop table public.counter_row, public.counter_partition")
     for table in ("counter_row", "counter_partition"):
         op.execute(f"create view public.{table} as {_rows(table, slices)}")

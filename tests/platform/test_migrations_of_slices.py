@@ -11,11 +11,15 @@ import asyncpg
 import pytest
 from alembic import command
 
+from abacus.core.errors import Refused, Unavailable
 from abacus.platform import cutting
-from abacus.platform.migrations import alembic_config, cut, migrate
+from abacus.platform.migrations import alembic_config, current_revision, cut, migrate
+from abacus.platform.postgres import open_pool, passing_failures
+from abacus.platform.slice_steps import REMEMBERED
 from abacus.platform.slicing import Slicing
 from tests.support.services import Services, database_address
 from tests.support.slices import tables_like
+from tests.support.waiting import waiting
 
 MARCH: Final = date(2027, 3, 31)
 
@@ -55,6 +59,9 @@ _AND_BUDGETS: Final = _CutAt(
 )
 
 _AND_WEBHOOKS: Final = _AND_BUDGETS._replace(revision="0044", cut=(*_AND_BUDGETS.cut, "webhook_delivery"))
+
+
+_WITH_STEPS: Final = ("0041", "0042", "0043", "0044", "0045")
 
 
 @asynccontextmanager
@@ -113,6 +120,64 @@ async def test_tiers_and_messages_of_a_ledger_that_was_cut_before_go_to_their_me
         await connection.execute("update account_tier set tier = 'gold'")
         await migrate(address)
         assert await connection.fetchval("select count(*) from account_tier where tier = 'gold'") == 30
+
+
+async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_left(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes into the slices can be read meanwhile, and who would change it waits."""
+    told: list[tuple[str, int, int]] = []
+
+    def tell(revision: str, done: int, slices: int) -> None:
+        told.append((revision, done, slices))
+
+    async with _cut_before(services, monkeypatch, _LEDGERS_OWN) as (address, connection, fresh):
+        await connection.execute(_ROWS_BEFORE)
+        held = {table: await _rows(connection, table) for table in _MOVED}
+        await connection.execute("create table slice_1.notice ()")
+        with pytest.raises(Refused, match='relation "notice" already exists'):
+            await migrate(address, told=tell)
+        assert told == [("0041", 0, 3), ("0041", 1, 3)]
+        assert await current_revision(address) == "0040"
+        assert await connection.fetchval("select count(*) from slice_0.account_tier") > 0
+        assert await connection.fetchval("select to_regclass('slice_1.account_tier')") is None
+        assert {table: await _rows(connection, table) for table in _MOVED} == held
+        with pytest.raises(Unavailable, match="goes into the slices; `abacus migrate` has not come to its end"):
+            async with passing_failures():
+                await connection.execute("update account_tier set tier = 'gold'")
+        await connection.execute("drop table slice_1.notice")
+        told.clear()
+        await migrate(address, told=tell)
+        assert told[:3] == [("0041", 1, 3), ("0041", 2, 3), ("0041", 3, 3)]
+        assert told[3:] == [(revision, done, 3) for revision in _WITH_STEPS[1:] for done in range(4)]
+        for table in _OF_MEMBERS:
+            assert await _rows(connection, table) == held[table]
+        assert await connection.fetch("select from slice_step") == []
+        for number in range(3):
+            assert await tables_like(connection, number) == await tables_like(fresh, number)
+
+
+async def test_while_one_slice_is_migrated_the_others_are_posted_to(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with _cut_before(services, monkeypatch, _LEDGERS_OWN) as (address, connection, _):
+        await connection.execute(REMEMBERED)
+        pool = await open_pool(address, size=1, role=None)
+        async with asyncio.timeout(60):
+            blocking = connection.transaction()
+            await blocking.start()
+            await connection.execute("insert into slice_step values (1, 'of somebody else')")
+            migrating = asyncio.create_task(migrate(address))
+            await waiting(pool, migrating)
+            for number in (0, 2):
+                member = next(member for member in _MEMBERS if Slicing(3).slice_of(member) == number)
+                await pool.execute(
+                    f"insert into slice_{number}.account (member_id, program, country) values ($1, 'GRP', 'SG')", member
+                )
+            await blocking.rollback()
+            await migrating
+        await pool.close()
+        assert await connection.fetchval("select count(*) from account") == 2
 
 
 async def test_campaigns_of_a_ledger_that_was_cut_before_go_to_their_members(

@@ -226,6 +226,14 @@ PARTNER_AWARD: Final = Table(
 # The slices of a ledger that is cut: docs/adr/0061. Without a row it is not.
 SLICE: Final = Table("slice", METADATA, Column("number", SmallInteger, primary_key=True, autoincrement=False))
 
+# Slices that have had their step of the migration that is under way: docs/adr/0076.
+SLICE_STEP: Final = Table(
+    "slice_step",
+    METADATA,
+    Column("number", SmallInteger, primary_key=True, autoincrement=False),
+    Column("revision", KEY_TEXT, nullable=False),
+)
+
 # Each key with the slice that it belongs to, entered before anything is written under it. Only where there are slices.
 KEY_SLICE: Final = Table(
     "key_slice",

@@ -101,6 +101,7 @@ NAMELESS: Final = frozenset(
         "sealed_leaf",
         "segment_version",
         "slice",
+        "slice_step",
         "tier_calendar",
         "tier_roll",
         "webhook",

@@ -1,0 +1,18 @@
+"""A migration that goes from slice to slice remembers which of them have had their step."""
+
+from alembic import op
+
+from abacus.platform.slice_steps import REMEMBERED
+
+revision = "0054"
+down_revision = "0053"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute(REMEMBERED)  # a migration that has steps makes it before it comes here
+
+
+def downgrade() -> None:
+    op.execute("drop table if exists slice_step")
