@@ -13,7 +13,7 @@ from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
 from abacus.api.moves import KEY_HEADER, MemberId, answer_large, described, target_for
 from abacus.api.problems import documented
-from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of
+from abacus.intake.partners.orders import AdjustmentOrder, Opening, adjustment_of, opening_of
 from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["adjustments"])
@@ -35,7 +35,7 @@ _ORDER: Final[TypeAdapter[AdjustmentOrder]] = TypeAdapter(AdjustmentOrder)
 )
 async def adjust(member_id: MemberId, request: Request) -> Response:
     """Add points or take them, as a person, or as a partner that may adjust. Above a size that the operator sets, a
-    second person has to approve it first.
+    second person has to approve it first. A person who opens a member's first account says `new_member`.
     """
     call = caller_of(request)
     if isinstance(call, Call) and not call.partner.may_adjust:
@@ -45,5 +45,6 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     if order.actor is not None and not isinstance(call, Call):
         detail = "your token says who you are: leave it out"
         raise ApiProblem("invalid", f"/actor: {detail}", errors=[FieldFault(pointer="/actor", detail=detail)])
-    target = await target_for(call, Deed.ADJUST, member_id, order, may_open=True)
+    opening = Opening.FIRST if isinstance(call, Call) else opening_of(order)
+    target = await target_for(call, Deed.ADJUST, member_id, order, opening=opening)
     return await answer_large(call, adjustment_of(order, target, key, call.agent, call.backends.clock.now()))

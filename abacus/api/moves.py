@@ -20,6 +20,7 @@ from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
+    Opening,
     ReverseOrder,
     SpendOrder,
     Target,
@@ -204,7 +205,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 
 async def target_for(
-    call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, may_open: bool = False
+    call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, opening: Opening = Opening.NONE
 ) -> Target:
     """The account of an order, among those in which the caller may do this. Raises `Objection` and `ApiProblem`."""
     call.check_somewhere(deed)
@@ -213,7 +214,7 @@ async def target_for(
     now = call.backends.clock.now()
 
     async def decide(calculator: Calculator) -> Target:
-        return target_of(member_id, order, accounts, calculator.book, now, may_open=may_open)
+        return target_of(member_id, order, accounts, calculator.book, now, opening=opening)
 
     target = await call.backends.by_cards(decide)
     call.check(deed, target.country)

@@ -8,7 +8,7 @@ import typer
 from abacus.cli.approvals import show_waiting
 from abacus.cli.points import Country, Key, Member, Program, desk, ordered, show
 from abacus.cli.shell import AsJson, run
-from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of
+from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of, opening_of
 from abacus.ledger.types.posting import Status
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
@@ -29,14 +29,19 @@ def add(
     program: Program = None,
     country: Country = None,
     key: Key = None,
+    new_member: Annotated[
+        bool, typer.Option("--new-member", help="The member is new: open the first account, in --country.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add points to a member, or take them. A large adjustment waits until a second person approves it."""
-    order = ordered(AdjustmentOrder, points=points, reason=reason, program=program, country=country)
+    order = ordered(
+        AdjustmentOrder, points=points, reason=reason, program=program, country=country, new_member=new_member
+    )
 
     async def main() -> None:
         async with desk() as at:
-            target = await at.target(member, order, may_open=True)
+            target = await at.target(member, order, opening=opening_of(order))
             agent = at.agent(Deed.ADJUST, target.country)
             outcome = await at.large(adjustment_of(order, target, f"adjust:{key or uuid4()}", agent, at.clock.now()))
             if isinstance(outcome, Approval):

@@ -17,8 +17,10 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
+    NEW_MEMBER,
     CaptureOrder,
     HoldOrder,
+    Opening,
     ReverseOrder,
     SpendOrder,
     Target,
@@ -77,11 +79,15 @@ class Desk(NamedTuple):
         self.acting.check(deed, country)
         return self.acting.actor.agent
 
-    async def target(self, member_id: str, order: Any, *, may_open: bool = False) -> Target:
+    async def target(self, member_id: str, order: Any, *, opening: Opening = Opening.NONE) -> Target:
         accounts = await self.ledger.accounts(member_id)
         try:
-            return target_of(member_id, order, accounts, self.book, self.clock.now(), may_open=may_open)
+            return target_of(member_id, order, accounts, self.book, self.clock.now(), opening=opening)
         except Objection as error:
+            if error.pointer == NEW_MEMBER:
+                raise Refused(
+                    f"{member_id} has no account; if the id is right and the member is new, say --new-member"
+                ) from None
             raise Refused(error.detail) from None
 
     async def accounts(self, member_id: str, program: str | None = None) -> list[Account]:

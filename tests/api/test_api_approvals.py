@@ -13,7 +13,12 @@ from tests.support.outcomes import verified
 from tests.support.shop import Shop, award, register, shop
 from tests.support.staff import hire
 
-LARGE: dict[str, Any] = {"points": 10_000_000, "reason": "Lost account found", "country": "SG"}
+LARGE: dict[str, Any] = {
+    "points": 10_000_000,
+    "reason": "Lost account found",
+    "country": "SG",
+    "new_member": True,
+}
 
 
 @pytest.fixture
@@ -115,6 +120,23 @@ async def test_only_an_approver_of_the_country_approves_what_it_has_seen(house: 
     assert (shown["document"]["points"], shown["digest"]) == (10_000_000, request["digest"])
     assert (await ben.post(f"{path}/approve", json={"digest": shown["digest"][:8]})).json()["status"] == "done"
     assert kind(await decide(ben, request, "reject")) == (409, "approval-decided")
+
+
+async def test_a_person_says_that_a_member_is_new(house: House, open_shop: Shop) -> None:
+    """A partner need not, as before."""
+    acme = await open_shop.caller(await register(house, may_adjust=True))
+    ann = await person(house, open_shop, "ann", "support")
+    for said in ({}, {"new_member": False}):
+        mistyped = await order(
+            ann, "members/eev/adjustments", "a-1", {"points": 5, "reason": "x", "country": "SG"} | said
+        )
+        assert kind(mistyped) == (404, "not-found")
+        assert mistyped.json()["errors"][0]["pointer"] == "/new_member"
+    assert await house.pool.fetchval("select count(*) from account") == 0
+    for member, caller, said in (("eve", ann, {"new_member": True}), ("bob", acme, {})):
+        body = {"points": 5, "reason": "x", "country": "SG"} | said
+        assert (await order(caller, f"members/{member}/adjustments", f"n-{member}", body)).status_code == 201
+    assert (await order(ann, "members/bob/adjustments", "a-2", {"points": 5, "reason": "x"})).status_code == 201
 
 
 async def test_who_lacks_the_role_is_told_so_whatever_there_is(house: House, open_shop: Shop) -> None:

@@ -61,7 +61,7 @@ async def test_an_admin_does_not_approve_by_a_person_that_it_made(abacus: Abacus
     ann = str((await abacus("people", "token", "ann", "--json")).json["token"])
     await abacus("people", "create", "ben", "--role", "approver", token=ann)
     ben = str((await abacus("people", "token", "ben", "--json", token=ann)).json["token"])
-    large = ("adjustments", "add", "bob", "20000", "--reason", "Sorry", "--country", "SG", "--json")
+    large = ("adjustments", "add", "bob", "20000", "--reason", "Sorry", "--country", "SG", "--new-member", "--json")
     request = (await abacus(*large, token=ann)).json["approval"]
     approve = ("approvals", "approve", request["approval_id"])
     seen = ("--digest", request["digest"])
@@ -142,7 +142,7 @@ async def test_roles_hold_in_their_country_alone(abacus: Abacus, pool: Pool) -> 
     await admin(abacus)
     ben = await hire(pool, "ben", "support:SG")
     words = ("adjustments", "add", "bob", "5", "--reason", "Sorry")
-    assert (await abacus(*words, "--country", "SG", token=ben)).code == 0
+    assert (await abacus(*words, "--country", "SG", "--new-member", token=ben)).code == 0
     ran = await abacus(*words, "--country", "ID", token=ben)
     assert (ran.code, ran.err.strip()) == (
         2,
@@ -168,7 +168,8 @@ async def test_the_log_says_who_did_what(abacus: Abacus, pool: Pool) -> None:
         await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
     await abacus("partners", "create", "acme", "--sign", token=ann)
     await abacus("partners", "limit", "acme", "--budget-total", "500", token=ann)
-    await abacus("adjustments", "add", "bob", "5", "--reason", "Sorry", "--country", "SG", "--key", "k", token=ann)
+    words = ("adjustments", "add", "bob", "5", "--reason", "Sorry", "--country", "SG", "--new-member", "--key", "k")
+    await abacus(*words, token=ann)
     await abacus("tiers", "set", "bob", "gold", "--program", "GRP", "--reason", "a wedding")
     log = (await abacus("people", "log", "--json")).json
     assert [(each["actor"], each["authenticated"], each["deed"], each["subject"]) for each in reversed(log)] == [

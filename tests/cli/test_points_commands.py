@@ -67,6 +67,19 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
         assert (ran.code, ran.out, ran.err.strip()) == (1, "", f"abacus: {line}")
 
 
+async def test_a_typing_mistake_opens_no_account(env: dict[str, str], pool: Pool) -> None:
+    add = ("adjustments", "add", "eev", "5", "--reason", "Sorry", "--country", "SG")
+    mistyped = await abacus(*add, env=env)
+    assert (mistyped.code, mistyped.err) == (
+        2,
+        "abacus: eev has no account; if the id is right and the member is new, say --new-member\n",
+    )
+    assert await pool.fetchval("select count(*) from account where member_id = 'eev'") == 0
+    added = await abacus(*add, "--new-member", env=env)
+    assert (added.code, added.out.split(",")[0]) == (0, "adjust +5 GRP for eev: balance 5")
+    assert (await abacus(*add, "--new-member", env=env)).code == 0
+
+
 async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, str], pool: Pool) -> None:
     ann = env | {"ABACUS_TOKEN": await hire(pool, "ann", "support:SG", "approver")}
     ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}

@@ -122,6 +122,46 @@ async def test_a_member_is_found_by_its_exact_id(pool: Pool) -> None:
         assert (await ann.see("/members?id=" + "x" * 129)).status_code == 422
 
 
+async def test_nobody_is_created_by_looking_nor_by_a_typing_mistake(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await opened(pool, open_desk)
+        ann = await open_desk.inside("ann", "support")
+        there = "/members/eev"
+        shown = (await ann.see(there)).text
+        assert "No member of the id" in shown
+        assert "<h2>Timeline</h2>" not in shown
+        assert "No member of the id" not in (await ann.see(HERE)).text
+        typed = {"adjust_points": "5", "adjust_reason": "sorry", "adjust_country": "SG"}
+        sent = await ann.send(there, f"{there}/adjust", **typed)
+        assert sent.status_code == 422
+        assert 'id="wrong-adjust_new_member"' in sent.text
+        assert await members_there(pool) == ["bob"]
+        assert (await ann.send(there, f"{there}/adjust", **typed, adjust_new_member="yes")).status_code == 303
+        assert await members_there(pool) == ["bob", "eev"]
+
+
+async def test_the_slash_of_an_id_is_no_slash_of_an_address(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await opened(pool, open_desk)
+        await post(pool, award("txn:rides:eve", 100, "eve"))
+        ann = await open_desk.inside("ann", "support")
+        assert (await ann.see("/members/eve/adjust")).status_code == 404
+        there = "/members/eve%2Fadjust"
+        assert "eve/adjust" in (await ann.see(there)).text
+        typed = {"adjust_points": "5", "adjust_reason": "x", "adjust_country": "SG", "adjust_new_member": "yes"}
+        token = (await ann.see(there)).text.partition('name="form" value="')[2].partition('"')[0]
+        by_hand = {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
+        assert (await ann.client.post(there, data=by_hand | typed)).status_code == 404
+        assert await balance(pool, "eve") == 100
+        assert (await ann.send(there, f"{there}/adjust", **typed)).headers["location"] == there
+        assert await members_there(pool) == ["bob", "eve", "eve/adjust"]
+        assert (await ann.twin(there)).json()["member_id"] == "eve/adjust"
+
+
+async def members_there(pool: Pool) -> list[str]:
+    return [row[0] for row in await pool.fetch("select member_id from account order by member_id")]
+
+
 async def test_a_timeline_goes_on_by_cursor(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await post(pool, *(award(f"txn:rides:{number}", 1) for number in range(60)))

@@ -15,13 +15,16 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.routes import form
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
+    NEW_MEMBER,
     AdjustmentOrder,
     HoldOrder,
+    Opening,
     ReverseOrder,
     Target,
     adjustment_of,
     hold_of,
     let_go,
+    opening_of,
     parse_transfer_id,
     reversal_of,
     target_of,
@@ -47,7 +50,7 @@ async def adjust(call: Call) -> Page | See:
     member_id = member_of(call)
     try:
         order = _ordered(call.form, AdjustmentOrder, "adjust", points=True)
-        target = await _target(call, member_id, order, Deed.ADJUST, may_open=True)
+        target = await _target(call, member_id, order, Deed.ADJUST, opening=opening_of(order))
         key = f"adjust:{call.form.key}"
         movement = adjustment_of(order, target, key, call.actor.agent, call.now)
         return await _after(call, member_id, await call.backends.large.do(movement))
@@ -109,15 +112,18 @@ async def _original(call: Call, member_id: str, typed: str) -> Any:
     return found
 
 
-async def _target(call: Call, member_id: str, order: Any, deed: Deed, *, may_open: bool = False) -> Target:
+async def _target(call: Call, member_id: str, order: Any, deed: Deed, *, opening: Opening = Opening.NONE) -> Target:
     """The account, in a country where the person may do it. An account elsewhere is as good as none, but in its program
     no other is opened.
     """
     accounts = await call.reading.ledger.accounts(member_id)
     seen = [each for each in accounts if call.may(Deed.SEE, each.country)]
     try:
-        target = target_of(member_id, order, seen, call.backends.cards.book(), call.now, may_open=may_open)
+        target = target_of(member_id, order, seen, call.backends.cards.book(), call.now, opening=opening)
     except Objection as error:
+        if error.pointer == NEW_MEMBER:
+            told = "Nobody of this id has an account. If the id is right and the member is new, say so."
+            raise _Wrong(call.form.shown().but(adjust_new_member=told)) from None
         raise _Wrong(call.form.shown(), error.detail) from None
     if any(each.program == target.program and each not in seen for each in accounts):
         raise _Wrong(call.form.shown(), f"No account of {target.program} can be opened for this member.")
@@ -131,12 +137,18 @@ def _ordered(typed: Form, order: type[BaseModel], prefix: str, *, points: bool =
     for name in order.model_fields:
         text = typed.get(f"{prefix}_{name}")
         if text:
-            given[name] = _number(text) if name in {"points", "expires_in"} else text
+            given[name] = _read(name, text)
     try:
         return order(**given)
     except ValidationError as error:
         wrong = {f"{prefix}_{fault['loc'][0]}": _says(str(fault["loc"][0]), points=points) for fault in error.errors()}
         raise _Wrong(typed.shown().but(**wrong)) from None
+
+
+def _read(name: str, text: str) -> int | str | bool:
+    if name == "new_member":
+        return True  # of a box that is ticked
+    return _number(text) if name in {"points", "expires_in"} else text
 
 
 def _number(text: str) -> int | str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 from uuid import UUID
 
 from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
@@ -103,14 +103,23 @@ class MemberPage(Page):
     form: Form = EMPTY
     fault: str | None = None
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no account of the member is there, as far as the person may know."""
+        return self.accounts.value is not None and not self.accounts.value
+
 
 def address_of(member_id: str) -> str:
     return f"/members/{quote(member_id, safe='')}"
 
 
 def member_of(call: Call) -> str:
-    """The member of the address. Raises `PageFault`."""
-    member_id = str(call.request.path_params["member"])
+    """The member of the address, in which a slash of an id is written as `%2F`. Raises `PageFault`."""
+    scope = call.request.scope
+    parts = scope["raw_path"].split(b"/")
+    if len(parts) != scope["route"].path.count("/") + 1:
+        raise PageFault("not-found", "There is no such page. The slash of an id is written as %2F.")
+    member_id = unquote(parts[2].decode("latin-1"), errors="replace")
     if re.fullmatch(ID_PATTERN, member_id) is None:
         raise PageFault("not-found", "That is no member's id.")
     return member_id

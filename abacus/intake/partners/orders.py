@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -21,6 +22,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.programs.expiry.decide.policy import last_good_day
 
+NEW_MEMBER: Final = "/new_member"  # where an adjustment says that the member is new
 HOLD_FOR_S: Final = 15 * 60
 LONGEST_HOLD_S: Final = 31 * 24 * 3600
 
@@ -93,6 +95,14 @@ class AdjustmentOrder(_Order):
     points: Annotated[int, Field(strict=True, ge=-MAX_POINTS, le=MAX_POINTS)]
     reason: ReasonText
     actor: Person | None = None
+    new_member: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="A person says by it that the member is new, so that no typing mistake opens an account. It is"
+            " not asked of partners.",
+        ),
+    ] = False
 
 
 class Target(NamedTuple):
@@ -104,10 +114,34 @@ class Target(NamedTuple):
     card: PublishedCard
 
 
+class Opening(Enum):
+    """Whether an order may open an account."""
+
+    NONE = auto()
+    FURTHER = auto()  # of a member who has one
+    FIRST = auto()
+
+
+def opening_of(order: AdjustmentOrder) -> Opening:
+    """What a person's adjustment may open: it says itself where the member is new."""
+    return Opening.FIRST if order.new_member else Opening.FURTHER
+
+
 def target_of(
-    member_id: str, order: _Order, accounts: Sequence[Account], book: CardBook, now: datetime, *, may_open: bool = False
+    member_id: str,
+    order: _Order,
+    accounts: Sequence[Account],
+    book: CardBook,
+    now: datetime,
+    *,
+    opening: Opening = Opening.NONE,
 ) -> Target:
-    """`accounts` are the member's accounts that the caller may change. Raises `Objection`."""
+    """`accounts` are the member's accounts that the caller may change. Raises `Objection`; at `NEW_MEMBER` where the
+    caller has to say that the member is new.
+    """
+    if not accounts and opening is Opening.FURTHER:
+        detail = f"{member_id!r} has no account; if the id is right and the member is new, say so by `new_member`"
+        raise Objection("not-found", detail, NEW_MEMBER)
     country, program = order.country, order.program
     if country is not None and program is None:
         program = card_now(book, country, now).card.program
@@ -121,7 +155,7 @@ def target_of(
     if fitting:
         held = ", ".join(account.program for account in fitting)
         raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")
-    if not may_open or country is None:
+    if opening is Opening.NONE or country is None:
         raise Objection("not-found", "the member has no such account; `country` says where to open one", "/country")
     card = card_now(book, country, now)
     if program != card.card.program:
