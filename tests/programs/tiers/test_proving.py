@@ -158,6 +158,23 @@ async def test_what_is_tampered_with_is_found_and_named(pool: Pool, database_url
     assert lines(await verify(pool, _believe, beside=[Tiers(CARDS)])) == expected
 
 
+async def test_a_tier_that_was_set_before_changes_were_recorded(pool: Pool, database_url: str) -> None:
+    """There is no record of counting then; and the first change begins with that tier."""
+    async with tampering(database_url) as superuser:
+        await superuser.execute("insert into membership values ('zoe', 'GRP', 'gold', 'a guest', 'person:ann', now())")
+    await pool.execute(
+        "insert into audit_log (entry_id, at, actor, authenticated, deed, subject, details) values (gen_random_uuid(),"
+        """ now(), 'login:x', false, 'set-tiers', 'member:zoe', '{"did":"found","program":"GRP","tier":"gold"}')"""
+    )
+    assert lines(await verify(pool, _believe, beside=[Tiers(CARDS)])) == []
+    await _live(pool)
+    assert lines(await verify(pool, _believe, beside=[Tiers(CARDS)])) == []
+    cleared = entry_of("person:ann", Deed.SET_TIERS, "member:zoe", MARCH, did="clear", program="GRP")
+    store = MembershipStore(pool, CLOCK)
+    await store.clear(("zoe", "GRP"), reason="left", actor="person:ann", also=with_entry(nothing_else, cleared))
+    assert lines(await verify(pool, _believe, beside=[Tiers(CARDS)])) == []
+
+
 async def test_points_of_which_nobody_knows_by_which_card_they_counted(pool: Pool, database_url: str) -> None:
     """A card for them was published later: then the tallies are believed, and what follows from them is not."""
     await _live(pool)

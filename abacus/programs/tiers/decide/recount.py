@@ -12,8 +12,11 @@ from abacus.core.errors import SetAside
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.decide.heard import Heard, heard_from
-from abacus.programs.tiers.decide.keeping import AccountTier, Calendars, Change
+from abacus.programs.tiers.decide.keeping import AccountTier, Calendars, Change, Reason
 from abacus.programs.tiers.decide.policy import NO_TIER, Period, Tally, carrying, counted, period_of
+
+# A tier that was set before changes were recorded: the first change may begin with it, or there is none yet.
+_BY_HAND: Final = frozenset({Reason.OVERRIDE, Reason.OVERRIDE_CLEARED})
 
 _CARDS_ARE_READ: Final = timedelta(minutes=5)  # a keeper knows a new card by then
 
@@ -25,10 +28,6 @@ class Recorded(NamedTuple):
     tallies: Mapping[Period, Tally]
     changes: Sequence[Change]
     override: str | None
-
-    @property
-    def is_empty(self) -> bool:
-        return self.account is None and not self.tallies and not self.changes and self.override is None
 
 
 NOTHING: Final = Recorded(None, {}, (), None)
@@ -93,11 +92,10 @@ class Recount:
         self._passed.add((period.starts_on, period.ends_on, tally.earned))
 
     def faults(self) -> Iterator[str]:
-        if self._recorded.is_empty:
-            return
         account = self._recorded.account
         if account is None:
-            yield "it has a tier or changes of it, and no record of how far it is counted"
+            if self._recorded.tallies or self._recorded.changes:
+                yield "it has a tier or changes of it, and no record of how far it is counted"
             return
         if self._is_certain:
             yield from self._faults_of_tallies(account)
@@ -128,7 +126,7 @@ class Recount:
         for change in self._recorded.changes:
             if change.n != number + 1:
                 yield f"change {change.n} of its tier follows change {number}"
-            elif change.from_tier != tier:
+            elif change.from_tier != tier and not (number == 0 and change.reason in _BY_HAND):
                 yield f"change {change.n} of its tier is from {change.from_tier}, it was {tier}"
             number, tier = change.n, change.to_tier
             came_to = (change.starts_on, change.ends_on, change.earned)
@@ -136,7 +134,7 @@ class Recount:
                 yield f"change {change.n} of its tier has {change.earned} points, to which its period never came"
         if number != account.changes:
             yield f"its tier has changed {account.changes} times, and {number} changes are there"
-        elif tier != (self._recorded.override or account.tier):
+        elif tier != (self._recorded.override or account.tier) and (number or self._recorded.override is None):
             yield f"its tier is {self._recorded.override or account.tier}, the last change of it is to {tier}"
 
 
