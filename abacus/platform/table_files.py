@@ -11,6 +11,10 @@ from abacus.core.csv_text import meant
 from abacus.core.errors import Refused
 
 _ROWS: Final = 5000
+# Of a Parquet file. A list of different ids takes more than half a bit a row, however it is compressed.
+_ROWS_ANYWAY: Final = 1_000_000
+_ROWS_PER_BYTE: Final = 16
+_MOST_BYTES: Final = 512 * 1024 * 1024  # in memory: of a row group's columns, and of a batch
 
 
 class Row(NamedTuple):
@@ -107,34 +111,77 @@ class _Csv:
 
 
 class _Parquet:
-    """Texts, whole numbers and days; the rows count from 1."""
+    """Texts, whole numbers and days; the rows count from 1.
+
+    Repeated values take no room in a file: one of 50 KB may have 20,000,000 rows, and one of 100 KB a column of texts
+    of 10 GB. Such files are refused, the first before anything of it is read.
+    """
 
     def __init__(self, path: Path, file: BinaryIO, choose: Choose) -> None:
         try:
             import pyarrow as pa  # noqa: PLC0415  # takes a while to load, and one command in a hundred needs it
-            from pyarrow import parquet  # noqa: PLC0415  # as above
+            from pyarrow import compute, parquet  # noqa: PLC0415  # as above
         except ImportError as error:
             raise Refused(f"reading Parquet needs the package pyarrow ({error}); or export the file as CSV") from error
         self._path = path
-        self._broken = pa.ArrowException
+        self._pa, self._compute = pa, compute
         try:
-            self._file = parquet.ParquetFile(file)
+            metadata = parquet.read_metadata(file)
+            schema = metadata.schema.to_arrow_schema()
+            places = _chosen(path, choose, schema.names)
+            self._columns = [schema.names[place] for place in places]
+            self._check_size(path.stat().st_size, metadata)
+            for name in self._columns:
+                if pa.types.is_nested(schema.field(name).type):
+                    raise Refused(f"{path}: the column {name!r} is {schema.field(name).type}; write texts or numbers")
+            # Texts that are repeated stay so until the rows of a batch are known.
+            self._file = parquet.ParquetFile(file, metadata=metadata, read_dictionary=self._columns)
         except pa.ArrowException as error:
             raise Refused(f"{path}: {error}") from error
-        names = self._file.schema_arrow.names
-        self._columns = [names[place] for place in _chosen(path, choose, names)]
-        self.total = self._file.metadata.num_rows
+        self.total = metadata.num_rows
         self.done = 0
 
     def __iter__(self) -> Iterator[Row | Unreadable]:
         try:
             for rows in self._file.iter_batches(batch_size=_ROWS, columns=self._columns, use_threads=False):
-                columns = [rows.column(name).to_pylist() for name in self._columns]
+                columns = [self._values(rows.column(name), name) for name in self._columns]
                 for values in zip(*columns, strict=True):
                     self.done += 1
                     yield Row(self.done, tuple(map(_text, values)))
-        except (self._broken, OSError) as error:
+        except (self._pa.ArrowException, OSError) as error:
             raise Refused(f"{self._path}: after row {self.done}: {error}") from error
+
+    def _values(self, column: Any, name: str) -> list[Any]:
+        """Raises `Refused` for texts that are too long to be a batch."""
+        if self._pa.types.is_dictionary(column.type):
+            longest = self._compute.max(self._compute.binary_length(column.dictionary)).as_py() or 0
+            if longest * len(column) > _MOST_BYTES:
+                where = f"{self._path}: after row {self.done}: the column {name!r}"
+                raise Refused(
+                    f"{where} has a text of {longest:,} bytes, and nothing that is read from a file is so long"
+                )
+            column = column.dictionary_decode()
+        return list(column.to_pylist())
+
+    def _check_size(self, size: int, metadata: Any) -> None:
+        most = _ROWS_ANYWAY + _ROWS_PER_BYTE * size
+        if metadata.num_rows > most:
+            raise Refused(
+                f"{self._path}: {metadata.num_rows:,} rows in {size:,} bytes are the same few over and over, and"
+                f" {most:,} are read of so small a file; leave out what stands there twice, or export it as CSV"
+            )
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            held = sum(
+                chunk.total_uncompressed_size
+                for chunk in map(group.column, range(group.num_columns))
+                if chunk.path_in_schema in self._columns
+            )
+            if held > _MOST_BYTES:
+                raise Refused(
+                    f"{self._path}: a row group has {held:,} bytes in the columns that are read, of {_MOST_BYTES:,}"
+                    " at most; write the file with smaller row groups"
+                )
 
 
 def _chosen(path: Path, choose: Choose, names: Sequence[str]) -> tuple[int, ...]:
