@@ -1,57 +1,70 @@
-"""What the servers of a Citus have to have before slices lie there: the application's role, its members, and a door for
-these from server to server.
+"""What the servers of a Citus have to have before slices lie there: the application's roles, their members, and a door
+for these from server to server.
 
 The tables' owner gives what it may, from the coordinator. What is left is told to an administrator, server by server.
 """
 
 import json
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.pool import Address
 from abacus.platform.postgres import DEPENDENCY, Connection
-from abacus.platform.roles import APPLICATION_ROLE
+from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 from abacus.platform.sql import Statement
+
+# Each of them may go to slices, straight or by way of the coordinator.
+ROLES: Final = (APPLICATION_ROLE, PEOPLE_ROLE, CONSOLE_ROLE)
 
 _HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"
 
 # From Postgres 16 on, being a member no longer means that one may take the role.
 _TAKES: Final = "case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end"
-_LOGINS: Final = f"""
-select m.rolname from pg_roles m join pg_roles a on a.rolname = '{APPLICATION_ROLE}'
-where m.rolcanlogin and not m.rolsuper and m.oid <> a.oid and pg_has_role(m.oid, a.oid, {_TAKES})
-union select current_user order by 1
-"""
 
-# Each server runs these for itself, and answers with a text. The logins are in them as a literal.
+# Who may take which role at the coordinator; the owner may take all, and all that the workers may the other roles may.
+_MEMBERS: Final = Statement(f"""
+select r.rolname::text as role, m.rolname::text as login
+from pg_roles m join pg_roles r on r.rolname = any(:roles::text[])
+where (m.rolcanlogin or m.rolname = any(:roles::text[])) and not m.rolsuper and m.oid <> r.oid
+    and pg_has_role(m.oid, r.oid, {_TAKES})
+union select role, current_user::text from unnest(:roles::text[]) role
+union select '{APPLICATION_ROLE}', role from unnest(:roles::text[]) role where role <> '{APPLICATION_ROLE}'
+order by role, login
+""")
+
+# Each server runs these for itself, and answers with a text. Which login has which role is in them as literals.
 _TELL: Final = f"""
 select json_build_object(
     'prepares', current_setting('max_prepared_transactions')::int,
-    'is_there', exists (select from pg_roles where rolname = '{APPLICATION_ROLE}'),
-    'enters', exists (select from pg_roles where rolname = '{APPLICATION_ROLE}' and rolcanlogin),
-    'logins', (select json_agg(rolname) from pg_roles where rolcanlogin and rolname = any(%1$L::text[])),
-    'members', (select json_agg(m.rolname) from pg_roles m join pg_roles a on a.rolname = '{APPLICATION_ROLE}'
-        where m.rolname = any(%1$L::text[]) and pg_has_role(m.oid, a.oid, {_TAKES})))
+    'known', (select json_agg(rolname) from pg_roles where rolname = any(%1$L::text[] || %2$L::text[])),
+    'enter', (select json_agg(rolname) from pg_roles
+        where rolcanlogin and rolname = any(%1$L::text[] || %2$L::text[])),
+    'members', (select json_agg(json_build_array(r.rolname, m.rolname))
+        from unnest(%1$L::text[], %2$L::text[]) as u (role, login)
+        join pg_roles r on r.rolname = u.role join pg_roles m on m.rolname = u.login
+        where pg_has_role(m.oid, r.oid, {_TAKES})))
 """
 _GIVE: Final = f"""
-do $give$ declare login text; begin
+do $give$ declare wanted record; begin
     set local citus.enable_ddl_propagation = off;
-    if not exists (select from pg_roles where rolname = '{APPLICATION_ROLE}') then
-        create role {APPLICATION_ROLE} login;
-    elsif not exists (select from pg_roles where rolname = '{APPLICATION_ROLE}' and rolcanlogin) then
-        alter role {APPLICATION_ROLE} login;
-    end if;
-    foreach login in array %1$L::text[] loop
-        if exists (select from pg_roles where rolname = login)
-            and not pg_has_role(login::name, '{APPLICATION_ROLE}'::name, {_TAKES})
-        then execute format('grant {APPLICATION_ROLE} to %%I', login); end if;
+    for wanted in select distinct role, case when r.oid is null then 'create' else 'alter' end as verb
+        from unnest(%1$L::text[]) role left join pg_roles r on r.rolname = role where r.rolcanlogin is not true
+    loop
+        execute format('%%s role %%I login', wanted.verb, wanted.role);
+    end loop;
+    for wanted in select u.role, u.login from unnest(%1$L::text[], %2$L::text[]) as u (role, login)
+        join pg_roles r on r.rolname = u.role join pg_roles m on m.rolname = u.login
+        where not pg_has_role(m.oid, r.oid, {_TAKES})
+    loop
+        execute format('grant %%I to %%I', wanted.role, wanted.login);
     end loop;
 end $give$
 """
 _ON_EACH: Final = Statement("""
 select n.nodename as host, n.nodeport as port, r.success, r.result
-from run_command_on_all_nodes(format(:command::text, :logins::text[])) r join pg_dist_node n using (nodeid)
+from run_command_on_all_nodes(format(:command::text, :roles::text[], :logins::text[])) r
+join pg_dist_node n using (nodeid)
 where n.noderole = 'primary' order by n.groupid
 """)
 
@@ -80,15 +93,21 @@ class Unprepared(Refused):
         self.faults = faults
 
 
+class Member(NamedTuple):
+    """A login, or another role, that may take this role."""
+
+    role: str
+    login: str
+
+
 class Server(NamedTuple):
-    """A server, as it tells itself: the logins that it knows, and which of them may take the application's role."""
+    """A server, as it tells itself: the roles and logins that it knows, which of them may log in, and take what."""
 
     address: Address
     prepares: int
-    is_there: bool
-    enters: bool
-    logins: Collection[str]
-    members: Collection[str]
+    known: Collection[str]
+    enter: Collection[str]
+    members: Collection[Member]
 
 
 class Door(NamedTuple):
@@ -106,18 +125,20 @@ async def prepare(connection: Connection) -> None:
     """
     if not await connection.fetchval(_HAS_CITUS):
         raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
-    logins = [row["rolname"] for row in await connection.fetch(_LOGINS)]
     owner = await connection.fetchval("select current_user")
-    servers = await _servers(connection, logins)
-    if lacks(servers, logins):
-        await connection.fetch(*_ON_EACH(command=_GIVE, logins=logins))
-        servers = await _servers(connection, logins)
+    members = [Member(*row) for row in await connection.fetch(*_MEMBERS(roles=ROLES))]
+    servers = await _servers(connection, members)
+    if lacks(servers, members):
+        await connection.fetch(*_on_each(_GIVE, members))
+        servers = await _servers(connection, members)
     doors = await _shut(connection, owner)
-    if all(each.enters and owner in each.members for each in servers):
-        async with connection.transaction():
-            await connection.execute(f"set local role {APPLICATION_ROLE}")
-            doors += await _shut(connection, APPLICATION_ROLE)
-    if faults := [*lacks(servers, logins), *shut(doors)]:
+    faults = lacks(servers, members)
+    if not faults:
+        for role in ROLES:
+            async with connection.transaction():
+                await connection.execute(f"set local role {role}")
+                doors += await _shut(connection, role)
+    if faults := [*faults, *shut(doors)]:
         raise Unprepared(faults)
 
 
@@ -134,12 +155,12 @@ async def prepare_moves(connection: Connection) -> None:
         raise Unprepared([Refused(fault)])
 
 
-def lacks(servers: Sequence[Server], logins: Sequence[str]) -> list[Refused]:
+def lacks(servers: Sequence[Server], members: Sequence[Member]) -> list[Refused]:
     """What an administrator has to do on each server, where anything is left. Pure."""
     return [
         Refused(f"on {each.address} an administrator has to {wanted}")
         for each in servers
-        if (wanted := _wanted(each, logins))
+        if (wanted := _wanted(each, members))
     ]
 
 
@@ -157,18 +178,17 @@ def shut(doors: Sequence[Door]) -> list[Refused]:
     ]
 
 
-def _wanted(server: Server, logins: Sequence[str]) -> str:
+def _wanted(server: Server, members: Sequence[Member]) -> str:
     """In words and SQL; empty, where nothing is wanted."""
-    statements = []
-    if not server.is_there:
-        statements.append(f"create role {APPLICATION_ROLE} login")
-    elif not server.enters:
-        statements.append(f"alter role {APPLICATION_ROLE} login")
-    for login in logins:
-        if login not in server.logins:
-            statements.append(f"create role {_quoted(login)} login")
-        if login not in server.members:
-            statements.append(f"grant {APPLICATION_ROLE} to {_quoted(login)}")
+    roles, logins = ({each[place]: None for each in members} for place in (0, 1))
+    statements = [
+        f"{'alter' if name in server.known else 'create'} role {_quoted(name)} login"
+        for name in {**roles, **logins}
+        if name not in server.enter
+    ]
+    statements += [
+        f"grant {_quoted(each.role)} to {_quoted(each.login)}" for each in members if each not in server.members
+    ]
     wanted = [f"run `{'; '.join(statements)}`"] if statements else []
     if not server.prepares:
         wanted.append("set max_prepared_transactions, which is 0: nothing can be committed on two servers at once")
@@ -176,18 +196,24 @@ def _wanted(server: Server, logins: Sequence[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return name if name in ROLES else '"' + name.replace('"', '""') + '"'
 
 
-async def _servers(connection: Connection, logins: Sequence[str]) -> list[Server]:
+def _on_each(command: str, members: Sequence[Member]) -> tuple[Any, ...]:
+    roles, logins = [each.role for each in members], [each.login for each in members]
+    return _ON_EACH(command=command, roles=roles, logins=logins)
+
+
+async def _servers(connection: Connection, members: Sequence[Member]) -> list[Server]:
     """Raises `Unavailable` where one of them does not answer."""
     servers = []
-    for host, port, success, result in await connection.fetch(*_ON_EACH(command=_TELL, logins=logins)):
+    for host, port, success, result in await connection.fetch(*_on_each(_TELL, members)):
         if not success:
             raise Unavailable(DEPENDENCY, f"{host}:{port}, asked by the coordinator: {result}")
         told = json.loads(result)
-        known, members = told.pop("logins") or (), told.pop("members") or ()
-        servers.append(Server(Address(host, port), **told, logins=known, members=members))
+        may = [Member(*each) for each in told["members"] or ()]
+        address, known, enter = Address(host, port), told["known"] or (), told["enter"] or ()
+        servers.append(Server(address, told["prepares"], known, enter, may))
     return servers
 
 

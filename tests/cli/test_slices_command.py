@@ -5,7 +5,7 @@ import pytest
 
 from abacus.platform.spreading import spreading
 from tests.support.cluster import Servers
-from tests.support.commands import abacus
+from tests.support.commands import abacus, abacus_process
 from tests.support.slices import SLICES
 
 _NOT_CUT = "abacus: this ledger is not cut into slices\n"
@@ -44,8 +44,7 @@ async def test_commands_name_the_server_that_is_away(database_url: str, servers:
     assert {schema for schema, size in sizes.items() if size is None} == set(away)
 
     for proof in ("verify", "seal"):
-        ran = await abacus("ledger", proof, env=env)
+        ran = await abacus_process("ledger", proof, env=env)
         assert ran.code == 1
-        assert f"{host}:1 " in ran.err
-        assert ran.err.startswith("abacus: database unavailable: ")
-        assert ran.err.count("\n") == 1
+        assert ran.err.splitlines()[-1].startswith(f"abacus: database unavailable: {host}:1 ")
+        assert "Traceback" not in ran.err

@@ -11,37 +11,42 @@ import pytest
 from abacus.core.errors import AbacusError, RightMissing
 from abacus.platform.pool import Address
 from abacus.platform.postgres import open_pool
-from abacus.platform.servers import Door, Server, Unprepared, lacks, shut
+from abacus.platform.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
 from abacus.platform.sliced import rows_in_all
 from abacus.platform.spreading import spreading
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 
 A, B, C = (Address("db", number) for number in range(3))
-LOGINS = ["owner", "workers"]
-READY = Server(A, prepares=200, is_there=True, enters=True, logins=["abacus_app", *LOGINS], members=LOGINS)
+APP, PEOPLE = "abacus_app", "abacus_people"
+MEMBERS = [Member(APP, PEOPLE), Member(APP, "owner"), Member(APP, "workers"), Member(PEOPLE, "owner")]
+EVERYBODY = [APP, PEOPLE, "owner", "workers"]
+READY = Server(A, prepares=200, known=EVERYBODY, enter=EVERYBODY, members=MEMBERS)
 
 
 @pytest.mark.parametrize(
     ("server", "wanted"),
     [
         (READY, None),
-        (READY._replace(enters=False), "run `alter role abacus_app login`"),
-        (READY._replace(members=["owner"]), 'run `grant abacus_app to "workers"`'),
+        (READY._replace(enter=[APP, "owner", "workers"]), "run `alter role abacus_people login`"),
+        (READY._replace(members=[*MEMBERS[:2], MEMBERS[3]]), 'run `grant abacus_app to "workers"`'),
         (
-            READY._replace(logins=["owner"], members=["owner"]),
+            READY._replace(known=EVERYBODY[:3], enter=EVERYBODY[:3], members=[*MEMBERS[:2], MEMBERS[3]]),
             'run `create role "workers" login; grant abacus_app to "workers"`',
         ),
         (
-            READY._replace(is_there=False, enters=False, members=[]),
-            'run `create role abacus_app login; grant abacus_app to "owner"; grant abacus_app to "workers"`',
+            READY._replace(known=EVERYBODY[2:], enter=EVERYBODY[2:], members=[]),
+            (
+                "run `create role abacus_app login; create role abacus_people login; grant abacus_app to abacus_people;"
+                ' grant abacus_app to "owner"; grant abacus_app to "workers"; grant abacus_people to "owner"`'
+            ),
         ),
         (
             READY._replace(prepares=0),
             "set max_prepared_transactions, which is 0: nothing can be committed on two servers at once",
         ),
         (
-            READY._replace(prepares=0, enters=False),
+            READY._replace(prepares=0, enter=EVERYBODY[1:]),
             (
                 "run `alter role abacus_app login`, and to set max_prepared_transactions, which is 0:"
                 " nothing can be committed on two servers at once"
@@ -50,7 +55,7 @@ READY = Server(A, prepares=200, is_there=True, enters=True, logins=["abacus_app"
     ],
 )
 def test_what_a_server_lacks_is_sql_for_an_administrator(server: Server, wanted: str | None) -> None:
-    told = [str(each) for each in lacks([READY._replace(address=B), server], LOGINS)]
+    told = [str(each) for each in lacks([READY._replace(address=B), server], MEMBERS)]
     assert told == ([f"on {A} an administrator has to {wanted}"] if wanted else [])
 
 
@@ -87,7 +92,8 @@ async def _run(address: str, statement: str) -> None:
 async def _may(address: str, login: str) -> bool:
     connection = await asyncpg.connect(address)
     try:
-        return bool(await connection.fetchval("select pg_has_role($1::name, 'abacus_app', 'member')", login))
+        may = "select bool_and(pg_has_role($1::name, role::name, 'member')) from unnest($2::text[]) role"
+        return bool(await connection.fetchval(may, login, ROLES))
     finally:
         await connection.close()
 
@@ -112,7 +118,8 @@ async def test_what_the_owner_may_not_give_is_told_for_each_server(database_url:
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus")
     first, *others = servers.ports
     async with servers.alone(), role(servers, "login") as owner, role(servers, "login", on=0) as workers:
-        await _run(servers.addresses[0], f"grant abacus_app to {owner}, {workers}")
+        await _run(servers.addresses[0], f"grant abacus_app to {workers}")
+        await _run(servers.addresses[0], f"grant {', '.join(ROLES)} to {owner}")
         async with spreading(as_login(database_url, owner)) as slices:
             with pytest.raises(Unprepared) as told:
                 await slices.prepare()
