@@ -65,6 +65,7 @@ async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Ba
     Raises `Objection`, and `Unavailable` when the card or the tier for it cannot be read.
     """
     now = backends.clock.now()
+    await check_newcomer(ask.member_id, backends)
 
     async def decide(calculator: Calculator) -> Quote:
         considered = consider_quote(ask, partner, calculator, now)

@@ -188,6 +188,7 @@ async def test_an_id_that_deceives_is_no_new_members(house: House, open_shop: Sh
         body = {**GRANT, "member_id": member}
         refused = await award(acme, f"a-{member[:1]}", body)
         assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/member_id")
+        assert kind(await acme.post("/v1/quotes", json=body)) == "invalid"
         answer = await acme.post("/v1/awards/batch", json={"awards": [{**body, "idempotency_key": "b"}, "nonsense"]})
         assert answer.json()["results"][0]["problem"]["errors"][0]["pointer"] == "/awards/0/member_id"
         adjusting = {"points": 5, "reason": "x", "country": "SG"}
