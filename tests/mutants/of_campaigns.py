@@ -22,16 +22,8 @@ def _effects(test: str) -> tuple[str]:
 
 
 _HOLD: Final = _effects("test_limits_hold")
-_ONCE: Final = _effects("test_an_event_is_decided_once_however_often_it_comes")
 
 MUTANTS: Final = (
-    Mutant(
-        "the claim of an event in a campaign",
-        _EFFECTS,
-        "Effects._decide",
-        Node("{row['key'] for row in await connection.fetch(...)}", "set()"),
-        _ONCE,
-    ),
     Mutant(
         "the claim that another process made meanwhile",
         _EFFECTS,

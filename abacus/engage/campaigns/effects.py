@@ -212,13 +212,11 @@ class Effects:
 
     async def _decide(self, connection: Connection, matched: Mapping[str, Matched], short: set[Pot]) -> _Part:
         """Raises `Short` and `_Overtaken`."""
-        progress = await lock_progress(
-            connection, sorted({place for each in matched.values() for place in _places(each)})
-        )
         claimed = {row["key"] for row in await connection.fetch(*_CLAIMED(keys=list(matched)))}
         new = [each for key, each in matched.items() if key not in claimed]
         if not new:
             return _Part(Decided())
+        progress = await lock_progress(connection, sorted({place for each in new for place in _places(each)}))
         pots = await self._pots.lock(connection, _limited(new), short)
         decided = decide(matched.values(), progress, pots.left, {*short, *pots.remembered}, claimed)
         if decided.runs:

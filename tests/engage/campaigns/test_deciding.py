@@ -89,3 +89,22 @@ def test_what_is_taken_back_leaves_what_was_before() -> None:
     decided = decide([counted, first, waits], {}, {Pot("a", EVER): NOTHING}, [Pot("a", EVER)])
     assert {place: progress.events for place, progress in decided.progress.items()} == {Place("bob", "a", WHOLE): 1}
     assert [run.matched.event.id for run in decided.runs] == ["mart:T-2"]
+
+
+RUNS = {"operator": "lt", "lhs": "campaign.runs", "rhs": 1}
+FOOD = {"operator": "eq", "lhs": "var.vertical", "rhs": "campaign.runs"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "remembers"),
+    [
+        ({}, False),
+        ({"when": FOOD}, False),
+        ({"when": RUNS}, True),
+        ({"when": {"operator": "and", "conditions": [FOOD, {"operator": "not", "conditions": [RUNS]}]}}, True),
+        ({"steps": [{"do": [{"award": {"points": 5}, "after": "1h", "unless": RUNS}]}]}, True),
+        ({"steps": [{"do": [{"award": {"points": 5}, "after": "1h", "if_still": FOOD}]}]}, False),
+    ],
+)
+def test_what_a_member_has_had_is_kept_where_a_rule_asks_for_it(changes: dict[str, Any], *, remembers: bool) -> None:
+    assert campaign(**changes).remembers is remembers

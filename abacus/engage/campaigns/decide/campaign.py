@@ -1,8 +1,7 @@
 """A campaign: when it runs, the events that it answers to, and what it does at which count. Pure values."""
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -106,10 +105,19 @@ class Campaign:
     def remembers(self) -> bool:
         """Whether a rule asks what the member has done in the campaign."""
         rules = [self.when, *(rule for step in self.steps for each in step.actions for rule in each.guards)]
-        return any('"lhs": "campaign.' in json.dumps(rule) for rule in rules)
+        return any(side.startswith("campaign.") for rule in rules for side in _left_sides(rule))
 
     def numbered(self, version: int) -> "Campaign":
         return replace(self, version=version)
+
+
+def _left_sides(rule: object) -> Iterator[str]:
+    """Those of the document of a rule."""
+    if isinstance(rule, Mapping):
+        if isinstance(side := rule.get("lhs"), str):
+            yield side
+        for condition in rule.get("conditions", ()):
+            yield from _left_sides(condition)
 
 
 def split_label(label: str) -> tuple[str, int | None]:
