@@ -28,12 +28,15 @@ Result = TypeVar("Result")
 Told = Callable[[str, int, int], None]
 
 # The slices whose steps are done, of the revision that is under way. Older revisions than the table have steps, too.
-REMEMBERED: Final = """
+REMEMBERED: Final = (
+    """
 create table if not exists slice_step (
     number smallint constraint slice_step_pkey primary key,
     revision text collate "C" not null
 )
-"""
+""",
+    "grant select on slice_step to abacus_app",
+)
 _LEFT: Final = text("""
 select s.number from slice s left join slice_step d on d.number = s.number and d.revision = :revision
 where d.number is null order by s.number
@@ -106,7 +109,8 @@ def _count(connection: Connection) -> int:
 def _begin(connection: Connection, step: Step, revision: str, slices: int) -> Sequence[int]:
     with Operations.context(MigrationContext.configure(connection)):
         step.before(slices)
-    connection.execute(text(REMEMBERED))
+    for statement in REMEMBERED:
+        connection.execute(text(statement))
     return connection.scalars(_LEFT, {"revision": revision}).all()
 
 

@@ -11,7 +11,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute(REMEMBERED)  # a migration that has steps makes it before it comes here
+    for statement in REMEMBERED:  # a migration that has steps runs them before it comes here
+        op.execute(statement)
 
 
 def downgrade() -> None:

@@ -105,6 +105,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",
     "slice": "select",
+    "slice_step": "select",
     "tier_calendar": "select, insert, update(rolled_through)",
     "tier_change": "select, insert, update(published_at)",
     "tier_roll": "select, insert, update(stepped_down kept finished_at)",

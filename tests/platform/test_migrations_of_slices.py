@@ -161,7 +161,8 @@ async def test_while_one_slice_is_migrated_the_others_are_posted_to(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with _cut_before(services, monkeypatch, _LEDGERS_OWN) as (address, connection, _):
-        await connection.execute(REMEMBERED)
+        for statement in REMEMBERED:
+            await connection.execute(statement)
         pool = await open_pool(address, size=1, role=None)
         async with asyncio.timeout(60):
             blocking = connection.transaction()
