@@ -45,6 +45,7 @@ _ON_SERVERS: Final = "only where slices lie on several servers: the ledger of th
 REASONS: Final = (
     _Reason("abacus.ledger.relay.publish_transfers", "*.next", "still_held(*", _ON_SERVERS),
     _Reason("abacus.platform.following.lease", "still_held", "*", _ON_SERVERS),
+    _Reason("abacus.intake.awarding.awarder", "*.handle", "self._come_again(*", _IN_SLICES),
     _Reason("abacus.intake.awarding.awarder", "*._come_again", "*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "lock_accounts", "_take_place(*", _IN_SLICES),
     _Reason("abacus.ledger.store.rows", "_take_place", "*", _IN_SLICES),
