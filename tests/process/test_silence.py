@@ -19,6 +19,7 @@ from abacus.platform.sqs.queue import Client
 from abacus.pricing.store.cards import CardStore
 from tests.support.dispersed import SLICES, Dispersed, dispersed
 from tests.support.house import House, completed, unique_settings, until
+from tests.support.logged import card_logged
 from tests.support.outcomes import verified
 from tests.support.queues import quick_queues
 from tests.support.services import Services
@@ -44,7 +45,7 @@ async def spread_house(services: Services, spread: Dispersed, queues: Client) ->
     await quick_queues(queues, settings.queue_prefix)
     pool = await open_pool(spread.database_url, size=4, keeps_nothing=True)
     for card in example_cards():
-        await CardStore(pool).publish(card, by="tests", now=SystemClock().now())
+        await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     yield House(settings, pool)
     await pool.close()
 

@@ -14,8 +14,10 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, Kind
-from abacus.platform.postgres import Also, Pool, nothing_else
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, Pool
 from abacus.platform.settings import Settings
+from tests.support.logged import logged
 from tests.support.staff import ADMIN
 
 DAY = timedelta(days=1)
@@ -78,5 +80,6 @@ async def _eve(place: Place) -> Actor:
     eve = Actor("eve", parse_grants(["approver"]))
     people = PeopleStore(place.pool, SystemClock())
     if eve.name not in {each.person.person_id for each in await people.all()}:
-        await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=nothing_else)
+        logs = logged(f"person:{eve.name}", Deed.MANAGE_PEOPLE)
+        await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=logs)
     return eve
